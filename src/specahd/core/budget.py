@@ -1,0 +1,75 @@
+"""The one ledger of a run: tickets, auxiliary calls, tokens and money (SPEC section 6)."""
+
+import threading
+from dataclasses import dataclass
+
+from specahd.core.contract import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A reading of the ledger."""
+
+    tickets: int
+    refunds: int
+    auxiliary_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+class Ledger:
+    """Counts what a run may spend; everyone asks it.
+
+    A ticket is taken before a program is requested, stays spent when a reply
+    comes (parsable or not), and is refunded when the transport failed.
+
+    Parameters
+    ----------
+    tickets
+        How many programs may be requested, at least 0.
+    """
+
+    def __init__(self, tickets: int) -> None:
+        self.total = tickets
+        self._lock = threading.Lock()
+        self._taken = 0
+        self._refunds = 0
+        self._auxiliary_calls = 0
+        self._prompt_tokens = 0
+        self._completion_tokens = 0
+        self._cost = 0.0
+
+    def take(self) -> bool:
+        """Take one ticket; False when none is left."""
+        with self._lock:
+            if self._taken >= self.total:
+                return False
+            self._taken += 1
+            return True
+
+    def refund(self) -> None:
+        """Give back the ticket of a request that got no reply."""
+        with self._lock:
+            self._taken -= 1
+            self._refunds += 1
+
+    def count(self, reply: Reply, *, auxiliary: bool = False) -> None:
+        """Add what a reply cost; an auxiliary call is one that takes no ticket."""
+        with self._lock:
+            self._auxiliary_calls += auxiliary
+            self._prompt_tokens += reply.prompt_tokens
+            self._completion_tokens += reply.completion_tokens
+            self._cost += reply.cost
+
+    def read(self) -> Spent:
+        """Return a consistent reading."""
+        with self._lock:
+            return Spent(
+                self._taken,
+                self._refunds,
+                self._auxiliary_calls,
+                self._prompt_tokens,
+                self._completion_tokens,
+                self._cost,
+            )

@@ -1,0 +1,195 @@
+"""What a generated program must look like, and what a request for one carries.
+
+A contract is a real Python function, the *seed program*: its name, arguments
+and docstring are the interface, its body is the first candidate. The contract
+also owns a *vocabulary*: a typed grammar over the arguments from which the
+offline proposer composes bodies (:mod:`specahd.llm.offline`).
+"""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from specahd.core.program import Level, Program, canonical_source
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """One rule of a vocabulary: a piece of source with typed holes.
+
+    Parameters
+    ----------
+    makes
+        The type of what it makes, for example ``vector``. The vocabulary's
+        ``root`` type makes whole function bodies (statements); every other
+        type makes expressions.
+    template
+        Python source in which each hole is a name in capitals.
+    phrase
+        The same in English for the design sentence, each hole in braces:
+        ``"{A} minus {B}"``.
+    holes
+        Type of each hole, a production's or a constant's.
+    weight
+        Relative frequency in fresh samples, above 0.
+    """
+
+    makes: str
+    template: str
+    phrase: str
+    holes: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A numeric terminal: a number in [low, high].
+
+    ``log`` draws it log-uniformly (``low`` above 0); ``integer`` rounds it.
+    """
+
+    makes: str
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A typed grammar over a contract's arguments."""
+
+    productions: tuple[Production, ...]
+    constants: tuple[Constant, ...]
+    root: str = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The fixed interface of one kind of program (SPEC section 2).
+
+    Parameters
+    ----------
+    level
+        Which search evolves it.
+    name, arguments
+        The function's name and its arguments in order.
+    document
+        Source of the seed function as written, docstring included: prompt text.
+    seed
+        The seed program.
+    task
+        One paragraph that tells a language model what the problem is.
+    runner
+        ``package.module:function`` that the sandbox child calls with
+        ``(program, arrays, inputs)`` to run the program once; the module must
+        import quickly (NumPy and the standard library only).
+    vocabulary
+        What the offline proposer composes bodies from.
+    """
+
+    level: Level
+    name: str
+    arguments: tuple[str, ...]
+    document: str
+    seed: Program
+    task: str
+    runner: str
+    vocabulary: Vocabulary
+
+    @classmethod
+    def of(
+        cls,
+        seed: Callable[..., Any],
+        *,
+        level: Level,
+        idea: str,
+        task: str,
+        runner: Callable[..., Any],
+        vocabulary: Vocabulary,
+    ) -> "Contract":
+        """Read a contract off its seed function."""
+        document = textwrap.dedent(inspect.getsource(seed))
+        [function] = ast.parse(document).body
+        assert isinstance(function, ast.FunctionDef)
+        program = Program(
+            id=f"{level}-seed",
+            level=level,
+            source=canonical_source(function),
+            idea=idea,
+            operator="seed",
+        )
+        return cls(
+            level=level,
+            name=function.name,
+            arguments=tuple(argument.arg for argument in function.args.args),
+            document=document,
+            seed=program,
+            task=task,
+            runner=f"{runner.__module__}:{runner.__qualname__}",
+            vocabulary=vocabulary,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A program shown in a request, with its measured score (larger is better)."""
+
+    program: Program
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything a proposer may know when it is asked for one program.
+
+    Parameters
+    ----------
+    seed, level, round, index
+        Name the sample; all randomness of the reply derives from them.
+    operator
+        One of ``i1 e1 e2 m1 m2 m3`` (baselines.md section 4).
+    parents
+        None for i1, two for e1 and e2, one for m1, m2 and m3; best first.
+    """
+
+    contract: Contract
+    seed: int
+    level: Level
+    round: int
+    index: int
+    operator: str
+    parents: tuple[Parent, ...] = ()
+    skills: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The identifier that the requested program will bear."""
+        return f"{self.level}-{self.round}-{self.index:04d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: text, and what it cost."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+
+
+class Proposer(Protocol):
+    """Writes programs on request: a language model, a cassette, or the offline grammar."""
+
+    def propose(self, request: Request) -> Reply:
+        """Answer one request; called from several threads.
+
+        Raises
+        ------
+        TransportError
+            No reply came; the same request may be made again.
+        """
+        ...

@@ -1,0 +1,50 @@
+"""The exceptions of specahd, drawn as a tree.
+
+An expected failure of a generated program is not here: it is an
+:class:`~specahd.core.program.Outcome` value. What is here is either the user's
+to mend, or a service that is gone, or a bug of ours.
+
+::
+
+    SpecAHDError
+    ├── UserError            one sentence for the user; doors exit with status 2
+    │   ├── ConfigError      an option has a value that it cannot have
+    │   └── FileError        a file or folder cannot be used as it is
+    │       └── CheckpointError  a checkpoint is missing, torn or altered
+    ├── TransportError       a request that never got a reply; its ticket is refunded
+    ├── JournalError         the journal cannot be written; the run must stop
+    └── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
+                             the parent sees Outcome.INVALID_OUTPUT
+"""
+
+
+class SpecAHDError(Exception):
+    """Root of the tree above."""
+
+
+class UserError(SpecAHDError):
+    """Something the user can mend; the message is one sentence that says what."""
+
+
+class ConfigError(UserError):
+    """An option has a value that it cannot have."""
+
+
+class FileError(UserError):
+    """A file or folder cannot be used as it is."""
+
+
+class CheckpointError(FileError):
+    """A checkpoint is missing, torn or altered."""
+
+
+class TransportError(SpecAHDError):
+    """A request never got a reply from the language model."""
+
+
+class JournalError(SpecAHDError):
+    """The journal cannot be written, so nothing that follows could be trusted."""
+
+
+class InvalidAnswer(SpecAHDError):
+    """Raised by a runner in the sandbox child: what the program returned is no answer."""

@@ -1,0 +1,124 @@
+"""Append-only JSON lines that survive a kill at any byte.
+
+A run keeps three: ``wal.jsonl`` (every reply in the order it came, on disk
+before it has any effect), ``journal.jsonl`` (one record per sample in index
+order, nothing that varies between equal runs) and ``timings.jsonl`` (what does).
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from specahd.core.errors import JournalError
+
+Record = Mapping[str, Any]
+
+
+def dumps(record: Record) -> str:
+    """Return the record as one canonical line: equal records, equal bytes."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the complete records of a file; a torn last line is passed over.
+
+    Raises
+    ------
+    JournalError
+        A line before the last is not a record, so the file was altered.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise JournalError(f"{path}: line {number} is not a JSON record.") from error
+
+
+class JournalFile:
+    """One file of records, open for appending.
+
+    Opening cuts off a torn last line that a kill left behind.
+
+    Raises
+    ------
+    JournalError
+        From any method, when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, *, sync: bool = False) -> None:
+        self.path = path
+        self._sync = sync
+        try:
+            self._file = path.open("ab+")
+            self._repair()
+        except OSError as error:
+            raise JournalError(f"Cannot write {path}: {error.strerror}.") from error
+
+    def _repair(self) -> None:
+        end = self._file.seek(0, os.SEEK_END)
+        keep = end
+        while keep > 0:
+            start = max(0, keep - 65536)
+            self._file.seek(start)
+            newline = self._file.read(keep - start).rfind(b"\n")
+            if newline >= 0:
+                keep = start + newline + 1
+                break
+            keep = start
+        if keep < end:
+            self._file.truncate(keep)
+
+    def append(self, record: Record) -> None:
+        """Add one record; it has left this process when the call returns."""
+        try:
+            self._file.write(dumps(record).encode() + b"\n")
+            self._file.flush()
+            if self._sync:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise JournalError(f"Cannot write {self.path}: {error.strerror}.") from error
+
+    def close(self) -> None:
+        """Bring everything to disk and close."""
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise JournalError(f"Cannot write {self.path}: {error.strerror}.") from error
+        finally:
+            self._file.close()
+
+
+class Journal:
+    """The record of a run: its three files, and one for the score vectors.
+
+    ``responses.jsonl`` holds one line per evaluated program; the journal's
+    record names it by ``responses: <program id>``.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.wal = JournalFile(directory / "wal.jsonl", sync=True)
+        self.samples = JournalFile(directory / "journal.jsonl")
+        self.responses = JournalFile(directory / "responses.jsonl")
+        self.timings = JournalFile(directory / "timings.jsonl")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for file in (self.wal, self.samples, self.responses, self.timings):
+            file.close()

@@ -1,0 +1,83 @@
+"""Generated programs, and the one enumeration of what can become of them."""
+
+import ast
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """The two levels of the search: where to repair, and how."""
+
+    UPPER = "upper"
+    LOWER = "lower"
+
+
+class Outcome(StrEnum):
+    """What became of a program, a call or a task (SPEC section 10)."""
+
+    OK = "ok"
+    PARSE_ERROR = "parse_error"
+    GUARD_REJECTED = "guard_rejected"
+    DUPLICATE = "duplicate"
+    LAUNCH_FAILED = "launch_failed"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    OUT_OF_MEMORY = "out_of_memory"
+    INVALID_OUTPUT = "invalid_output"
+    EMPTY_REGIONS = "empty_regions"
+    INFEASIBLE_MERGE = "infeasible_merge"
+    TRANSPORT_FAILED = "transport_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One executable heuristic and where it came from.
+
+    Parameters
+    ----------
+    id
+        Unique within a run: ``lower-2-0017`` is sample 17 of the lower level in
+        round 2; ``lower-seed`` is the contract's seed program.
+    source
+        Canonical Python source of exactly one function (see :func:`canonical_source`).
+    idea
+        The design sentence that came with it.
+    operator
+        The variation operator that asked for it, or ``seed``.
+    parents, skills
+        Identifiers of the programs and skill records that the request carried.
+    """
+
+    id: str
+    level: Level
+    source: str
+    idea: str
+    operator: str
+    parents: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+
+
+def canonical_source(function: ast.FunctionDef) -> str:
+    """Return the function's source without docstring, annotations and comments.
+
+    Two programs that differ only in those have equal canonical sources. The
+    given tree is left as it was.
+    """
+    # A round trip through text copies the tree.
+    [copy] = ast.parse(ast.unparse(function)).body
+    assert isinstance(copy, ast.FunctionDef)
+    arguments = copy.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        argument.annotation = None
+    copy.returns = None
+    if ast.get_docstring(copy, clean=False) is not None:
+        copy.body = copy.body[1:] or [ast.Pass()]
+    # `x: int = 1` says the same as `x = 1`; a bare `x: int` says nothing.
+    return ast.unparse(ast.fix_missing_locations(_WithoutAnnotations().visit(copy))) + "\n"
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign(targets=[node.target], value=node.value, lineno=node.lineno)

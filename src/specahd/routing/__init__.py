@@ -1,0 +1,1 @@
+"""What every routing problem offers, the file formats, and geometry."""

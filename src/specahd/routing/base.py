@@ -1,0 +1,180 @@
+"""The interface of a routing problem: everything that the search needs to know of one.
+
+A problem owns the paper's B, V, Φ, R, M and F. Two sides use it. The *trusted*
+side reads instances, validates, describes, merges, checks and scores. The
+*child* side only runs a program: it sees the instance's ``arrays`` (a shared,
+read-only block) and the ``inputs`` of one call, and returns integer arrays.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.contract import Contract
+from specahd.core.program import Level
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+POOLS = ("lower_train", "upper_train", "selection", "validation")
+"""The generated pools of SPEC section 8; the fifth, public, is downloaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A validated region z: the nodes of its mutable support (I_j)."""
+
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A proposal that the validator dropped: its position and why."""
+
+    proposal: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What the validator V made of the raw proposals (SPEC section 3)."""
+
+    proposed: int
+    regions: tuple[Region, ...]
+    rejections: tuple[Rejection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One reason why a solution is infeasible."""
+
+    kind: str
+    detail: str
+
+
+class Instance(Protocol):
+    """A problem instance; the rest of it is the problem's own business."""
+
+    @property
+    def name(self) -> str:
+        """Its NAME, unique within a pool."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of nodes to serve (customers, or cities)."""
+        ...
+
+
+I = TypeVar("I", bound=Instance)
+S = TypeVar("S")
+
+
+class Problem(Protocol[I, S]):
+    """One routing problem. ``I`` is its instance type, ``S`` its solution type."""
+
+    name: str
+    """As in ``conf/problem/<name>.yaml``."""
+    suffix: str
+    """File ending of its instances, with the dot."""
+    max_regions: int
+    """K, the region budget."""
+    max_size: int
+    """Largest region, in nodes."""
+    baseline_name: str
+    """The baseline solver B in force."""
+    baselines: Sequence[str]
+    """The baseline solvers that it has."""
+    descriptor_names: tuple[str, ...]
+    """Names of the coordinates of Φ."""
+
+    def contract(self, level: Level) -> Contract:
+        """Return the contract of the programs of one level."""
+        ...
+
+    # Files
+
+    def read(self, path: Path) -> I:
+        """Read an instance file.
+
+        Raises
+        ------
+        FileError
+            The file is missing, torn, or describes no valid instance.
+        """
+        ...
+
+    def dumps(self, instance: I) -> str:
+        """Return the text of an instance file that :meth:`read` reads back."""
+        ...
+
+    def read_solution(self, path: Path) -> tuple[S, float | None]:
+        """Read a ``.sol`` file: the solution, and the cost it states, if any."""
+        ...
+
+    def dumps_solution(self, solution: S, cost: float) -> str:
+        """Return the text of a ``.sol`` file."""
+        ...
+
+    # Pools
+
+    def generate(self, pool: str, seed: int) -> Iterator[I]:
+        """Yield the instances of one of :data:`POOLS`; the same bytes everywhere."""
+        ...
+
+    # Trusted side
+
+    def baseline(self, instance: I, name: str | None = None) -> S:
+        """Run B (``baseline_name`` unless ``name`` says otherwise); y0 is feasible."""
+        ...
+
+    def cost(self, instance: I, solution: S) -> float:
+        """Return C_x(y), recomputed from the instance in its own convention."""
+        ...
+
+    def check(self, instance: I, solution: S) -> tuple[Violation, ...]:
+        """F: return every violation; empty means feasible."""
+        ...
+
+    def validate(self, instance: I, solution: S, output: Sequence[IntArray]) -> Validation:
+        """V: turn what the upper runner returned into disjoint valid regions."""
+        ...
+
+    def describe(self, instance: I, solution: S, region: Region) -> FloatArray:
+        """Φ: return the raw descriptor of a region, one float per name."""
+        ...
+
+    def merge(
+        self, instance: I, solution: S, region: Region, output: Sequence[IntArray]
+    ) -> S | None:
+        """M: put what the lower runner returned in place of the region.
+
+        ``None`` when the output is malformed (u = ⊥). A well-formed output may
+        still give an infeasible solution: F decides.
+        """
+        ...
+
+    # What the child sees
+
+    def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+        """Return dtype and shape of each array of the instance's shared block."""
+        ...
+
+    def fill(self, instance: I, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Write the instance into its shared block, without a second n x n array."""
+        ...
+
+    def propose_inputs(self, instance: I, solution: S) -> tuple[IntArray, ...]:
+        """Return the inputs of one call of the upper runner."""
+        ...
+
+    def rebuild_inputs(self, instance: I, solution: S, region: Region) -> tuple[IntArray, ...]:
+        """Return the inputs of one call of the lower runner."""
+        ...
+
+
+AnyProblem = Problem[Any, Any]
