@@ -1,0 +1,33 @@
+# Everything runs from .venv/, which the first target that needs it makes.
+PYTHON ?= python3
+ARGS ?= problem=cvrp llm=offline budget=smoke
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint ui clean
+
+demo: $(READY)
+	$(BIN)/python -m specahd.train $(ARGS)
+
+test: $(READY)
+	$(BIN)/pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# For looking only: runs write to the database themselves.
+ui: $(READY)
+	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow server \
+		--backend-store-uri sqlite:///mlruns/mlflow.db --workers 1 --port 5000
+
+clean:
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
