@@ -1,0 +1,1 @@
+"""One folder per routing problem; listing them is the registry."""

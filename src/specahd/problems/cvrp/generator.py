@@ -1,0 +1,126 @@
+"""The generated pools of SPEC section 8 (the paper's appendix C).
+
+Only integers are drawn, and nothing but integer arithmetic follows, so a seed
+gives the same bytes on every machine.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from specahd.core.errors import ConfigError
+from specahd.core.seeding import generator
+from specahd.problems.cvrp.instance import CVRPInstance
+from specahd.routing.base import POOLS, IntArray
+
+SIDE = 1000
+"""Coordinates are integers in [0, SIDE]."""
+
+_COUNTS = {"lower_train": 256, "upper_train": 60, "selection": 60, "validation": 60}
+# Ranges of the last three digits of the serial number in a name.
+_FIRST_SERIAL = {"lower_train": 0, "upper_train": 300, "selection": 400, "validation": 500}
+_VALIDATION_SIZES = (100, 200, 300, 500, 800)
+_VALIDATION_FAMILIES = ("clustered", "ring", "corridor", "mixed")
+# Demand d has weight d.
+_WEIGHTED_DEMANDS = np.repeat(np.arange(1, 10), np.arange(1, 10))
+
+
+def generate(pool: str, seed: int) -> Iterator[CVRPInstance]:
+    """Yield the instances of a pool in order.
+
+    A name like ``cvrp-uniform-n100-s2024017`` states the spatial family, the
+    number of nodes (the depot is one, as in CVRPLIB) and 1000 times the seed
+    plus a serial number that no two instances of the pools share.
+
+    Parameters
+    ----------
+    pool
+        ``lower_train``, ``upper_train`` and ``selection`` are uniform with 20
+        to 200 nodes; ``validation`` has 100 to 800 customers in other families.
+    seed
+        Of all pools together, at least 0.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool, or the seed is negative.
+    """
+    if pool not in _COUNTS:
+        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
+    if seed < 0:
+        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
+    for number in range(_COUNTS[pool]):
+        rng = generator(seed, "cvrp", pool, number)
+        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
+        if pool == "validation":
+            customers = _VALIDATION_SIZES[number // 12]
+            family = _VALIDATION_FAMILIES[number % 4]
+        else:
+            customers = int(rng.integers(19, 200))
+            family = "uniform"
+        yield _instance(rng, family, customers, serial, f"{pool} pool, seed {seed}")
+
+
+def _instance(
+    rng: np.random.Generator, family: str, customers: int, serial: int, comment: str
+) -> CVRPInstance:
+    capacity = int(rng.integers(10, 151))
+    demands = np.zeros(customers + 1, np.int64)
+    demands[1:] = _WEIGHTED_DEMANDS[rng.integers(len(_WEIGHTED_DEMANDS), size=customers)]
+    depot = _uniform(rng, 1)
+    layout = {
+        "uniform": _uniform,
+        "clustered": _clustered,
+        "ring": _ring,
+        "corridor": _corridor,
+        "mixed": _mixed,
+    }[family]
+    return CVRPInstance(
+        name=f"cvrp-{family}-n{customers + 1}-s{serial}",
+        coords=np.concatenate((depot, layout(rng, customers))).astype(np.float64),
+        demands=demands,
+        capacity=capacity,
+        comment=comment,
+    )
+
+
+def _uniform(rng: np.random.Generator, count: int) -> IntArray:
+    return rng.integers(0, SIDE + 1, size=(count, 2))
+
+
+def _clustered(rng: np.random.Generator, count: int) -> IntArray:
+    """Three to eight bell-shaped clusters; a sum of four uniforms is nearly normal."""
+    centres = rng.integers(100, SIDE - 99, size=(int(rng.integers(3, 9)), 2))
+    chosen = centres[rng.integers(len(centres), size=count)]
+    offsets = rng.integers(-60, 61, size=(4, count, 2)).sum(axis=0)
+    points: IntArray = np.clip(chosen + offsets, 0, SIDE)
+    return points
+
+
+def _ring(rng: np.random.Generator, count: int) -> IntArray:
+    """Between two circles about the middle."""
+    inner = int(rng.integers(200, 401))
+    points = np.empty((0, 2), np.int64)
+    while len(points) < count:
+        drawn = _uniform(rng, count)
+        squares = np.square(drawn - SIDE // 2).sum(axis=1)
+        inside = (squares >= inner**2) & (squares <= (SIDE // 2) ** 2)
+        points = np.concatenate((points, drawn[inside]))
+    return points[:count]
+
+
+def _corridor(rng: np.random.Generator, count: int) -> IntArray:
+    """Along two to four streets each way, a few units off their middle."""
+    streets = int(rng.integers(2, 5))
+    along = rng.integers(0, SIDE + 1, size=count)
+    middle = rng.integers(50, SIDE - 49, size=2 * streets)
+    street = rng.integers(2 * streets, size=count)
+    across = middle[street] + rng.integers(-12, 13, size=count)
+    vertical = street % 2 == 1
+    return np.where(vertical[:, None], np.stack((across, along), 1), np.stack((along, across), 1))
+
+
+def _mixed(rng: np.random.Generator, count: int) -> IntArray:
+    """Half clustered, half uniform."""
+    half = count // 2
+    return np.concatenate((_clustered(rng, half), _uniform(rng, count - half)))

@@ -1,0 +1,79 @@
+"""Regions: validate (V), describe (Φ), and put back what was rebuilt (R, M)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from specahd.problems.cvrp.instance import CVRPInstance, Solution
+from specahd.routing.base import FloatArray, IntArray, Region
+from specahd.routing.groups import concatenated, is_vector
+from specahd.routing.kernels.descriptors import GROUP_NAMES, describe_group
+
+DESCRIPTOR_NAMES = GROUP_NAMES
+
+
+def describe(instance: CVRPInstance, solution: Solution, region: Region) -> FloatArray:
+    """Return the raw descriptor, one float per name of :data:`DESCRIPTOR_NAMES`."""
+    members = set(region.nodes)
+    touched = [route for route in solution if not members.isdisjoint(route)]
+    descriptor: FloatArray = describe_group(
+        instance.coords,
+        instance.demands,
+        instance.capacity,
+        instance.spread,
+        np.array(region.nodes, np.int64),
+        *concatenated(touched),
+    )
+    return descriptor
+
+
+def local_customers(region: Region) -> list[int]:
+    """Return the customers of a region as its local problem numbers them, from 1 on."""
+    return sorted(region.nodes)
+
+
+def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Solution | None:
+    """Replace the region's customers by rebuilt routes; None when ``output`` is malformed.
+
+    The customers leave their routes, gaps close, emptied routes vanish, and
+    the rebuilt routes come last. Coverage and capacity are not judged here.
+
+    Parameters
+    ----------
+    output
+        ``[route, fallbacks]`` from untrusted code: local indices with a 0 between
+        routes, and one count.
+    """
+    rebuilt = _routes(region, output)
+    if rebuilt is None:
+        return None
+    members = set(region.nodes)
+    kept = []
+    for route in solution:
+        if members.isdisjoint(route):
+            kept.append(route)
+        elif rest := tuple(node for node in route if node not in members):
+            kept.append(rest)
+    return (*kept, *rebuilt)
+
+
+def _routes(region: Region, output: Sequence[IntArray]) -> list[tuple[int, ...]] | None:
+    if len(output) != 2 or not all(is_vector(array) for array in output):
+        return None
+    local, fallbacks = output
+    size = len(region.nodes)
+    # A route for each customer has 2 * size - 1 entries.
+    if fallbacks.size != 1 or fallbacks[0] < 0 or not 1 <= local.size <= 2 * size + 1:
+        return None
+    if local.min() < 0 or local.max() > size:
+        return None
+    customers = local_customers(region)
+    routes: list[tuple[int, ...]] = []
+    current: list[int] = []
+    for index in [*local.tolist(), 0]:
+        if index:
+            current.append(customers[index - 1])
+        elif current:
+            routes.append(tuple(current))
+            current = []
+    return routes

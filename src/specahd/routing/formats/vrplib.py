@@ -1,0 +1,163 @@
+"""VRPLIB text files of capacitated problems, as CVRPLIB has them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats.sections import Sections
+from specahd.routing.formats.weights import read_matrix
+from specahd.routing.geometry import Convention
+
+LARGEST = 2**31 - 1
+"""Largest capacity and demand."""
+FARTHEST = 1e9
+"""Largest absolute coordinate: squares and sums of distances stay finite and exact."""
+
+_SECTIONS = (
+    "NODE_COORD_SECTION",
+    "DEMAND_SECTION",
+    "DEPOT_SECTION",
+    "EDGE_WEIGHT_SECTION",
+    "DISPLAY_DATA_SECTION",
+)
+# What these state is a constraint; to pass over it would solve another problem.
+_CONSTRAINTS = ("DISTANCE", "SERVICE_TIME", "VEHICLE_CAPACITY", "SPEED")
+
+
+@dataclass(frozen=True, slots=True)
+class VRPLIBData:
+    """What a file says, with the depot as node 0 and customers 1 to n in the file's order.
+
+    Parameters
+    ----------
+    coords
+        Shape (n + 1, 2); None when an EXPLICIT file gives none.
+    weights
+        Symmetric, shape (n + 1, n + 1), of EXPLICIT files only.
+    demands
+        Shape (n + 1,), 0 at the depot, never negative. May exceed the
+        capacity: not every problem forbids that.
+    """
+
+    name: str
+    comment: str
+    capacity: int
+    convention: Convention
+    coords: FloatArray | None
+    weights: FloatArray | None
+    demands: IntArray
+
+
+def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
+    """Read a file whose TYPE is ``kind``.
+
+    A VEHICLES field is passed over: CVRPLIB's values assume no fleet limit.
+
+    Raises
+    ------
+    FileError
+        The file is missing, torn, not text, or says what the format does not allow.
+    """
+    sections = Sections(path, _SECTIONS)
+    sections.choice("TYPE", {kind: kind})
+    for field in _CONSTRAINTS:
+        if field in sections.fields:
+            raise sections.error(f"{field} states a constraint that {kind} does not have")
+    dimension = sections.integer("DIMENSION", 1, LARGEST)
+    if dimension < 2:
+        raise sections.error(
+            f"DIMENSION is {dimension}, expected at least 2 (a depot and a customer)"
+        )
+    capacity = sections.integer("CAPACITY", 1, LARGEST)
+    convention = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
+    weights = None
+    if convention is Convention.EXPLICIT:
+        weights = read_matrix(sections, dimension)
+    coords = None
+    if weights is None or "NODE_COORD_SECTION" in sections:
+        coords = _coords(sections, dimension)
+    demands = _demands(sections, dimension)
+    depot = _depot(sections, dimension)
+    if demands[depot] != 0:
+        raise sections.error(
+            f"DEMAND_SECTION gives the depot {depot + 1} the demand {demands[depot]}, expected 0"
+        )
+    order = np.concatenate(([depot], np.delete(np.arange(dimension), depot)))
+    return VRPLIBData(
+        name=sections.fields.get("NAME") or path.stem,
+        comment=sections.fields.get("COMMENT", "").strip('"'),
+        capacity=capacity,
+        convention=convention,
+        coords=None if coords is None else coords[order],
+        weights=None if weights is None else weights[np.ix_(order, order)],
+        demands=demands[order],
+    )
+
+
+def _coords(sections: Sections, dimension: int) -> FloatArray:
+    coords = sections.table("NODE_COORD_SECTION", dimension, 2)
+    wrong = np.flatnonzero(~(np.abs(coords) <= FARTHEST).all(axis=1))
+    if wrong.size:
+        x, y = coords[wrong[0]]
+        raise sections.error(
+            f"NODE_COORD_SECTION puts node {wrong[0] + 1} at ({x:g}, {y:g}), "
+            "expected coordinates in [-1e9, 1e9]"
+        )
+    return coords
+
+
+def _demands(sections: Sections, dimension: int) -> IntArray:
+    numbers = sections.table("DEMAND_SECTION", dimension, 1)[:, 0]
+    wrong = np.flatnonzero(
+        ~((numbers >= 0) & (numbers <= LARGEST) & (np.floor(numbers) == numbers))
+    )
+    if wrong.size:
+        raise sections.error(
+            f"DEMAND_SECTION gives node {wrong[0] + 1} the demand {numbers[wrong[0]]:g}, "
+            f"expected an integer in [0, {LARGEST}]"
+        )
+    return numbers.astype(np.int64)
+
+
+def _depot(sections: Sections, dimension: int) -> int:
+    """Return the index of the depot in the file's order."""
+    numbers = sections.numbers("DEPOT_SECTION")
+    if numbers.size != 2 or numbers[-1] != -1:
+        raise sections.error("DEPOT_SECTION holds no single depot, expected one node and then -1")
+    depot = float(numbers[0])
+    if not (depot.is_integer() and 1 <= depot <= dimension):
+        raise sections.error(f"DEPOT_SECTION names node {depot:g}, expected 1 to {dimension}")
+    return int(depot) - 1
+
+
+def dumps(data: VRPLIBData) -> str:
+    """Return the text that :func:`read` and other tools read back; the depot is node 1."""
+    lines = [f"NAME : {data.name}"]
+    if data.comment:
+        lines.append(f"COMMENT : {data.comment}")
+    lines += [
+        "TYPE : CVRP",
+        f"DIMENSION : {len(data.demands)}",
+        f"EDGE_WEIGHT_TYPE : {data.convention}",
+        f"CAPACITY : {data.capacity}",
+    ]
+    if data.weights is not None:
+        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
+        lines += [" ".join(map(number, row)) for row in data.weights.tolist()]
+    if data.coords is not None:
+        lines.append("NODE_COORD_SECTION")
+        lines += [
+            f"{node} {number(x)} {number(y)}"
+            for node, (x, y) in enumerate(data.coords.tolist(), start=1)
+        ]
+    lines.append("DEMAND_SECTION")
+    lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]
+    lines += ["DEPOT_SECTION", "1", "-1", "EOF"]
+    return "\n".join(lines) + "\n"
+
+
+def number(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return str(int(value)) if value.is_integer() else repr(value)

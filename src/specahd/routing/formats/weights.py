@@ -1,0 +1,71 @@
+"""EXPLICIT edge weights: the matrix layouts of TSPLIB."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from specahd.routing.base import FloatArray
+from specahd.routing.formats.sections import Sections
+
+
+def _full(size: int) -> tuple[Any, Any]:
+    rows, columns = np.divmod(np.arange(size * size), size)
+    return rows, columns
+
+
+def _upper(size: int) -> tuple[Any, Any]:
+    return np.triu_indices(size, 1)
+
+
+def _lower(size: int) -> tuple[Any, Any]:
+    return np.tril_indices(size, -1)
+
+
+# A column-wise triangle is the other triangle row by row.
+LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
+    "FULL_MATRIX": _full,
+    "UPPER_ROW": _upper,
+    "LOWER_COL": _upper,
+    "LOWER_ROW": _lower,
+    "UPPER_COL": _lower,
+    "UPPER_DIAG_ROW": np.triu_indices,
+    "LOWER_DIAG_COL": np.triu_indices,
+    "LOWER_DIAG_ROW": np.tril_indices,
+    "UPPER_DIAG_COL": np.tril_indices,
+}
+"""Indices of the entries in reading order, by EDGE_WEIGHT_FORMAT."""
+
+
+def read_matrix(sections: Sections, size: int) -> FloatArray:
+    """Return the symmetric matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
+
+    Raises
+    ------
+    FileError
+        The layout is unknown, entries are missing, negative or not finite, or
+        a full matrix is not symmetric.
+    """
+    layout = sections.choice("EDGE_WEIGHT_FORMAT", {name: name for name in LAYOUTS})
+    numbers = sections.numbers("EDGE_WEIGHT_SECTION")
+    expected = size * (size + (1 if "DIAG" in layout else -1)) // 2
+    if layout == "FULL_MATRIX":
+        expected = size * size
+    # Before any array of that size is made: a torn file may state any DIMENSION.
+    if numbers.size != expected:
+        raise sections.error(
+            f"EDGE_WEIGHT_SECTION holds {numbers.size} numbers, expected {expected} "
+            f"({layout}, DIMENSION {size})"
+        )
+    rows, columns = LAYOUTS[layout](size)
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
+        wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))][0]
+        raise sections.error(f"EDGE_WEIGHT_SECTION holds {wrong:g}, expected 0 or more")
+    matrix = np.zeros((size, size))
+    matrix[rows, columns] = numbers
+    if layout != "FULL_MATRIX":
+        matrix[columns, rows] = numbers
+    elif not np.array_equal(matrix, matrix.T):
+        raise sections.error("EDGE_WEIGHT_SECTION is not symmetric, expected equal ways back")
+    np.fill_diagonal(matrix, 0.0)
+    return matrix

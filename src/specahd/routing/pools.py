@@ -1,0 +1,137 @@
+"""The generated instance pools on disk: written once, verified when read, proved disjoint.
+
+``<dir>/<problem>/<pool>/<instance>`` with ``<dir>/<problem>/manifest.json``, which
+records the seed and the SHA-256 of every file.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.seeding import generator
+from specahd.routing.base import POOLS, AnyProblem
+
+MANIFEST = "manifest.json"
+
+
+def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
+    """Write the problem's pools unless they are there; return their folder.
+
+    All of them appear or nothing does, also when several processes prepare at once.
+
+    Raises
+    ------
+    ConfigError
+        The pools that are there were made with another seed.
+    """
+    target = directory / problem.name
+    if not (target / MANIFEST).exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        with FileLock(directory / f".{problem.name}.lock"):
+            if not (target / MANIFEST).exists():
+                _write(problem, target, seed)
+    made_with = manifest(target)["seed"]
+    if made_with != seed:
+        raise ConfigError(
+            f"Expected pools.seed={made_with}, with which {target} was made, got {seed}; "
+            "name another pools.dir for other pools."
+        )
+    return target
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """Return what is recorded of prepared pools."""
+    path = folder / MANIFEST
+    try:
+        record = json.loads(path.read_text())
+        if set(record["pools"]) >= set(POOLS) and isinstance(record["seed"], int):
+            return dict(record)
+    except (OSError, ValueError, TypeError, KeyError):
+        pass
+    raise FileError(
+        f"{path} is not a manifest of pools; remove {folder} to have it prepared again."
+    )
+
+
+def read_pool(
+    problem: AnyProblem, folder: Path, pool: str, *, count: int | None = None, seed: int = 0
+) -> list[Any]:
+    """Read a pool, or ``count`` of its instances drawn with ``seed``, in the pool's order.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool.
+    FileError
+        A file is missing or is not what the manifest says.
+    """
+    pools = manifest(folder)["pools"]
+    if pool not in pools:
+        raise ConfigError(f"Expected pool to be one of {', '.join(pools)}, got {pool!r}.")
+    names = list(pools[pool])
+    if count is not None and count < len(names):
+        rng = generator(seed, "subset", pool)
+        kept = sorted(rng.choice(len(names), size=count, replace=False).tolist())
+        names = [names[index] for index in kept]
+    instances = []
+    for name in names:
+        path = folder / pool / name
+        if not path.is_file() or _hash(path.read_bytes()) != pools[pool][name]:
+            raise FileError(
+                f"{path} is missing or altered; remove {folder} to have it prepared again."
+            )
+        instances.append(problem.read(path))
+    return instances
+
+
+def _write(problem: AnyProblem, target: Path, seed: int) -> None:
+    draft = Path(tempfile.mkdtemp(prefix=f".{problem.name}-", dir=target.parent))
+    try:
+        draft.chmod(0o755)
+        pools: dict[str, dict[str, str]] = {}
+        for pool in POOLS:
+            (draft / pool).mkdir()
+            pools[pool] = {}
+            for instance in problem.generate(pool, seed):
+                name = f"{instance.name}{problem.suffix}"
+                text = problem.dumps(instance).encode()
+                (draft / pool / name).write_bytes(text)
+                pools[pool][name] = _hash(text)
+        refuse_overlap(pools)
+        record = {"problem": problem.name, "seed": seed, "pools": pools}
+        (draft / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
+        if target.exists():
+            shutil.rmtree(target)
+        draft.rename(target)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
+    """Prove that no content and no name occurs twice over all pools.
+
+    Raises
+    ------
+    ValueError
+        Two instances are the same: a generator is wrong.
+    """
+    for what, values in (
+        ("content", [content for pool in pools.values() for content in pool.values()]),
+        ("name", [name for pool in pools.values() for name in pool]),
+    ):
+        [(value, times)] = Counter(values).most_common(1)
+        if times > 1:
+            raise ValueError(f"The pools are not disjoint: {what} {value} occurs {times} times.")
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

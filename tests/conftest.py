@@ -1,0 +1,23 @@
+"""What tests of every room share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Small instances written by hand."""
+    return ROOT / "tests" / "data"
+
+
+@pytest.fixture(scope="session")
+def public() -> Path:
+    """The downloaded public instances; skips where they are missing."""
+    folder = Path(os.environ.get("SPECAHD_PUBLIC", ROOT.parent / "shared" / "public"))
+    if not (folder / "bks.csv").is_file():
+        pytest.skip(f"no public instances in {folder}; set SPECAHD_PUBLIC to their folder")
+    return folder

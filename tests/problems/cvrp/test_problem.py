@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from specahd.core.errors import ConfigError
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import POOLS, Region
+from specahd.routing.geometry import Convention, distances
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"baseline": "best"}, "Expected a baseline in nearest, savings, got 'best'."),
+        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
+        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
+    ],
+)
+def test_parameters_are_validated_where_born(parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        CVRP(**parameters)
+    assert str(caught.value) == message
+
+
+def test_a_baseline_by_name(data):
+    problem = CVRP(baseline="savings")
+    tiny = problem.read(data / "tiny.vrp")
+    assert problem.baseline(tiny) == problem.baseline(tiny, "savings")
+    assert problem.baseline(tiny, "nearest") != problem.baseline(tiny)
+    with pytest.raises(ConfigError, match="Expected a baseline in"):
+        problem.baseline(tiny, "best")
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-explicit"])
+def test_the_child_sees_the_instance(data, name):
+    problem = CVRP()
+    instance = problem.read(data / f"{name}.vrp")
+    arrays = {
+        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
+    }
+    problem.fill(instance, arrays)
+    np.testing.assert_array_equal(arrays["coords"], instance.coords)
+    np.testing.assert_array_equal(arrays["demands"], instance.demands)
+    assert arrays["capacity"].tolist() == [instance.capacity]
+    matrix = instance.matrix
+    if matrix is None:
+        coords = instance.coords
+        matrix = distances(coords[:, None], coords[None], Convention.EUC_2D)
+    np.testing.assert_array_equal(arrays["distance_matrix"], matrix)
+
+
+def test_inputs_of_the_runners(data):
+    problem = CVRP(max_regions=3, max_size=20)
+    tiny = problem.read(data / "tiny.vrp")
+    lengths, values, budget = problem.propose_inputs(tiny, ((1, 3), (2, 4), (5,)))
+    assert (lengths.tolist(), values.tolist()) == ([2, 2, 1], [1, 3, 2, 4, 5])
+    assert budget.tolist() == [3, 20]
+    [customers] = problem.rebuild_inputs(tiny, (), Region((4, 1, 3)))
+    assert customers.tolist() == [1, 3, 4]
+    assert {array.dtype for array in (lengths, values, budget, customers)} == {np.dtype(np.int64)}
+
+
+def test_repairing_by_hand(data):
+    problem = CVRP()
+    tiny = problem.read(data / "tiny.vrp")
+    solution = ((5,), (4, 1, 2), (3,))
+    output = [np.array([3]), np.array([3, 4, 1])]
+    [region] = problem.validate(tiny, solution, output).regions
+    rebuilt = [np.array([1, 2, 0, 3]), np.array([0])]
+    merged = problem.merge(tiny, solution, region, rebuilt)
+    assert merged == ((5,), (2,), (1, 3), (4,))
+    assert problem.check(tiny, merged) == ()
+    assert problem.describe(tiny, solution, region).shape == (len(problem.descriptor_names),)
+
+
+def test_solution_files(data, tmp_path):
+    problem = CVRP()
+    routes, cost = problem.read_solution(data / "tiny.sol")
+    assert cost == problem.cost(problem.read(data / "tiny.vrp"), routes)
+    assert problem.dumps_solution(routes, cost) == (data / "tiny.sol").read_text()
+
+
+def test_every_pool_is_generated():
+    assert all(next(iter(CVRP().generate(pool, 0))).size > 0 for pool in POOLS)

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specahd.problems.cvrp.baseline import nearest
+from specahd.problems.cvrp.checker import check
+from specahd.problems.cvrp.generator import generate
+from specahd.problems.cvrp.instance import CVRPInstance
+from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.cvrp.regions import DESCRIPTOR_NAMES, describe, merge
+from specahd.routing.base import Region
+from specahd.routing.geometry import Convention
+
+SOLUTION = ((1, 2, 3), (4, 5), (6, 7, 8))
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def test_merge_closes_gaps_and_appends():
+    # Sorted customers 2, 4, 5, 7 are local 1 to 4; the second route vanishes.
+    region = Region((7, 2, 5, 4))
+    merged = merge(SOLUTION, region, [ints(3, 1, 0, 4, 2), ints(0)])
+    assert merged == ((1, 3), (6, 8), (5, 2), (7, 4))
+
+
+def test_merge_passes_over_empty_rebuilt_routes():
+    merged = merge(SOLUTION, Region((4, 5)), [ints(0, 1, 0, 0, 2), ints(3)])
+    assert merged == ((1, 2, 3), (6, 7, 8), (4,), (5,))
+
+
+def test_merge_judges_no_coverage():
+    merged = merge(SOLUTION, Region((4, 5)), [ints(1, 1), ints(0)])
+    assert merged == ((1, 2, 3), (6, 7, 8), (4, 4))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        [],
+        [ints(1, 2)],
+        [ints(1, 2), ints()],
+        [ints(1, 2), ints(-1)],
+        [ints(1, 2), ints(0, 0)],
+        [ints(), ints(0)],
+        [ints(1, 3), ints(0)],
+        [ints(1, -1), ints(0)],
+        [ints(1, 2, 1, 2, 1, 2), ints(0)],
+        [np.array([1.0, 2.0]), ints(0)],
+        [ints(1, 2).astype(np.int32), ints(0)],
+        [ints(1, 2).reshape(2, 1), ints(0)],
+        [[1, 2], ints(0)],
+    ],
+)
+def test_malformed_output_merges_to_nothing(output):
+    assert merge(SOLUTION, Region((4, 5)), output) is None
+
+
+@given(st.data())
+def test_merging_a_sound_rebuild_is_feasible(data):
+    instance = next(iter(generate("upper_train", 7)))
+    solution = nearest(instance)
+    chosen = data.draw(
+        st.lists(st.integers(1, instance.size), min_size=2, max_size=15, unique=True)
+    )
+    region = Region(tuple(chosen))
+    problem = CVRP()
+    [customers] = problem.rebuild_inputs(instance, solution, region)
+    assert customers.tolist() == sorted(chosen)
+    order = data.draw(st.permutations(range(1, len(chosen) + 1)))
+    # A route for each: as many separators as there can be.
+    route = [index for node in order for index in (node, 0)][:-1]
+    merged = problem.merge(instance, solution, region, [ints(*route), ints(0)])
+    assert check(instance, merged) == ()
+
+
+def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return CVRPInstance(
+        name=instance.name,
+        coords=scale * instance.coords @ turn.T + shift,
+        demands=instance.demands,
+        capacity=instance.capacity,
+        convention=Convention.EXACT_2D,
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shift": (3e4, -7e3)},
+        {"angle": 0.7},
+        {"angle": np.pi / 2},
+        {"scale": 1e-3},
+        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e5)},
+    ],
+)
+def test_descriptor_is_invariant(change):
+    rng = np.random.default_rng(4)
+    for _, instance in zip(range(15), generate("validation", 3), strict=False):
+        solution = nearest(instance)
+        nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
+        region = Region(tuple(nodes.tolist()))
+        before = describe(instance, solution, region)
+        after = describe(transformed(instance, **change), solution, region)
+        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
+
+
+def test_descriptor_by_hand():
+    coords = np.array([[0, 0], [3, 4], [6, 8], [0, 5], [-5, 0]], float)
+    instance = CVRPInstance("hand", coords, np.array([0, 2, 4, 3, 1]), 10)
+    found = describe(instance, ((1, 2), (3,), (4,)), Region((2, 1)))
+    expected = {
+        "log_size": np.log(2),
+        "spread": 2.5 / instance.spread,
+        "elongation": 1.0,
+        "depot_distance": 7.5 / instance.spread,
+        "edge_mean": 1.0,
+        "edge_variation": np.std([5, 5, 10]) / np.mean([5, 5, 10]),
+        "depot_edges": 2 / 3,
+        "detour": 1.0,
+        "log_routes": 0.0,
+        "completeness": 1.0,
+        "fragmentation": 0.5,
+        "slack": 0.4,
+        "demand_mean": 0.3,
+        "demand_variation": 1 / 3,
+    }
+    assert tuple(expected) == DESCRIPTOR_NAMES
+    np.testing.assert_allclose(found, list(expected.values()))
+
+
+@pytest.mark.parametrize("coords", [np.zeros((4, 2)), np.array([[0, 0], [1, 1], [1, 1], [1, 1.0]])])
+def test_descriptor_of_degenerate_regions_is_finite(coords):
+    instance = CVRPInstance("heap", coords, np.zeros(4, np.int64), 1)
+    for solution in (((1, 2, 3),), ((1,), (2,), (3,)), ()):
+        assert np.isfinite(describe(instance, solution, Region((1, 3)))).all()
