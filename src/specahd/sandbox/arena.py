@@ -1,0 +1,125 @@
+"""One block of memory for the arrays of many instances, shared by all processes.
+
+A float64 matrix of 10,001 nodes takes 790 MB: it exists once, however many
+processes read it. The creator fills the block; everyone else maps it read-only,
+and on Linux the kernel refuses to make those mappings writable again.
+"""
+
+import fcntl
+import math
+import mmap
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Layout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
+Directory = list[dict[str, list[Any]]]
+
+ALIGNMENT = 64
+# Not in the fcntl module of Python 3.11 (linux/fcntl.h).
+_F_SEAL_FUTURE_WRITE = 0x10
+
+
+class Arena:
+    """The named arrays of several instances in one shared block.
+
+    Make one with :meth:`allocate` or :meth:`attach`.
+    """
+
+    def __init__(self, fd: int, directory: Directory, block: mmap.mmap) -> None:
+        self.fd = fd
+        self.directory = directory
+        self._block: mmap.mmap | None = block
+
+    @classmethod
+    def allocate(cls, layouts: Sequence[Layout]) -> Self:
+        """Make a block of zeros with room for every array of every instance.
+
+        Parameters
+        ----------
+        layouts
+            Per instance, the dtype and shape of each array.
+        """
+        directory: Directory = []
+        end = 0
+        for layout in layouts:
+            entry: dict[str, list[Any]] = {}
+            for name, (scalar, shape) in layout.items():
+                dtype = np.dtype(scalar)
+                entry[name] = [end, dtype.str, list(shape)]
+                size = dtype.itemsize * math.prod(shape)
+                end += -(-size // ALIGNMENT) * ALIGNMENT
+            directory.append(entry)
+        size = max(end, ALIGNMENT)
+        fd = _anonymous_file(size)
+        block = mmap.mmap(fd, size)
+        _forbid_writers(fd)
+        return cls(fd, directory, block)
+
+    @classmethod
+    def attach(cls, fd: int, directory: Directory) -> Self:
+        """Map a block that another process allocated, for reading."""
+        block = mmap.mmap(fd, os.fstat(fd).st_size, prot=mmap.PROT_READ)
+        return cls(fd, directory, block)
+
+    def __len__(self) -> int:
+        return len(self.directory)
+
+    def writable(self, instance: int) -> dict[str, NDArray[Any]]:
+        """Return the arrays of an instance for the creator to fill.
+
+        Raises
+        ------
+        ValueError
+            This process only reads the block.
+        """
+        arrays = self._views(instance)
+        if not all(array.flags.writeable for array in arrays.values()):
+            raise ValueError("Only the process that allocated an arena writes to it.")
+        return arrays
+
+    def arrays(self, instance: int) -> dict[str, NDArray[Any]]:
+        """Return read-only views of the arrays of an instance."""
+        arrays = self._views(instance)
+        for array in arrays.values():
+            array.flags.writeable = False
+        return arrays
+
+    def _views(self, instance: int) -> dict[str, NDArray[Any]]:
+        if self._block is None:
+            raise ValueError("The arena is closed.")
+        return {
+            name: np.ndarray(shape, np.dtype(dtype), self._block, offset)
+            for name, (offset, dtype, shape) in self.directory[instance].items()
+        }
+
+    def close(self) -> None:
+        """Let go of the block; it is freed with the last array that still uses it."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            # Unmapped by whoever lets go last: closing it would pull it from under NumPy.
+            self._block = None
+
+
+def _anonymous_file(size: int) -> int:
+    """Return a descriptor of a file that has no name and vanishes with its users."""
+    if sys.platform == "linux":
+        fd = os.memfd_create("specahd-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    else:
+        with tempfile.TemporaryFile() as file:
+            fd = os.dup(file.fileno())
+    os.ftruncate(fd, size)
+    return fd
+
+
+def _forbid_writers(fd: int) -> None:
+    """Make every later mapping read-only for good; the one that exists stays writable."""
+    if sys.platform == "linux":
+        seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _F_SEAL_FUTURE_WRITE
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals | fcntl.F_SEAL_SEAL)

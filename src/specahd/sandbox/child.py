@@ -1,0 +1,211 @@
+"""What runs in the forked child: the program, behind both walls.
+
+The child answers its parent's frames one by one. It is the only place where a
+program's code runs; what it says is believed only as far as
+:mod:`specahd.sandbox.wire` can check.
+"""
+
+import builtins
+import json
+import math
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.errors import InvalidAnswer
+from specahd.core.program import Outcome
+from specahd.sandbox import confinement
+from specahd.sandbox.allowed import BUILTINS
+from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, encode
+
+Arrays = Mapping[str, NDArray[Any]]
+Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
+Bound = Callable[[Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
+
+OUTCOMES = tuple(Outcome)
+"""A reply's code is a position in this tuple."""
+LENGTH = struct.Struct("<I")
+"""The length of the launch order, which comes first on the pipe."""
+EXIT_OUT_OF_MEMORY = 71
+"""Status of a child that had no memory left to say so."""
+LEAST_SECONDS = 0.001
+"""Less CPU time than this is none."""
+
+_CHUNK = 1 << 16
+
+
+def serve(
+    connection: socket.socket,
+    runners: Mapping[str, Runner],
+    instances: Sequence[Arrays],
+    zygote: int,
+) -> NoReturn:
+    """Confine this process, launch the programs and answer calls until the parent hangs up.
+
+    Parameters
+    ----------
+    connection
+        The child's end of its pipe.
+    runners, instances
+        What the zygote holds ready: runners by name, arrays by index.
+    zygote
+        The process that forked this one, and must not be outlived.
+    """
+    status = 1
+    try:
+        confinement.leave_family(zygote)
+        connection = confinement.keep_only(connection)
+        order = _read_order(connection)
+        confinement.limit(order["memory_bytes"], order["total_seconds"])
+        _Child(connection, order, instances).answer(runners)
+        status = 0
+    except MemoryError:
+        status = EXIT_OUT_OF_MEMORY
+    except BaseException:  # noqa: BLE001  the parent learns it from the status
+        status = 1
+    finally:
+        os._exit(status)
+
+
+def _read_order(connection: socket.socket) -> dict[str, Any]:
+    [length] = LENGTH.unpack(_read_exactly(connection, LENGTH.size))
+    order: dict[str, Any] = json.loads(_read_exactly(connection, length))
+    return order
+
+
+def _read_exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        chunk = connection.recv(size - len(data))
+        if not chunk:
+            raise EOFError
+        data += chunk
+    return bytes(data)
+
+
+class _Child:
+    """The state of one child: its pipe, its clock and its programs."""
+
+    def __init__(
+        self, connection: socket.socket, order: dict[str, Any], instances: Sequence[Arrays]
+    ) -> None:
+        self._connection = connection
+        self._order = order
+        self._instances = instances
+        self._start = time.thread_time()
+        self._programs: list[Bound] = []
+
+    def answer(self, runners: Mapping[str, Runner]) -> None:
+        """Launch, say hello, then answer until the parent closes the pipe."""
+        hello = self._measured(0, lambda: self._launch(runners))
+        if OUTCOMES[hello.code] is not Outcome.OK:
+            failed = OUTCOMES.index(Outcome.LAUNCH_FAILED)
+            hello = Frame(failed, 0, cpu_seconds=hello.cpu_seconds, detail=hello.detail)
+        self._send(hello)
+        reader = FrameReader()
+        while chunk := self._connection.recv(_CHUNK):
+            reader.feed(chunk)
+            while call := reader.take():
+                self._send(self._call(call))
+
+    def _launch(self, runners: Mapping[str, Runner]) -> Sequence[IntArray]:
+        for program in self._order["programs"]:
+            self._programs.append(
+                _bind(runners[program["runner"]], program["source"], program["name"])
+            )
+        return ()
+
+    def _call(self, call: Frame) -> Frame:
+        program = self._programs[call.code]
+        arrays = self._instances[call.instance]
+        return self._measured(call.number, lambda: program(arrays, call.arrays))
+
+    def _measured(self, number: int, work: Callable[[], Sequence[IntArray]]) -> Frame:
+        """Do the work within the CPU time that is left, and report what came of it."""
+        # The process clock moves in ticks of some ms while its timer is armed; this
+        # one does not, and there is one thread.
+        began = time.thread_time()
+        seconds = self._order["call_seconds"]
+        if self._order["total_seconds"] is not None:
+            seconds = min(seconds, self._order["total_seconds"] - (began - self._start))
+        if seconds < LEAST_SECONDS:
+            return _reply(Outcome.TIMEOUT, number, 0.0, "no CPU time is left")
+        output: Sequence[IntArray] = ()
+        detail = ""
+        try:
+            # The default action of SIGPROF ends the process, in a C loop as well.
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            output = work()
+            outcome = Outcome.OK
+        except InvalidAnswer as error:
+            outcome, detail = Outcome.INVALID_OUTPUT, _one_line(str(error))
+        except MemoryError:
+            outcome, detail = Outcome.OUT_OF_MEMORY, "the memory limit was reached"
+        except BaseException as error:  # noqa: BLE001  a program may raise anything
+            outcome, detail = Outcome.CRASHED, _describe(error)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return _reply(outcome, number, time.thread_time() - began, detail, tuple(output))
+
+    def _send(self, reply: Frame) -> None:
+        try:
+            data = encode(reply)
+        except WireError as error:
+            seconds = reply.cpu_seconds
+            data = encode(_reply(Outcome.INVALID_OUTPUT, reply.number, seconds, str(error)))
+        self._connection.sendall(data)
+
+
+def _bind(runner: Runner, source: str, name: str) -> Bound:
+    """Define the program in a namespace of its own and tie its runner to it."""
+    namespace: dict[str, Any] = {
+        "np": np,
+        "math": math,
+        "__builtins__": {
+            **{allowed: getattr(builtins, allowed) for allowed in BUILTINS},
+            "__import__": _loaded_numpy,
+        },
+    }
+    exec(compile(source, "<program>", "exec"), namespace)
+    function = namespace[name]
+    return lambda arrays, inputs: runner(function, arrays, inputs)
+
+
+def _loaded_numpy(name: str, *_: Any) -> ModuleType:
+    """Find a part of NumPy that is loaded already, and nothing else.
+
+    NumPy's C functions (``np.mean``, ``np.sort`` …) look up their Python halves
+    through the caller's ``__import__``; the guard denies programs the name.
+    """
+    if name.partition(".")[0] != "numpy" or name not in sys.modules:
+        raise ImportError("Imports are refused.")
+    return sys.modules[name]
+
+
+def _reply(
+    outcome: Outcome,
+    number: int,
+    cpu_seconds: float,
+    detail: str,
+    output: tuple[IntArray, ...] = (),
+) -> Frame:
+    code = OUTCOMES.index(outcome)
+    return Frame(code, number, cpu_seconds=cpu_seconds, detail=detail, arrays=output)
+
+
+def _describe(error: BaseException) -> str:
+    """Say type and message in one line; of a system error only the reason, never the path."""
+    message = error.strerror if isinstance(error, OSError) else str(error)
+    return _one_line(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:1000].split())

@@ -1,0 +1,339 @@
+"""Calling programs that nobody trusts: what the rest of specahd uses of the sandbox.
+
+A :class:`Sandbox` owns one warm zygote. A :class:`Session` owns one forked child
+at a time, in which a few programs answer calls. A child that dies, lies, floods or
+stalls costs the one call that it was answering; the next one gets a fresh child.
+"""
+
+import contextlib
+import json
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from specahd.core.program import Outcome
+from specahd.sandbox.arena import Arena
+from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
+from specahd.sandbox.keeper import Ending, Keeper, ZygoteLost
+from specahd.sandbox.link import Link, LinkClosed, LinkStalled
+from specahd.sandbox.wire import Frame, IntArray, WireError, encode
+
+# Calls sent ahead of their answers: enough that the child never waits for its parent.
+_WINDOW = 256
+_BACKLOG = 1 << 16
+_REPLIES = frozenset(
+    {
+        Outcome.OK,
+        Outcome.TIMEOUT,
+        Outcome.CRASHED,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.INVALID_OUTPUT,
+        Outcome.LAUNCH_FAILED,
+    }
+)
+_OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the programs of a session may use (SPEC section 6, LIMITS).
+
+    Parameters
+    ----------
+    call_seconds
+        CPU time of one call. A call also ends after four times that in
+        wall-clock time, at least five seconds more, if the program sleeps.
+    total_seconds
+        CPU time of the session, over all its calls; None for no bound.
+    memory_bytes
+        Address space beyond that of the zygote, arena included.
+    """
+
+    call_seconds: float
+    total_seconds: float | None = None
+    memory_bytes: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        for seconds in (self.call_seconds, self.total_seconds):
+            if seconds is not None and not LEAST_SECONDS <= seconds <= 1e6:
+                raise ValueError(f"Expected seconds in [{LEAST_SECONDS}, 1e6], got {seconds}.")
+        if self.memory_bytes < 0:
+            raise ValueError(f"Expected memory_bytes of at least 0, got {self.memory_bytes}.")
+
+    @property
+    def wall_seconds(self) -> float:
+        return max(4.0 * self.call_seconds, self.call_seconds + 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program to be launched: guarded source, function name, ``package.module:runner``."""
+
+    source: str
+    name: str
+    runner: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """One call: positions in the session's programs and the arena's instances, and inputs."""
+
+    program: int
+    instance: int
+    inputs: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What came of a call; ``output`` is empty unless the outcome is ok."""
+
+    outcome: Outcome
+    output: tuple[IntArray, ...] = ()
+    detail: str = ""
+    cpu_seconds: float = 0.0
+
+
+class Sandbox:
+    """Runs sessions on the instances of one arena.
+
+    Parameters
+    ----------
+    arena
+        Filled before the first session.
+    runners
+        Every ``package.module:function`` that a launch may name.
+    path
+        Directories added to the zygote's import path, for runners that are not
+        installed.
+    """
+
+    def __init__(self, arena: Arena, runners: Sequence[str], path: Sequence[str] = ()) -> None:
+        self._arena = arena
+        self._runners = tuple(runners)
+        self._path = tuple(path)
+        self._lock = threading.Lock()
+        self._keeper = Keeper(arena, self._runners, self._path)
+
+    def session(self, programs: Sequence[Launch], limits: Limits) -> "Session":
+        """Fork a child and launch the programs in it; several sessions may be open at once."""
+        for program in programs:
+            if program.runner not in self._runners:
+                raise ValueError(f"Expected one of {self._runners}, got {program.runner!r}.")
+        return Session(self, programs, limits)
+
+    def _living_keeper(self) -> Keeper:
+        """Return the keeper of a zygote that lives, a new one if need be."""
+        with self._lock:
+            if not self._keeper.alive:
+                self._keeper.close()
+                self._keeper = Keeper(self._arena, self._runners, self._path)
+            return self._keeper
+
+    def close(self) -> None:
+        """End the zygote and every child."""
+        self._keeper.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Child:
+    """One forked child: how to reach it, how to end it, what it has used."""
+
+    def __init__(self, keeper: Keeper, launch: bytes) -> None:
+        self._keeper = keeper
+        self._pid, connection = keeper.fork()
+        self.link = Link(connection)
+        self.link.send(launch)
+        self._sent = 0
+        self._received = -1  # the hello frame is number 0
+        self.cpu_seconds = 0.0
+
+    @property
+    def outstanding(self) -> int:
+        return self._sent - max(self._received, 0)
+
+    def ask(self, call: Call) -> None:
+        self._sent += 1
+        self.link.send(encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs)))
+
+    def receive(self, seconds: float) -> Result:
+        """Wait for the next reply; raises as :meth:`Link.receive` does."""
+        frame = self.link.receive(seconds)
+        self._received += 1
+        if frame.number != self._received or frame.code >= len(OUTCOMES):
+            raise WireError("A reply answers no call.")
+        outcome = OUTCOMES[frame.code]
+        if outcome not in _REPLIES or (frame.arrays and outcome is not Outcome.OK):
+            raise WireError("A reply says what none can say.")
+        self.cpu_seconds += frame.cpu_seconds
+        return Result(outcome, frame.arrays, frame.detail, frame.cpu_seconds)
+
+    def end(self) -> Ending:
+        self.link.close()
+        return self._keeper.end(self._pid)
+
+
+class Session:
+    """A few launched programs; made by :meth:`Sandbox.session`, used by one thread.
+
+    Attributes
+    ----------
+    launched, detail
+        OK, or LAUNCH_FAILED and why; then every call answers the same.
+    """
+
+    def __init__(self, sandbox: Sandbox, programs: Sequence[Launch], limits: Limits) -> None:
+        self._sandbox = sandbox
+        self._programs = [
+            {"source": program.source, "name": program.name, "runner": program.runner}
+            for program in programs
+        ]
+        self._limits = limits
+        self._spent = 0.0
+        self._child: _Child | None = None
+        self.launched, self.detail = Outcome.OK, ""
+        self._launch()
+
+    def call(self, call: Call) -> Result:
+        """Run a program once; never raises for what the program does."""
+        [result] = self.call_many([call])
+        return result
+
+    def call_many(self, calls: Sequence[Call]) -> Iterator[Result]:
+        """Yield the results of calls in order; later calls run while earlier ones are used."""
+        for call in calls:
+            if not 0 <= call.program < len(self._programs):
+                raise ValueError(f"There is no program {call.program} in this session.")
+        try:
+            for position in range(len(calls)):
+                yield self._answer(calls, position)
+        finally:
+            # Abandoned half-way: what the child still answers belongs to no one.
+            if self._child is not None and self._child.outstanding:
+                self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            with contextlib.suppress(ZygoteLost):
+                self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _answer(self, calls: Sequence[Call], position: int) -> Result:
+        """Return the result of one call, having sent it and some that follow it."""
+        for attempt in (1, 2):
+            if self._child is None:
+                if self.launched is Outcome.OK and self._left() >= LEAST_SECONDS:
+                    self._launch()
+                elif self.launched is Outcome.OK:
+                    return Result(Outcome.TIMEOUT, detail="the session's CPU time is spent")
+            if self._child is None:
+                return Result(self.launched, detail=self.detail)
+            child = self._child
+            asked = position + child.outstanding
+            while asked < min(len(calls), position + _WINDOW) and child.link.backlog < _BACKLOG:
+                child.ask(calls[asked])
+                asked += 1
+            try:
+                return self._receive()
+            except ZygoteLost:
+                # Not this program's doing, unless it happens again.
+                if attempt == 2:
+                    break
+        return Result(Outcome.CRASHED, detail="the sandbox died twice")
+
+    def _launch(self) -> None:
+        """Fork a child and wait for its hello."""
+        order: dict[str, Any] = {
+            "programs": self._programs,
+            "call_seconds": self._limits.call_seconds,
+            "total_seconds": None if self._limits.total_seconds is None else self._left(),
+            "memory_bytes": self._limits.memory_bytes,
+        }
+        text = json.dumps(order).encode()
+        for attempt in (1, 2):
+            try:
+                self._child = _Child(self._sandbox._living_keeper(), LENGTH.pack(len(text)) + text)
+                hello = self._receive()
+            except ZygoteLost:
+                if attempt == 2:
+                    raise RuntimeError("The sandbox cannot fork.") from None
+                continue
+            if hello.outcome is not Outcome.OK:
+                self.launched, self.detail = Outcome.LAUNCH_FAILED, hello.detail
+                self.close()
+            return
+
+    def _receive(self) -> Result:
+        """Return what the child says, or what its silence means; a dead child is ended.
+
+        Raises
+        ------
+        ZygoteLost
+            The child died with its zygote.
+        """
+        assert self._child is not None
+        known = self._child.cpu_seconds
+        try:
+            result = self._child.receive(self._limits.wall_seconds)
+        except LinkClosed:
+            ending = self._end()
+            outcome, detail = _verdict(ending)
+        except LinkStalled:
+            ending = self._end()
+            seconds = self._limits.wall_seconds
+            outcome, detail = Outcome.TIMEOUT, f"no answer in {seconds:g} s of wall-clock time"
+        except WireError as error:
+            ending = self._end()
+            outcome, detail = Outcome.INVALID_OUTPUT, str(error)
+        else:
+            if result.outcome is Outcome.OUT_OF_MEMORY:
+                # What is left of its address space is no measure for the next call.
+                self.close()
+            return result
+        return Result(outcome, (), detail, max(0.0, ending.cpu_seconds - known))
+
+    def _left(self) -> float:
+        total = self._limits.total_seconds
+        return float("inf") if total is None else total - self._spent
+
+    def _end(self) -> Ending:
+        assert self._child is not None
+        child, self._child = self._child, None
+        self._spent += child.cpu_seconds
+        ending = child.end()
+        self._spent += max(0.0, ending.cpu_seconds - child.cpu_seconds)
+        return ending
+
+
+def _verdict(ending: Ending) -> tuple[Outcome, str]:
+    """Say what a child's death means."""
+    if ending.signal in _OUT_OF_TIME:
+        return Outcome.TIMEOUT, "the CPU time is spent"
+    if ending.signal is not None:
+        return Outcome.CRASHED, f"killed by {signal.Signals(ending.signal).name}"
+    if ending.status == EXIT_OUT_OF_MEMORY:
+        return Outcome.OUT_OF_MEMORY, "the memory limit was reached"
+    return Outcome.CRASHED, f"exited with status {ending.status}"

@@ -1,0 +1,169 @@
+"""How calls and results cross the pipe: bounded frames of plain bytes.
+
+A frame is a fixed header, the lengths of its arrays, their int64 values, and a
+short text. Nothing in it names a type or an object, so decoding can run nothing;
+every field is checked against a hard bound before it is believed.
+"""
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+MAX_FRAME = 16 << 20
+MAX_ARRAYS = 65_536
+MAX_DETAIL = 300
+
+# Magic, detail length, array count, code, call number, instance, CPU seconds, body length.
+_HEADER = struct.Struct("<4sHxxIIIIdQ")
+_MAGIC = b"AHD1"
+_LENGTH = np.dtype("<i8")
+
+
+class WireError(Exception):
+    """A frame is too large, torn, or says what cannot be."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One call or one reply.
+
+    Parameters
+    ----------
+    code
+        Of a call, the program's index; of a reply, the position of its Outcome.
+    number
+        Which call of this child; the reply repeats it.
+    instance
+        Of a call, the instance's index in the arena; 0 in a reply.
+    cpu_seconds
+        Of a reply, what the call took, finite and at least 0.
+    detail
+        Of a reply, one line of at most 300 bytes.
+    arrays
+        One-dimensional, read-only when decoded.
+    """
+
+    code: int
+    number: int
+    instance: int = 0
+    cpu_seconds: float = 0.0
+    detail: str = ""
+    arrays: tuple[IntArray, ...] = ()
+
+
+def encode(frame: Frame) -> bytes:
+    """Return the frame as bytes; a detail that is too long is cut.
+
+    Raises
+    ------
+    WireError
+        The frame exceeds the bounds, or an array is not one-dimensional int64.
+    """
+    arrays = frame.arrays
+    if len(arrays) > MAX_ARRAYS:
+        raise WireError(f"A frame holds at most {MAX_ARRAYS} arrays, got {len(arrays)}.")
+    for array in arrays:
+        if array.dtype != np.int64 or array.ndim != 1:
+            raise WireError("A frame holds one-dimensional arrays of int64 only.")
+    detail = frame.detail.encode("utf-8", "replace")[:MAX_DETAIL]
+    detail = detail.decode("utf-8", "ignore").encode()
+    lengths = np.fromiter((array.size for array in arrays), _LENGTH, len(arrays))
+    body = 8 * (len(arrays) + int(lengths.sum())) + len(detail)
+    if body > MAX_FRAME:
+        raise WireError(f"A frame holds at most {MAX_FRAME} bytes, got {body}.")
+    header = _HEADER.pack(
+        _MAGIC,
+        len(detail),
+        len(arrays),
+        frame.code,
+        frame.number,
+        frame.instance,
+        frame.cpu_seconds,
+        body,
+    )
+    values = (array.astype("<i8", copy=False).tobytes() for array in arrays)
+    return b"".join((header, lengths.tobytes(), *values, detail))
+
+
+class FrameReader:
+    """Cuts a stream of bytes into frames."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes as they come."""
+        self._buffer += data
+
+    def take(self) -> Frame | None:
+        """Return the next frame, None while it is incomplete.
+
+        Raises
+        ------
+        WireError
+            The bytes are no frame; the stream is of no further use.
+        """
+        if len(self._buffer) < _HEADER.size:
+            return None
+        magic, detail, count, code, number, instance, seconds, body = _HEADER.unpack_from(
+            self._buffer
+        )
+        if magic != _MAGIC:
+            raise WireError("The bytes are no frame.")
+        if detail > MAX_DETAIL or count > MAX_ARRAYS or body > MAX_FRAME:
+            raise WireError("A frame declares more than it may hold.")
+        if not (math.isfinite(seconds) and seconds >= 0.0):
+            raise WireError("A frame declares an impossible time.")
+        if body < 8 * count + detail:
+            raise WireError("A frame declares less than it holds.")
+        end = _HEADER.size + body
+        if len(self._buffer) < end:
+            return None
+        content = bytes(memoryview(self._buffer)[_HEADER.size : end])
+        del self._buffer[:end]
+        text = _decode_text(content[body - detail :])
+        arrays = _decode_arrays(content[: body - detail], count)
+        return Frame(code, number, instance, seconds, text, arrays)
+
+
+def decode(data: bytes) -> Frame:
+    """Return the frame that the bytes are, no more and no less.
+
+    Raises
+    ------
+    WireError
+        The bytes are not exactly one frame.
+    """
+    reader = FrameReader()
+    reader.feed(data)
+    frame = reader.take()
+    if frame is None or len(data) != len(encode(frame)):
+        raise WireError("The bytes are not exactly one frame.")
+    return frame
+
+
+def _decode_text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise WireError("A frame's text is not UTF-8.") from error
+
+
+def _decode_arrays(data: bytes, count: int) -> tuple[IntArray, ...]:
+    if len(data) % 8:
+        raise WireError("A frame's arrays are torn.")
+    words = np.frombuffer(data, "<i8").astype(np.int64, copy=False)
+    lengths = words[:count]
+    room = words.size - count
+    # Bounded one by one first, so that the sum cannot overflow.
+    if np.any(lengths < 0) or np.any(lengths > room) or int(lengths.sum()) != room:
+        raise WireError("A frame's arrays do not add up.")
+    ends: Sequence[int] = (count + np.cumsum(lengths)).tolist()
+    starts = [count, *ends]
+    return tuple(words[start:end] for start, end in zip(starts, ends, strict=False))

@@ -1,0 +1,179 @@
+"""Runners for the tests: some are honest, the others do what a hostile program would.
+
+The guard forbids all of this in a program. What a runner does happens in the
+program's process, so these show that the second wall holds without the first.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from specahd.core.errors import InvalidAnswer
+
+
+def honest(program, arrays, inputs):
+    """Call the program once; its answer is a list of whole numbers."""
+    answer = program(arrays["matrix"], *inputs)
+    if not isinstance(answer, list):
+        raise InvalidAnswer("Expected a list.")
+    return (np.array(answer, dtype=np.int64),)
+
+
+def hostile(program, arrays, inputs):
+    """Do the deed whose position in DEEDS comes first in the inputs."""
+    answer = DEEDS[int(inputs[0][0])](arrays, inputs)
+    return (np.arange(3),) if answer is None else answer
+
+
+def deed(name, *more):
+    """Return the inputs that ask for a deed."""
+    position = [deed.__name__ for deed in DEEDS].index(name)
+    return (np.array([position, *more], dtype=np.int64),)
+
+
+def loop(arrays, inputs):
+    while True:
+        pass
+
+
+def loop_in_c(arrays, inputs):
+    values = np.arange(200_000_000 // 8) % 1013
+    while True:
+        values.sort(kind="heapsort")
+
+
+def sleep(arrays, inputs):
+    time.sleep(600)
+
+
+def allocate(arrays, inputs):
+    np.ones(1 << 33)
+
+
+def allocate_lists(arrays, inputs):
+    pieces = []
+    while True:
+        pieces.append([0] * 1_000_000)
+
+
+def leave(arrays, inputs):
+    os._exit(0)
+
+
+def raise_exit(arrays, inputs):
+    raise SystemExit
+
+
+def segfault(arrays, inputs):
+    ctypes.string_at(0)
+
+
+def flood_answer(arrays, inputs):
+    return (np.zeros(4 << 20, dtype=np.int64),)
+
+
+def flood_many(arrays, inputs):
+    return tuple(np.zeros(0, dtype=np.int64) for _ in range(100_000))
+
+
+def flood_pipe(arrays, inputs):
+    with socket.socket(fileno=os.dup(3)) as pipe:
+        while True:
+            pipe.sendall(b"\xff" * 65536)
+
+
+def lie_about_length(arrays, inputs):
+    with socket.socket(fileno=os.dup(3)) as pipe:
+        pipe.sendall(b"AHD1" + b"\xff" * 60)
+    time.sleep(600)
+
+
+def flood_standard_output(arrays, inputs):
+    for _ in range(200):
+        os.write(1, b"x" * 65536)
+        os.write(2, b"x" * 65536)
+    sys.stdout.write("x" * 1_000_000)
+    sys.stdout.flush()
+
+
+def leave_grandchildren(arrays, inputs):
+    marker = f"specahd-grandchild-{int(inputs[0][1])}"
+    for own_session in (False, True):
+        if os.fork() == 0:
+            if own_session:
+                os.setsid()
+            os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", marker])
+
+
+def write_arena(arrays, inputs):
+    arrays["matrix"].flags.writeable = True
+    arrays["matrix"][0, 0] = 99.0
+
+
+def write_arena_by_force(arrays, inputs):
+    # Make the pages writable again, behind NumPy's back.
+    address = arrays["matrix"].ctypes.data & ~0xFFF
+    if ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), 4096, 3) == 0:
+        ctypes.c_double.from_address(arrays["matrix"].ctypes.data).value = 99.0
+
+
+def write_file(arrays, inputs):
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x" * 10_000)
+        file.flush()
+
+
+def count_environment(arrays, inputs):
+    return (np.array([len(os.environ)]),)
+
+
+def list_descriptors(arrays, inputs):
+    # One of them is the listing's own.
+    return (np.array(sorted(int(name) for name in os.listdir("/proc/self/fd"))),)  # noqa: PTH208
+
+
+def ignore_signals(arrays, inputs):
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def kill_zygote(arrays, inputs):
+    os.kill(os.getppid(), 9)
+    time.sleep(600)
+
+
+def wait_a_little(arrays, inputs):
+    time.sleep(0.05)
+
+
+DEEDS = (
+    loop,
+    loop_in_c,
+    sleep,
+    allocate,
+    allocate_lists,
+    leave,
+    raise_exit,
+    segfault,
+    flood_answer,
+    flood_many,
+    flood_pipe,
+    lie_about_length,
+    flood_standard_output,
+    leave_grandchildren,
+    write_arena,
+    write_arena_by_force,
+    write_file,
+    count_environment,
+    list_descriptors,
+    ignore_signals,
+    kill_zygote,
+    wait_a_little,
+)

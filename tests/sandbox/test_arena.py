@@ -1,0 +1,96 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from specahd.sandbox.arena import Arena
+
+LAYOUTS = [
+    {"matrix": (np.float64, (3, 3)), "demands": (np.int64, (5,)), "capacity": (np.int64, ())},
+    {"matrix": (np.float64, (0, 2))},
+    {},
+]
+
+
+@pytest.fixture
+def small():
+    arena = Arena.allocate(LAYOUTS)
+    yield arena
+    arena.close()
+
+
+def test_attached_arrays_are_the_same_memory(small):
+    attached = Arena.attach(small.fd, small.directory)
+    small.writable(0)["matrix"][:] = 4.0
+    small.writable(0)["capacity"][...] = 9
+    assert np.all(attached.arrays(0)["matrix"] == 4.0)
+    assert attached.arrays(0)["capacity"] == 9
+    assert attached.arrays(0)["demands"].dtype == np.int64
+    assert attached.arrays(1)["matrix"].shape == (0, 2)
+    assert attached.arrays(2) == {}
+    assert len(attached) == 3
+
+
+def test_arrays_are_aligned(small):
+    for array in small.arrays(0).values():
+        assert array.ctypes.data % 64 == 0
+
+
+def test_only_the_creator_writes(small):
+    attached = Arena.attach(small.fd, small.directory)
+    with pytest.raises(ValueError, match="read-only"):
+        small.arrays(0)["matrix"][0, 0] = 1.0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        attached.arrays(0)["matrix"].flags.writeable = True
+    with pytest.raises(ValueError, match="allocated"):
+        attached.writable(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sealing is Linux's")
+def test_the_kernel_refuses_other_writers(small):
+    with pytest.raises(PermissionError):
+        os.pwrite(small.fd, b"x", 0)
+    with pytest.raises(PermissionError):
+        os.ftruncate(small.fd, 1)
+
+
+def test_closing_leaves_arrays_usable_and_frees_the_descriptor():
+    arena = Arena.allocate(LAYOUTS)
+    fd = arena.fd
+    demands = arena.arrays(0)["demands"]
+    arena.close()
+    arena.close()
+    assert demands.sum() == 0
+    with pytest.raises(ValueError, match="closed"):
+        arena.arrays(0)
+    with pytest.raises(OSError):
+        os.fstat(fd)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_large_matrix_exists_once():
+    script = """
+import json, sys
+from pathlib import Path
+from specahd.sandbox.arena import Arena
+attached = Arena.attach(int(sys.argv[1]), json.loads(sys.argv[2]))
+total = attached.arrays(0)["matrix"].sum()
+fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+print(json.dumps([total, int(fields["RssAnon"].split()[0])]))
+"""
+    arena = Arena.allocate([{"matrix": (np.float64, (4000, 4000))}])
+    arena.writable(0)["matrix"][:] = 1.0
+    answer = subprocess.run(
+        [sys.executable, "-c", script, str(arena.fd), json.dumps(arena.directory)],
+        pass_fds=(arena.fd,),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    total, private_kilobytes = json.loads(answer.stdout)
+    assert total == 4000 * 4000
+    assert private_kilobytes < 60_000
+    arena.close()

@@ -1,0 +1,286 @@
+import os
+import time
+
+import numpy as np
+import psutil
+import pytest
+from runners import deed
+from scene import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
+
+from specahd.core.program import Outcome
+from specahd.sandbox.session import Call, Launch, Limits, Sandbox
+
+LIMITS = Limits(call_seconds=20.0)
+
+
+def honest(number=1, instance=0):
+    return Call(0, instance, (np.array([number]),))
+
+
+def hostile(name, *more):
+    return Call(1, 0, deed(name, *more))
+
+
+@pytest.fixture
+def session(sandbox):
+    with sandbox.session(PROGRAMS, LIMITS) as session:
+        assert session.launched is Outcome.OK, session.detail
+        yield session
+
+
+def run(sandbox, call, limits=LIMITS):
+    """Return the result of a hostile call; an honest one after it must be well."""
+    with sandbox.session(PROGRAMS, limits) as session:
+        result = session.call(call)
+        after = session.call(honest())
+        assert after.outcome is Outcome.OK, after
+        assert after.output[0].tolist() == [8]
+    return result
+
+
+def test_answer(session):
+    result = session.call(honest(3))
+    assert result.outcome is Outcome.OK
+    assert [array.tolist() for array in result.output] == [[10]]
+    assert 0 < result.cpu_seconds < 1
+    assert session.call(honest(3, instance=1)).output[0].tolist() == [11]
+
+
+def test_equal_calls_have_equal_results(sandbox, session):
+    with sandbox.session(PROGRAMS, LIMITS) as other:
+        outputs = [
+            s.call(honest(n)).output[0].tolist() for n in (1, 2, 1) for s in (session, other)
+        ]
+    assert outputs == [[8], [8], [9], [9], [8], [8]]
+
+
+def source(body):
+    return Launch(f"def total(matrix, numbers):\n    {body}\n", "total", HONEST)
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "detail"),
+    [
+        ("return 1 / 0", Outcome.CRASHED, "ZeroDivisionError: division by zero"),
+        ("return matrix[99, 0]", Outcome.CRASHED, "IndexError: index 99"),
+        ("return unknown", Outcome.CRASHED, "NameError"),
+        ("return open('/etc/passwd')", Outcome.CRASHED, "NameError: name 'open'"),
+        ("import os", Outcome.CRASHED, "ImportError"),
+        ("matrix[0, 0] = 1.0", Outcome.CRASHED, "read-only"),
+        ("numbers[0] = 1", Outcome.CRASHED, "read-only"),
+        ("g = lambda h: list(map(h, [h]))\n    g(g)", Outcome.CRASHED, "RecursionError"),
+        ("return None", Outcome.INVALID_OUTPUT, "Expected a list."),
+        ("return [1 << 80]", Outcome.CRASHED, "OverflowError"),
+        ("return [0] * 10 ** 12", Outcome.OUT_OF_MEMORY, "memory"),
+        ("return [0] * 10 ** 7", Outcome.INVALID_OUTPUT, "at most"),
+        ("return list(matrix[0] / 0 > 1)", Outcome.OK, ""),
+    ],
+)
+def test_what_programs_do(sandbox, body, outcome, detail):
+    with sandbox.session([source(body)], LIMITS) as session:
+        for _ in range(2):
+            result = session.call(honest())
+            assert (result.outcome, detail in result.detail) == (outcome, True), result
+            assert "/" not in result.detail
+
+
+@pytest.mark.parametrize("text", ["def total(", "x = 1\n", "import os\n", "1 / 0\n"])
+def test_launch_failure(sandbox, text):
+    with sandbox.session([*PROGRAMS, Launch(text, "total", HONEST)], LIMITS) as session:
+        assert session.launched is Outcome.LAUNCH_FAILED
+        assert session.detail
+        assert session.call(honest()).outcome is Outcome.LAUNCH_FAILED
+
+
+def test_a_launch_that_never_ends_fails(sandbox):
+    endless = Launch("while True:\n    pass\n", "total", HONEST)
+    with sandbox.session([endless], Limits(call_seconds=0.2)) as session:
+        assert session.launched is Outcome.LAUNCH_FAILED
+        assert "CPU time" in session.detail
+
+
+@pytest.mark.parametrize("name", ["loop", "loop_in_c"])
+def test_endless_loops_end_at_their_cpu_time(sandbox, name):
+    result = run(sandbox, hostile(name), Limits(call_seconds=0.5))
+    assert result.outcome is Outcome.TIMEOUT
+    assert 0.4 < result.cpu_seconds < 1.0
+
+
+@pytest.mark.parametrize("name", ["sleep", "lie_about_length", "ignore_signals"])
+def test_the_wall_clock_bounds_the_rest(sandbox, name, monkeypatch):
+    monkeypatch.setattr(Limits, "wall_seconds", 0.7)
+    start = time.monotonic()
+    result = run(sandbox, hostile(name), Limits(call_seconds=0.2))
+    expected = Outcome.INVALID_OUTPUT if name == "lie_about_length" else Outcome.TIMEOUT
+    assert result.outcome is expected
+    assert time.monotonic() - start < 5
+
+
+def test_wall_bound():
+    assert Limits(10.0).wall_seconds == 40.0
+    assert Limits(0.5).wall_seconds == 5.5
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "detail"),
+    [
+        ("allocate", Outcome.OUT_OF_MEMORY, "memory"),
+        ("allocate_lists", Outcome.OUT_OF_MEMORY, "memory"),
+        ("leave", Outcome.CRASHED, "exited with status 0"),
+        ("raise_exit", Outcome.CRASHED, "SystemExit"),
+        ("segfault", Outcome.CRASHED, "SIGSEGV"),
+        ("flood_answer", Outcome.INVALID_OUTPUT, "bytes"),
+        ("flood_many", Outcome.INVALID_OUTPUT, "arrays"),
+        ("flood_pipe", Outcome.INVALID_OUTPUT, "no frame"),
+        ("flood_standard_output", Outcome.OK, ""),
+        ("write_arena", Outcome.CRASHED, "ValueError"),
+        ("write_arena_by_force", Outcome.OK, ""),
+        ("write_file", Outcome.CRASHED, "SIGXFSZ"),
+    ],
+)
+def test_hostile_deeds_cost_one_call_at_once(sandbox, arena, name, outcome, detail):
+    start = time.monotonic()
+    result = run(sandbox, hostile(name), Limits(call_seconds=60.0))
+    assert time.monotonic() - start < 5
+    assert result.outcome is outcome, result
+    assert detail in result.detail
+    assert np.all(arena.arrays(0)["matrix"] == 7.0)
+
+
+def test_a_dead_child_is_noticed_at_once(sandbox):
+    with sandbox.session(PROGRAMS, Limits(call_seconds=60.0)) as session:
+        start = time.monotonic()
+        assert session.call(hostile("leave")).outcome is Outcome.CRASHED
+        assert time.monotonic() - start < 1
+
+
+def test_environment_and_descriptors_are_gone(session):
+    assert session.call(hostile("count_environment")).output[0].tolist() == [0]
+    assert session.call(hostile("list_descriptors")).output[0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_grandchildren_die_with_the_session(sandbox):
+    marker = f"specahd-grandchild-{os.getpid()}"
+    with sandbox.session(PROGRAMS, LIMITS) as session:
+        # Where the kernel forbids the fork, the call crashes and all is well too.
+        result = session.call(hostile("leave_grandchildren", os.getpid()))
+        assert result.outcome in (Outcome.OK, Outcome.CRASHED)
+        if result.outcome is Outcome.OK:
+            time.sleep(0.2)
+            assert named(marker)
+    assert not named(marker)
+
+
+def named(marker):
+    found = (p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"]))
+    return [line for line in found if marker in line]
+
+
+def test_calls_in_a_row(session):
+    calls = [honest(n) for n in range(1000)]
+    assert [r.output[0][0] for r in session.call_many(calls)] == list(range(7, 1007))
+    assert list(session.call_many([])) == []
+
+
+def test_a_death_in_a_row_costs_one_call(session):
+    calls = [honest(n) if n % 7 else hostile("leave") for n in range(1, 30)]
+    outcomes = [(r.outcome, [a.tolist() for a in r.output]) for r in session.call_many(calls)]
+    crashed = (Outcome.CRASHED, [])
+    assert outcomes == [(Outcome.OK, [[7 + n]]) if n % 7 else crashed for n in range(1, 30)]
+
+
+def test_full_pipes_in_both_directions(sandbox):
+    mirror = Launch("def total(matrix, numbers):\n    return list(numbers)\n", "total", HONEST)
+    numbers = np.arange(60_000)
+    with sandbox.session([mirror], LIMITS) as session:
+        for result in session.call_many([Call(0, 0, (numbers,))] * 12):
+            assert np.array_equal(result.output[0], numbers)
+
+
+def test_abandoned_calls_belong_to_no_one(session):
+    results = session.call_many([honest(n) for n in range(500)])
+    next(results)
+    results.close()
+    assert session.call(honest(5)).output[0].tolist() == [12]
+
+
+def test_total_seconds(sandbox):
+    limits = Limits(call_seconds=0.3, total_seconds=0.5)
+    with sandbox.session(PROGRAMS, limits) as session:
+        start = time.monotonic()
+        results = list(session.call_many([hostile("loop")] * 50))
+        assert time.monotonic() - start < 5
+    assert {r.outcome for r in results} == {Outcome.TIMEOUT}
+    assert sum(r.cpu_seconds for r in results) < 0.7
+    assert "session" in results[-1].detail
+
+
+def test_total_seconds_within_one_child(sandbox):
+    work = source("s = 0\n    for i in range(300_000):\n        s += i\n    return [s]")
+    with sandbox.session([work], Limits(call_seconds=10.0, total_seconds=0.3)) as session:
+        results = list(session.call_many([honest()] * 200))
+    outcomes = [r.outcome for r in results]
+    assert outcomes == sorted(outcomes)  # ok … timeout
+    assert set(outcomes) == {Outcome.OK, Outcome.TIMEOUT}
+    assert sum(r.cpu_seconds for r in results) < 0.4
+
+
+def test_several_sessions_at_once(sandbox):
+    sessions = [sandbox.session(PROGRAMS, LIMITS) for _ in range(5)]
+    assert sessions[0].call(hostile("leave")).outcome is Outcome.CRASHED
+    for session in sessions:
+        assert session.call(honest(2)).output[0].tolist() == [9]
+        session.close()
+        session.close()
+
+
+def test_two_hundred_sessions_leave_nothing_behind(sandbox, descendants):
+    with sandbox.session(PROGRAMS, LIMITS) as session:
+        session.call(honest())
+    processes, descriptors = descendants(), psutil.Process().num_fds()
+    for number in range(200):
+        with sandbox.session(PROGRAMS, LIMITS) as session:
+            if number % 10 == 0:
+                session.call(hostile("leave"))
+    assert descendants() == processes
+    assert psutil.Process().num_fds() == descriptors
+
+
+def test_a_dead_zygote_is_replaced(arena, descendants):
+    before = descendants()
+    with (
+        Sandbox(arena, [HONEST, HOSTILE], [HERE]) as sandbox,
+        sandbox.session(PROGRAMS, LIMITS) as session,
+        sandbox.session(PROGRAMS, LIMITS) as other,
+    ):
+        os.kill(sandbox._keeper._process.pid, 9)
+        for victim in (session, other):
+            assert victim.call(honest(2)).output[0].tolist() == [9]
+        # A program that kills the zygote each time is stopped all the same.
+        assert session.call(hostile("kill_zygote")).outcome is Outcome.CRASHED
+        assert session.call(honest(2)).output[0].tolist() == [9]
+    assert descendants() == before
+
+
+def test_closing_the_sandbox_ends_open_sessions(arena, descendants):
+    before = descendants()
+    sandbox = Sandbox(arena, [HONEST], [HERE])
+    session = sandbox.session(PROGRAMS[:1], LIMITS)
+    sandbox.close()
+    session.close()
+    assert descendants() == before
+
+
+def test_a_runner_that_does_not_import_is_our_bug(arena, capfd):
+    with pytest.raises(RuntimeError, match="did not start"):
+        Sandbox(arena, ["nowhere:nothing"])
+    assert "nowhere" in capfd.readouterr().err
+
+
+def test_mistakes_of_ours_are_exceptions(sandbox, session):
+    with pytest.raises(ValueError, match="runner"):
+        sandbox.session([Launch(SOURCE, "total", "other:runner")], LIMITS)
+    with pytest.raises(ValueError, match="program 2"):
+        session.call(Call(2, 0, ()))
+    with pytest.raises(ValueError, match="seconds"):
+        Limits(0.0)

@@ -1,0 +1,102 @@
+import contextlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specahd.sandbox import wire
+from specahd.sandbox.wire import Frame, FrameReader, WireError, decode, encode
+
+numbers = st.integers(-(2**63), 2**63 - 1)
+arrays = st.lists(st.lists(numbers, max_size=6), max_size=6).map(
+    lambda rows: tuple(np.array(row, dtype=np.int64) for row in rows)
+)
+words = st.integers(0, 2**32 - 1)
+frames = st.builds(
+    Frame,
+    code=words,
+    number=words,
+    instance=words,
+    cpu_seconds=st.floats(0, 1e9),
+    detail=st.text(st.characters(codec="utf-8"), max_size=60),
+    arrays=arrays,
+)
+
+
+def same(one, other):
+    fields = ("code", "number", "instance", "cpu_seconds", "detail")
+    return (
+        all(getattr(one, field) == getattr(other, field) for field in fields)
+        and len(one.arrays) == len(other.arrays)
+        and all(np.array_equal(a, b) for a, b in zip(one.arrays, other.arrays, strict=True))
+    )
+
+
+@given(frames)
+def test_round_trip(frame):
+    assert same(decode(encode(frame)), frame)
+
+
+@given(st.lists(frames, max_size=4), st.integers(1, 97))
+def test_any_cut_of_the_stream_gives_the_same_frames(sent, step):
+    stream = b"".join(map(encode, sent))
+    reader = FrameReader()
+    received = []
+    for start in range(0, len(stream), step):
+        reader.feed(stream[start : start + step])
+        while frame := reader.take():
+            received.append(frame)
+    assert len(received) == len(sent)
+    assert all(map(same, received, sent))
+
+
+@given(st.binary(max_size=400))
+def test_random_bytes(data):
+    with pytest.raises(WireError):
+        decode(data)
+
+
+@given(frames, st.data())
+def test_damaged_frames_never_crash(frame, data):
+    damaged = bytearray(encode(frame))
+    for _ in range(data.draw(st.integers(1, 4))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(WireError):
+        decode(bytes(damaged[: data.draw(st.integers(0, len(damaged)))]))
+
+
+@given(st.integers(0, 600), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.floats())
+def test_lying_headers_never_crash(detail, count, body, seconds):
+    header = wire._HEADER.pack(b"AHD1", detail, count, 0, 0, 0, seconds, body)
+    reader = FrameReader()
+    reader.feed(header + bytes(200))
+    with contextlib.suppress(WireError):
+        reader.take()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros(2), np.zeros((2, 2), dtype=np.int64), np.zeros(2, dtype=np.int32)],
+)
+def test_other_arrays_are_refused(array):
+    with pytest.raises(WireError, match="int64"):
+        encode(Frame(0, 0, arrays=(array,)))
+
+
+def test_bounds():
+    with pytest.raises(WireError, match="bytes"):
+        encode(Frame(0, 0, arrays=(np.zeros(wire.MAX_FRAME // 8, dtype=np.int64),)))
+    with pytest.raises(WireError, match="arrays"):
+        encode(Frame(0, 0, arrays=(np.zeros(0, dtype=np.int64),) * (wire.MAX_ARRAYS + 1)))
+
+
+def test_long_detail_is_cut_between_characters():
+    detail = decode(encode(Frame(0, 0, detail="é" * 400))).detail
+    assert detail == "é" * 150
+
+
+def test_decoded_arrays_are_read_only():
+    [array] = decode(encode(Frame(0, 0, arrays=(np.arange(3),)))).arrays
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 1
