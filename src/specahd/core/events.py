@@ -1,10 +1,10 @@
 """What happens in a run, told to whoever wants to know.
 
-Observers may fail without harm: the run goes on without them. The algorithms
-themselves never log or print.
+Observers may fail without harm: told through ``tracking.observers.Observers``, the
+run goes on without one that failed. The algorithms themselves never log or print.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,36 +62,3 @@ class Observer:
         self, status: str, measures: Mapping[str, float], checkpoint: Path | None
     ) -> None:
         """The run ended: ``complete``, ``interrupted`` or ``failed``."""
-
-
-class Observers(Observer):
-    """Several observers as one."""
-
-    def __init__(self, observers: Sequence[Observer]) -> None:
-        self._observers = list(observers)
-
-    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
-        for observer in self._observers:
-            observer.on_start(config, tickets, directory)
-
-    def on_phase(self, text: str, total: int) -> None:
-        for observer in self._observers:
-            observer.on_phase(text, total)
-
-    def on_step(self) -> None:
-        for observer in self._observers:
-            observer.on_step()
-
-    def on_commit(self, sample: Committed, spent: Spent) -> None:
-        for observer in self._observers:
-            observer.on_commit(sample, spent)
-
-    def on_round(self, end: RoundEnd) -> None:
-        for observer in self._observers:
-            observer.on_round(end)
-
-    def on_finish(
-        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
-    ) -> None:
-        for observer in self._observers:
-            observer.on_finish(status, measures, checkpoint)

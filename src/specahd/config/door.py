@@ -1,0 +1,199 @@
+"""The one way in: starts Hydra for a door and tells the user in one sentence what to mend."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import InstantiationException
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from specahd.config import CONF_DIR
+from specahd.config.schemas import register, validate
+from specahd.config.sentences import REFUSALS, sentence
+from specahd.core.errors import UserError
+
+Task = Callable[[DictConfig], None]
+
+REFUSED = 2
+INTERRUPTED = 130
+_LINES = 6
+
+
+def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int:
+    """Compose the configuration and run the task: once, or once per job of a sweep.
+
+    A refusal that the user can mend becomes one sentence on standard error,
+    and no empty directory is left behind. Anything else is a bug and propagates.
+
+    Parameters
+    ----------
+    task
+        What the door does with its composed and validated configuration.
+    config_name
+        The primary configuration in ``conf/``: ``train``, ``evaluate`` …
+    argv
+        The command line after the program's name; the process's own if None.
+
+    Returns
+    -------
+    int
+        The exit status: 0, 2 when refused, 130 when interrupted.
+    """
+    register()
+    visit = _Visit()
+    entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
+    token = _VISIT.set(visit)
+    try:
+        with _command_line(sys.argv[1:] if argv is None else argv):
+            entry(_guarded(task, visit))()
+    except _Refused as refused:
+        return _leave(visit, refused.args[0], REFUSED)
+    except REFUSALS as error:
+        if visit.started:
+            raise
+        return _leave(visit, sentence(error), REFUSED)
+    except KeyboardInterrupt:
+        return _leave(visit, "Interrupted.", INTERRUPTED)
+    finally:
+        _VISIT.reset(token)
+    return 0
+
+
+def run_directory() -> Path:
+    """Return the directory of the job that is running, absolute."""
+    return Path(HydraConfig.get().runtime.output_dir)
+
+
+def resolved(config: DictConfig) -> dict[str, Any]:
+    """Return the configuration as plain values, the chosen groups under ``choices``.
+
+    It holds no secret: configurations name environment variables, not their values.
+    """
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
+    if HydraConfig.initialized():
+        chosen = HydraConfig.get().runtime.choices.items()
+        plain["choices"] = {
+            group: choice for group, choice in chosen if group.partition("/")[0] != "hydra"
+        }
+    return plain
+
+
+def save_config(config: DictConfig, directory: Path) -> Path:
+    """Write the resolved configuration to ``config.yaml`` in the directory."""
+    path = directory / "config.yaml"
+    path.write_text(OmegaConf.to_yaml(OmegaConf.create(resolved(config))), encoding="utf-8")
+    return path
+
+
+class Witness(Callback):
+    """Notes what Hydra is about to create; ``conf/hydra/default.yaml`` asks for it."""
+
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        self._note(config, "hydra.run.dir")
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        self._note(config, "hydra.sweep.dir")
+
+    @staticmethod
+    def _note(config: DictConfig, key: str) -> None:
+        # Hydra itself refuses a directory that has no value, a moment later.
+        with suppress(OmegaConfBaseException):
+            _VISIT.get().note(Path(str(OmegaConf.select(config, key))))
+
+
+@dataclass
+class _Visit:
+    """One passage through a door: whether its task began, and which folders are its own."""
+
+    started: bool = False
+    directory: Path | None = None
+    # The outermost ancestor of the directory that was not there before.
+    outermost: Path | None = None
+
+    def note(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        missing = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
+        self.outermost = missing[-1] if missing else None
+
+    def clear(self) -> None:
+        """Remove the folders that this visit made and put nothing in."""
+        if self.directory is None or self.outermost is None or not self.directory.exists():
+            return
+        for path in sorted(self.directory.rglob("*"), reverse=True):
+            _remove_empty(path)
+        if [path.name for path in self.directory.iterdir()] == ["multirun.yaml"]:
+            (self.directory / "multirun.yaml").unlink()
+        for path in (self.directory, *self.directory.parents):
+            if not _remove_empty(path) or path == self.outermost:
+                return
+
+
+class _Refused(BaseException):
+    """A job's refusal on its way to the door.
+
+    Not an Exception, so that Hydra neither reports it nor starts the sweep's
+    other jobs; it also crosses the process boundary of a parallel launcher.
+    """
+
+
+_VISIT: ContextVar[_Visit] = ContextVar("visit")
+
+
+def _guarded(task: Task, visit: _Visit) -> Task:
+    @functools.wraps(task)
+    def run(config: DictConfig) -> None:
+        visit.started = True
+        try:
+            validate(config)
+            task(config)
+        except UserError as error:
+            raise _Refused(str(error)) from None
+        except InstantiationException as error:
+            # Hydra wraps what the constructor of a `_target_` raised.
+            if not isinstance(error.__cause__, UserError):
+                raise
+            raise _Refused(str(error.__cause__)) from None
+
+    return run
+
+
+@contextmanager
+def _command_line(arguments: Sequence[str]) -> Iterator[None]:
+    """Give Hydra its command line, and have it re-raise errors instead of printing them."""
+    # Hydra 1.3 refuses overrides on both sides of -m: `llm=offline -m seed=0,1`.
+    ordered = sorted(arguments, key=lambda word: word not in ("-m", "--multirun"))
+    argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv = [argv[0], *ordered]
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    try:
+        yield
+    finally:
+        sys.argv = argv
+        if full_error is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full_error
+
+
+def _leave(visit: _Visit, message: str, status: int) -> int:
+    visit.clear()
+    sys.stderr.write("\n".join(message.splitlines()[:_LINES]) + "\n")
+    return status
+
+
+def _remove_empty(path: Path) -> bool:
+    """Remove a directory that is empty; say whether it was."""
+    if path.is_symlink() or not path.is_dir() or any(path.iterdir()):
+        return False
+    path.rmdir()
+    return True

@@ -1,0 +1,58 @@
+"""Several observers as one, none of which can harm the run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from specahd.core.budget import Spent
+from specahd.core.events import Committed, Observer, RoundEnd
+
+
+class Observers(Observer):
+    """Tells every observer, and drops one at its first exception.
+
+    Parameters
+    ----------
+    observers
+        Who hears, in this order.
+
+    Attributes
+    ----------
+    warnings : list[str]
+        One line for each observer that was dropped, to be shown at the end.
+    """
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = list(observers)
+        self.warnings: list[str] = []
+
+    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
+        self._tell(lambda observer: observer.on_start(config, tickets, directory))
+
+    def on_phase(self, text: str, total: int) -> None:
+        self._tell(lambda observer: observer.on_phase(text, total))
+
+    def on_step(self) -> None:
+        self._tell(lambda observer: observer.on_step())
+
+    def on_commit(self, sample: Committed, spent: Spent) -> None:
+        self._tell(lambda observer: observer.on_commit(sample, spent))
+
+    def on_round(self, end: RoundEnd) -> None:
+        self._tell(lambda observer: observer.on_round(end))
+
+    def on_finish(
+        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
+    ) -> None:
+        self._tell(lambda observer: observer.on_finish(status, measures, checkpoint))
+
+    def _tell(self, hook: Callable[[Observer], None]) -> None:
+        for observer in tuple(self._observers):
+            try:
+                hook(observer)
+            except Exception as error:  # noqa: BLE001  # whatever it is, the run goes on
+                self._observers.remove(observer)
+                reason = (str(error).splitlines() or [""])[0]
+                self.warnings.append(
+                    f"{type(observer).__name__} stopped: {type(error).__name__}: {reason}"[:200]
+                )

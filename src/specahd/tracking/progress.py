@@ -1,0 +1,130 @@
+"""What is going on, on standard error: bars on a terminal, a few lines elsewhere."""
+
+import atexit
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from specahd.core.budget import Spent
+from specahd.core.events import Committed, Observer, RoundEnd
+from specahd.core.program import Level
+
+# Without a terminal, so many lines report the tickets.
+_LINES = 10
+
+
+class ProgressObserver(Observer):
+    """Shows budget used, best scores, outcomes, time gone and time left.
+
+    Parameters
+    ----------
+    console
+        Where to show it; standard error if None.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._live = self._console.is_terminal
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=self._console,
+        )
+        self._outcomes: Counter[str] = Counter()
+        self._best: dict[Level, float] = {}
+        self._tickets = 0
+        self._began = time.monotonic()
+        self._programs: TaskID | None = None
+        self._phase: TaskID | None = None
+
+    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
+        self._tickets = tickets
+        self._began = time.monotonic()
+        self._say(f"{tickets} programs; everything is written to {directory}")
+
+    def on_phase(self, text: str, total: int) -> None:
+        if not self._live:
+            self._say(f"{text} ({total})")
+            return
+        self._end_phase()
+        self._open()
+        self._phase = self._progress.add_task(text, total=total, note="")
+
+    def on_step(self) -> None:
+        if self._phase is not None:
+            self._progress.advance(self._phase)
+
+    def on_commit(self, sample: Committed, spent: Spent) -> None:
+        self._outcomes[sample.outcome.value] += 1
+        if sample.best is not None:
+            self._best[sample.level] = sample.best
+        done = self._outcomes.total()
+        where = f"{sample.level.value} programs, round {sample.round}"
+        if self._live:
+            self._end_phase()
+            self._show(where, done, self._note(spent))
+        elif done * _LINES // max(1, self._tickets) > (done - 1) * _LINES // max(1, self._tickets):
+            elapsed = time.monotonic() - self._began
+            left = elapsed / done * max(0, self._tickets - done)
+            self._say(
+                f"{where}: {done}/{self._tickets}, {self._note(spent)}, "
+                f"{elapsed:.0f} s gone, about {left:.0f} s left"
+            )
+
+    def on_round(self, end: RoundEnd) -> None:
+        measures = ", ".join(f"{name} {value:.5g}" for name, value in end.measures.items())
+        self._say(
+            f"round {end.round} ended: {measures}" if measures else f"round {end.round} ended"
+        )
+
+    def on_finish(
+        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
+    ) -> None:
+        self._end_phase()
+        self._progress.stop()
+        self._say(f"{status} after {time.monotonic() - self._began:.0f} s")
+
+    def _open(self) -> None:
+        """Begin to draw: a phase may come before the run starts, or without one."""
+        if not self._progress.live.is_started:
+            # A refusal may end the process first; the cursor must come back.
+            atexit.register(self._progress.stop)
+            self._progress.start()
+
+    def _show(self, where: str, done: int, note: str) -> None:
+        if self._programs is None:
+            self._open()
+            self._programs = self._progress.add_task(where, total=self._tickets, note=note)
+        self._progress.update(self._programs, description=where, completed=done, note=note)
+
+    def _end_phase(self) -> None:
+        if self._phase is not None:
+            self._progress.remove_task(self._phase)
+            self._phase = None
+
+    def _note(self, spent: Spent) -> str:
+        parts = [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
+        parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]
+        if spent.cost > 0:
+            parts.append(f"cost {spent.cost:.2f}")
+        return ", ".join(parts)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,39 @@
+"""Closing summaries on standard output."""
+
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from specahd.repair.rows import PoolSummary
+
+
+def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
+    """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
+    console = Console(file=sys.stdout, soft_wrap=False)
+    baseline = summaries[0].baseline if summaries else "baseline"
+    references = list(summaries[0].references) if summaries else []
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "mean costs; infeasible: solutions that the checker refused"
+    table.add_column("pool", no_wrap=True)
+    for heading in (baseline, "repaired", "improvement", "infeasible", *references):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for summary in summaries:
+        table.add_row(
+            f"{summary.pool} ({summary.instances})",
+            f"{summary.baseline_cost:,.1f}",
+            f"{summary.cost:,.1f}",
+            f"{100 * summary.improvement:+.2f}%",
+            str(summary.infeasible),
+            *(f"{summary.references[name]:,.1f}" for name in references),
+        )
+    console.print(table)
+    failures = [
+        f"{summary.pool}: the upper program failed (T) on {summary.failed} of "
+        f"{summary.instances} instances, which are left out"
+        for summary in summaries
+        if summary.failed
+    ]
+    for note in (*failures, *notes):
+        console.print(note, markup=False, highlight=False, soft_wrap=True)

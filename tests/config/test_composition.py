@@ -1,0 +1,149 @@
+"""Every file of conf/ composes, and every schema refuses what it should."""
+
+from collections.abc import Iterator
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import ConfigCompositionException
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.config.door import resolved, save_config
+from specahd.config.schemas import SCHEMAS, register, validate
+from specahd.core.errors import ConfigError
+
+
+def targets(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield node["_target_"]
+        for value in node.values():
+            yield from targets(value)
+
+
+CHOICES = sorted(
+    path.relative_to(CONF_DIR).with_suffix("").as_posix()
+    for path in CONF_DIR.glob("*/*.yaml")
+    if path.parent.name != "hydra"
+)
+TRAIN_CHOICES = [choice.replace("/", "=") for choice in CHOICES]
+TARGETS = sorted(
+    {
+        target
+        for path in CONF_DIR.rglob("*.yaml")
+        for target in targets(OmegaConf.to_container(OmegaConf.load(path)))
+    }
+)
+DEMANDS = {"train": [], "prepare": [], "evaluate": ["checkpoint=c", "pool=validation"]}
+
+
+@pytest.fixture(autouse=True)
+def _conf() -> Iterator[None]:
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        yield
+
+
+def compose_door(door: str, *overrides: str) -> DictConfig:
+    return compose(door, [*DEMANDS[door], *overrides])
+
+
+def test_every_door_has_a_schema_and_a_file():
+    assert {path.stem for path in CONF_DIR.glob("*.yaml")} == set(SCHEMAS)
+
+
+@pytest.mark.parametrize("door", sorted(SCHEMAS))
+def test_every_door_composes_and_is_valid(door):
+    validate(compose_door(door))
+
+
+@pytest.mark.parametrize("choice", TRAIN_CHOICES)
+def test_every_choice_composes_and_is_valid(choice):
+    validate(compose_door("train", choice))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_file_says_what_it_is(choice):
+    assert any(
+        line.startswith("# ") and not line.startswith("# @package")
+        for line in (CONF_DIR / f"{choice}.yaml").read_text().splitlines()
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_exists(target):
+    assert get_class(target)
+
+
+def test_the_budget_carries_the_name_of_its_file():
+    for path in (CONF_DIR / "budget").glob("*.yaml"):
+        assert compose_door("train", f"budget={path.stem}").budget.name == path.stem
+
+
+def test_an_experiment_chooses_for_other_groups():
+    config = compose_door("train", "experiment=published")
+    assert (config.budget.programs, config.search.accept) == (1000, "feasible")
+
+
+@pytest.mark.parametrize(
+    "override", ["nope=1", "problem.nope=1", "search.nope=1", "seed=x", "seed=1.5"]
+)
+def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
+    with pytest.raises(ConfigCompositionException):
+        compose_door("train", override)
+
+
+@pytest.mark.parametrize(
+    ("door", "override", "message"),
+    [
+        ("train", "executor.workers=0", "Expected executor.workers in [1, 64], got 0."),
+        ("train", "executor.workers=2.5", "Expected executor.workers to be an integer, got 2.5."),
+        ("train", "executor.workers=true", "Expected executor.workers to be an integer, got True."),
+        ("train", "seed=-1", "Expected seed of at least 0, got -1."),
+        ("train", "search.beta=1.2", "Expected search.beta in [0, 1], got 1.2."),
+        ("train", "search.beta=nan", "Expected search.beta in [0, 1], got nan."),
+        (
+            "train",
+            "search.penalty.empty=-1",
+            "Expected search.penalty.empty of at least 0, got -1.0.",
+        ),
+        (
+            "train",
+            "search.levels=middle",
+            "Expected search.levels to be one of both, lower, upper, got 'middle'.",
+        ),
+        ("train", "budget.selection=0", "Expected budget.selection of at least 1, got 0."),
+        ("train", "limits.candidate=0", "Expected limits.candidate above 0, got 0.0."),
+        ("evaluate", "checkpoint=???", "checkpoint has no value; write checkpoint=VALUE."),
+        ("evaluate", "pool=null", "Expected either pool=NAME or instance=FILE, got neither."),
+        ("evaluate", "instance=a.vrp", "Expected either pool=NAME or instance=FILE, got both."),
+        ("evaluate", "accept=no", "Expected accept to be one of feasible, improving, got 'no'."),
+        ("prepare", "pools.seed=-1", "Expected pools.seed of at least 0, got -1."),
+    ],
+)
+def test_a_value_out_of_range_is_refused_in_one_sentence(door, override, message):
+    with pytest.raises(ConfigError) as refusal:
+        validate(compose_door(door, override))
+    assert str(refusal.value) == message
+
+
+def test_a_frozen_repertoire_needs_the_upper_level():
+    with pytest.raises(ConfigError, match=r"search\.levels=upper"):
+        validate(compose_door("train", "search.repertoire=c"))
+    validate(compose_door("train", "search.repertoire=c", "search.levels=upper"))
+
+
+def test_the_resolved_configuration_names_the_chosen_groups(tmp_path):
+    config = compose("train", ["budget=table"], return_hydra_config=True)
+    HydraConfig.instance().set_config(config)
+    try:
+        plain = resolved(OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]))
+        assert plain["choices"]["budget"] == "table"
+        assert not any(group.startswith("hydra") for group in plain["choices"])
+        path = save_config(OmegaConf.create({"seed": 3, "again": "${seed}"}), tmp_path)
+        assert OmegaConf.load(path).again == 3
+        assert "${" not in path.read_text()
+    finally:
+        HydraConfig.instance().cfg = None

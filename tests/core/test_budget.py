@@ -1,0 +1,32 @@
+"""The ledger counts exactly, from any number of threads."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from specahd.core.budget import Ledger
+from specahd.core.contract import Reply
+
+
+def test_tickets_are_exact_with_many_threads():
+    ledger = Ledger(1000)
+    with ThreadPoolExecutor(7) as threads:
+        taken = sum(threads.map(lambda _: ledger.take(), range(5000)))
+    assert taken == 1000
+    assert ledger.read().tickets == 1000
+
+
+def test_a_refund_gives_the_ticket_back():
+    ledger = Ledger(1)
+    assert ledger.take()
+    assert not ledger.take()
+    ledger.refund()
+    assert ledger.take()
+    assert (ledger.read().tickets, ledger.read().refunds) == (1, 1)
+
+
+def test_tokens_money_and_auxiliary_calls_add_up():
+    ledger = Ledger(2)
+    ledger.count(Reply("a", 10, 5, 0.25))
+    ledger.count(Reply("b", 1, 2, 0.5), auxiliary=True)
+    spent = ledger.read()
+    assert (spent.prompt_tokens, spent.completion_tokens, spent.cost) == (11, 7, 0.75)
+    assert spent.auxiliary_calls == 1

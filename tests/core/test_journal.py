@@ -1,0 +1,58 @@
+"""Journals survive a kill at any byte."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specahd.core.errors import JournalError
+from specahd.core.journal import JournalFile, dumps, read
+
+RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
+
+
+def test_equal_records_are_equal_bytes():
+    assert dumps({"b": 1, "a": 2}) == dumps({"a": 2, "b": 1}) == '{"a":2,"b":1}'
+
+
+def test_a_number_that_json_lacks_is_refused():
+    with pytest.raises(ValueError, match="Out of range"):
+        dumps({"a": float("nan")})
+
+
+@given(cut=st.integers(min_value=0, max_value=1000))
+def test_a_torn_end_is_cut_off_and_appending_goes_on(tmp_path_factory, cut):
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    file = JournalFile(path)
+    for record in RECORDS:
+        file.append(record)
+    file.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: min(cut, len(whole))])
+    kept = path.read_bytes().count(b"\n")
+    assert list(read(path)) == RECORDS[:kept]
+
+    file = JournalFile(path)
+    for record in RECORDS[kept:]:
+        file.append(record)
+    file.close()
+    assert path.read_bytes() == whole
+
+
+def test_an_altered_line_is_not_passed_over(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"a":1}\nnot json\n{"a":2}\n')
+    with pytest.raises(JournalError, match="line 2"):
+        list(read(path))
+
+
+def test_a_journal_that_cannot_be_written_stops_the_run(tmp_path):
+    with pytest.raises(JournalError, match="Cannot write"):
+        JournalFile(tmp_path / "missing" / "journal.jsonl")
+
+
+def test_a_full_disk_stops_the_run():
+    file = JournalFile(Path("/dev/full"))
+    with pytest.raises(JournalError, match="No space left"):
+        file.append({"a": 1})

@@ -1,0 +1,77 @@
+"""An observer that fails is dropped, named once, and harms nobody."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from specahd.core.events import Observer
+from specahd.tracking.observers import Observers
+from specahd.tracking.progress import ProgressObserver
+
+
+class Hearer(Observer):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def on_start(self, config, tickets, directory):
+        self.heard.append("start")
+
+    def on_commit(self, sample, spent):
+        self.heard.append("commit")
+
+    def on_finish(self, status, measures, checkpoint):
+        self.heard.append("finish")
+
+
+def test_an_observer_that_fails_is_dropped_and_the_others_hear_on(tmp_path, failing, tell):
+    before, after = Hearer(), Hearer()
+    observers = Observers([before, failing(), after])
+    tell(observers, tmp_path)
+    assert before.heard == after.heard == ["start", *["commit"] * 20, "finish"]
+    assert observers.warnings == ["Failing stopped: OSError: no room"]
+
+
+def test_an_interrupt_is_not_swallowed(tmp_path, tell):
+    class Interrupted(Observer):
+        def on_step(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tell(Observers([Interrupted()]), tmp_path)
+
+
+def test_elsewhere_than_on_a_terminal_progress_is_a_few_lines(tmp_path, tell):
+    text = io.StringIO()
+    tell(ProgressObserver(Console(file=text, width=200)), tmp_path, samples=100)
+    lines = text.getvalue().splitlines()
+    assert len(lines) == 16
+    assert "\x1b" not in text.getvalue()
+    assert "100/100, best lower 0.49, best upper 0.99, 80 ok, 20 parse_error" in text.getvalue()
+    assert "round 1 ended: J 0.25, selection 0.5" in lines
+    assert lines[-1].startswith("complete after ")
+
+
+def test_on_a_terminal_progress_is_a_bar(tmp_path, tell):
+    text = io.StringIO()
+    tell(ProgressObserver(Console(file=text, width=200, force_terminal=True)), tmp_path)
+    assert "20/20" in text.getvalue()
+    assert "16 ok, 4 parse_error" in text.getvalue()
+    assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_run_without_programs_shows_its_phases(tmp_path, tell, terminal):
+    text = io.StringIO()
+    tell(ProgressObserver(Console(file=text, force_terminal=terminal)), tmp_path, samples=0)
+    assert "baselines" in text.getvalue()
+
+
+def test_a_phase_shows_before_the_run_starts_and_without_one():
+    text = io.StringIO()
+    progress = ProgressObserver(Console(file=text, width=200, force_terminal=True))
+    progress.on_phase("baselines", 2)
+    progress.on_step()
+    progress.on_finish("failed", {}, None)
+    assert "baselines" in text.getvalue()
+    assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h") == 1
