@@ -1,0 +1,1 @@
+"""Generation memory: what a search remembers to spare itself repetition."""

@@ -1,0 +1,1 @@
+"""Checked repair: merge, responses, repertoire, archive, router, and the frozen pipeline."""

@@ -1,0 +1,58 @@
+"""Cases (x, y0): the instances of a run with their baseline solutions, and their shared block."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specahd.core.errors import SpecAHDError
+from specahd.routing.base import AnyProblem
+from specahd.sandbox.arena import Arena
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An instance x with its baseline solution y0 = B(x) and C_x(y0)."""
+
+    instance: Any
+    baseline: Any
+    cost: float
+
+
+class InfeasibleBaseline(SpecAHDError):
+    """A baseline solver returned a solution that F refuses: a bug of ours."""
+
+
+def make_case(problem: AnyProblem, instance: Any, baseline: Any | None = None) -> Case:
+    """Run B on an instance (or take the given solution) and certify it with F.
+
+    Raises
+    ------
+    InfeasibleBaseline
+        F finds a violation.
+    """
+    solution = problem.baseline(instance) if baseline is None else baseline
+    violations = problem.check(instance, solution)
+    if violations:
+        raise InfeasibleBaseline(
+            f"{instance.name}: the baseline is infeasible: {violations[0].detail}."
+        )
+    return Case(instance, solution, problem.cost(instance, solution))
+
+
+def make_cases(
+    problem: AnyProblem, instances: Iterable[Any], step: Callable[[], None] = lambda: None
+) -> list[Case]:
+    """Make a case of each instance, calling ``step`` after each."""
+    cases = []
+    for instance in instances:
+        cases.append(make_case(problem, instance))
+        step()
+    return cases
+
+
+def make_arena(problem: AnyProblem, cases: Sequence[Case]) -> Arena:
+    """Put the arrays that programs see into one shared block, case by case."""
+    arena = Arena.allocate([problem.layout(case.instance) for case in cases])
+    for index, case in enumerate(cases):
+        problem.fill(case.instance, arena.writable(index))
+    return arena

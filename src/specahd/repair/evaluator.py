@@ -1,0 +1,223 @@
+"""What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from specahd.core.program import Level, Outcome, Program
+from specahd.repair.cases import Case
+from specahd.repair.merge import Accept, checked_merge
+from specahd.repair.responses import RepairTask, Response, task_key
+from specahd.repair.system import Penalty, Repair, RepairSystem, fallbacks, repair_case
+from specahd.routing.base import AnyProblem, IntArray
+from specahd.sandbox.arena import Arena
+from specahd.sandbox.session import Call, Launch, Limits, Result, Sandbox, Session
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """Limits in CPU seconds of the child, and its memory (SPEC section 6)."""
+
+    upper_call: float = 120.0
+    lower_call: float = 10.0
+    candidate: float = 120.0
+    memory_bytes: int = 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class LowerResult:
+    """A lower candidate on every task of a round."""
+
+    launched: bool
+    outcome: Outcome
+    detail: str
+    responses: tuple[Response, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpperResult:
+    """An upper candidate through the frozen pipeline on the training instances.
+
+    ``utilities`` and ``penalties`` (U and λΩ by instance) end at the first
+    instance on which the candidate failed.
+    """
+
+    outcome: Outcome
+    detail: str
+    utilities: tuple[float, ...]
+    penalties: tuple[float, ...]
+
+    @property
+    def score(self) -> float:
+        """Mean U - λΩ."""
+        return (sum(self.utilities) - sum(self.penalties)) / max(1, len(self.utilities))
+
+
+class Evaluator:
+    """Evaluates programs on the run's cases.
+
+    Parameters
+    ----------
+    cases, arena
+        The run's cases and their shared block, index by index.
+    """
+
+    def __init__(
+        self,
+        problem: AnyProblem,
+        cases: Sequence[Case],
+        arena: Arena,
+        limits: CallLimits,
+    ) -> None:
+        self._problem = problem
+        self._cases = cases
+        self._limits = limits
+        self._contracts = {level: problem.contract(level) for level in Level}
+        self._sandbox = Sandbox(arena, [contract.runner for contract in self._contracts.values()])
+        self._repertoire: tuple[str, Session] | None = None
+
+    def close(self) -> None:
+        """End every child and the zygote."""
+        if self._repertoire is not None:
+            self._repertoire[1].close()
+        self._sandbox.close()
+
+    def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
+        """Measure a lower program on every task (one row of the dense table)."""
+        limits = Limits(self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes)
+        with self._session([program], limits) as session:
+            if session.launched is not Outcome.OK:
+                return LowerResult(False, Outcome.LAUNCH_FAILED, session.detail, ())
+            calls = []
+            for task in tasks:
+                case = self._cases[task.case]
+                inputs = self._problem.rebuild_inputs(case.instance, case.baseline, task.region)
+                calls.append(Call(0, task.case, inputs))
+            results = session.call_many(calls)
+            pairs = [
+                (self._response(task, result), result.detail)
+                for task, result in zip(tasks, results, strict=True)
+            ]
+        responses = tuple(response for response, _ in pairs)
+        outcome, detail = _summary(pairs)
+        return LowerResult(True, outcome, detail, responses)
+
+    def _response(self, task: RepairTask, result: Result) -> Response:
+        case = self._cases[task.case]
+        if result.outcome is not Outcome.OK:
+            return Response(result.outcome, case.cost, None)
+        merge = checked_merge(
+            self._problem,
+            case.instance,
+            case.baseline,
+            case.cost,
+            task.region,
+            result.output,
+            Accept.FEASIBLE,
+        )
+        return Response(merge.outcome, case.cost, merge.merged_cost, fallbacks(result))
+
+    def expose(self, program: Program, cases: Sequence[int]) -> list[RepairTask]:
+        """Return the tasks that an upper program exposes on the baselines of some cases.
+
+        A case on which it fails exposes none.
+        """
+        tasks = []
+        with self._upper(program) as session:
+            for index in cases:
+                case = self._cases[index]
+                result = self._propose(session, index)(
+                    self._problem.propose_inputs(case.instance, case.baseline)
+                )
+                if result.outcome is not Outcome.OK:
+                    continue
+                validation = self._problem.validate(case.instance, case.baseline, result.output)
+                for region in validation.regions:
+                    descriptor = self._problem.describe(case.instance, case.baseline, region)
+                    key = task_key(case.instance.name, region)
+                    tasks.append(RepairTask(key, index, region, tuple(descriptor.tolist())))
+        return tasks
+
+    def utility(
+        self, program: Program, system: RepairSystem, cases: Sequence[int], penalty: Penalty
+    ) -> UpperResult:
+        """Score an upper program by the complete frozen pipeline; stop where it fails."""
+        utilities: list[float] = []
+        penalties: list[float] = []
+        with self._upper(program) as session:
+            for index in cases:
+                repair = self._repair(session, system, index)
+                if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
+                    where = self._cases[index].instance.name
+                    detail = f"{where}: {repair.detail}"
+                    return UpperResult(repair.outcome, detail, tuple(utilities), tuple(penalties))
+                utilities.append(repair.improvement)
+                penalties.append(penalty.of(repair))
+        return UpperResult(Outcome.OK, "", tuple(utilities), tuple(penalties))
+
+    def repair(self, program: Program, system: RepairSystem, case: int) -> Repair:
+        """Run the frozen pipeline on one case."""
+        with self._upper(program) as session:
+            return self._repair(session, system, case)
+
+    def _repair(self, session: Session, system: RepairSystem, index: int) -> Repair:
+        return repair_case(
+            self._problem,
+            self._cases[index],
+            system,
+            self._propose(session, index),
+            self._rebuild(system, index),
+        )
+
+    def _propose(self, session: Session, case: int) -> Callable[[tuple[IntArray, ...]], Result]:
+        def propose(inputs: tuple[IntArray, ...]) -> Result:
+            if session.launched is not Outcome.OK:
+                return Result(session.launched, (), session.detail, 0.0)
+            return session.call(Call(0, case, inputs))
+
+        return propose
+
+    def _rebuild(
+        self, system: RepairSystem, case: int
+    ) -> Callable[[int, tuple[IntArray, ...]], Result]:
+        # A frozen repertoire is launched once and serves every candidate it scores.
+        if self._repertoire is None or self._repertoire[0] != system.key:
+            if self._repertoire is not None:
+                self._repertoire[1].close()
+            limits = Limits(self._limits.lower_call, None, self._limits.memory_bytes)
+            self._repertoire = system.key, self._session(system.repertoire, limits)
+        repertoire = self._repertoire[1]
+        return lambda member, inputs: repertoire.call(Call(member, case, inputs))
+
+    def _upper(self, program: Program) -> Session:
+        return self._session(
+            [program], Limits(self._limits.upper_call, None, self._limits.memory_bytes)
+        )
+
+    def _session(self, programs: Sequence[Program], limits: Limits) -> Session:
+        launches = [
+            Launch(program.source, contract.name, contract.runner)
+            for program in programs
+            for contract in [self._contracts[program.level]]
+        ]
+        return self._sandbox.session(launches, limits)
+
+
+def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:
+    """Return ok if any task was answered, else the most frequent failure and a detail of it."""
+    counts: dict[Outcome, int] = {}
+    details: dict[Outcome, str] = {}
+    for response, detail in pairs:
+        counts[response.outcome] = counts.get(response.outcome, 0) + 1
+        details.setdefault(response.outcome, detail)
+    if not counts or Outcome.OK in counts:
+        return Outcome.OK, ""
+    outcome = max(counts, key=lambda outcome: counts[outcome])
+    return outcome, details[outcome]
+
+
+def count_outcomes(responses: Sequence[Response]) -> Mapping[str, int]:
+    """Return how many tasks ended in each outcome, in order of the outcome's name."""
+    counts: dict[str, int] = {}
+    for response in sorted(responses, key=lambda response: str(response.outcome)):
+        counts[str(response.outcome)] = counts.get(str(response.outcome), 0) + 1
+    return counts

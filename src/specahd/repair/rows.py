@@ -1,0 +1,123 @@
+"""Programs over many cases at once, and the rows of a frozen evaluation in plain values."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specahd.core.program import Program
+from specahd.repair.cases import Case
+from specahd.repair.responses import RepairTask
+from specahd.repair.system import Repair, RepairSystem
+from specahd.routing.base import AnyProblem
+from specahd.sandbox.executor import Executor
+
+
+def expose(
+    executor: Executor, upper: Program, cases: Sequence[int], chunk: int = 8
+) -> list[RepairTask]:
+    """Return the regions that an upper program exposes on the baselines of the cases, in order."""
+    parts = [list(cases[start : start + chunk]) for start in range(0, len(cases), chunk)]
+    jobs = [executor.submit("expose", upper, part) for part in parts]
+    return [task for job in jobs for task in job.result()]
+
+
+def run_frozen(
+    executor: Executor,
+    upper: Program,
+    system: RepairSystem,
+    cases: Sequence[int],
+    step: Callable[[], None] = lambda: None,
+) -> list[Repair]:
+    """Run the one-pass pipeline on each case, in order, calling ``step`` after each."""
+    jobs = [executor.submit("repair", upper, system, case) for case in cases]
+    repairs = []
+    for job in jobs:
+        repairs.append(job.result())
+        step()
+    return repairs
+
+
+def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
+    """Return one instance's row; equal evaluations give equal rows.
+
+    ``status`` is ``T`` when the upper program failed: the baseline stands, and
+    nothing is imputed.
+    """
+    return {
+        "instance": case.instance.name,
+        "size": case.instance.size,
+        "baseline": problem.baseline_name,
+        "baseline_cost": repair.baseline_cost,
+        "cost": repair.cost,
+        "improvement": repair.improvement,
+        "feasible": not problem.check(case.instance, repair.solution),
+        "status": "ok" if repair.outcome in ("ok", "empty_regions") else "T",
+        "outcome": repair.outcome,
+        "proposed": repair.proposed,
+        "rejections": list(repair.rejections),
+        "steps": [
+            {
+                "nodes": list(step.region.nodes),
+                "program": step.program,
+                "outcome": step.outcome,
+                "cost_before": step.cost_before,
+                "cost_merged": step.cost_merged,
+                "accepted": step.accepted,
+                "fallbacks": step.fallbacks,
+            }
+            for step in repair.steps
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """Means over a pool; failed instances are counted, not imputed.
+
+    ``references`` holds the mean cost of other baseline solvers on the same instances.
+    """
+
+    pool: str
+    instances: int
+    failed: int
+    infeasible: int
+    baseline: str
+    baseline_cost: float
+    cost: float
+    improvement: float
+    references: Mapping[str, float]
+
+
+def summarise(
+    problem: AnyProblem,
+    pool: str,
+    cases: Sequence[Case],
+    repairs: Sequence[Repair],
+    references: Sequence[str] = (),
+) -> PoolSummary:
+    """Summarise a pool's passes; ``references`` names baseline solvers to run beside B."""
+    rows = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
+    done = [entry for entry in rows if entry["status"] == "ok"]
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(values) / len(values) if values else float("nan")
+
+    return PoolSummary(
+        pool=pool,
+        instances=len(rows),
+        failed=len(rows) - len(done),
+        infeasible=sum(not entry["feasible"] for entry in rows),
+        baseline=problem.baseline_name,
+        baseline_cost=mean([entry["baseline_cost"] for entry in done]),
+        cost=mean([entry["cost"] for entry in done]),
+        improvement=mean([entry["improvement"] for entry in done]),
+        references={
+            name: mean(
+                [
+                    problem.cost(case.instance, problem.baseline(case.instance, name))
+                    for case in cases
+                ]
+            )
+            for name in references
+        },
+    )

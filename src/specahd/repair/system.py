@@ -1,0 +1,190 @@
+"""The frozen repair system and the one-pass pipeline that everything is measured with.
+
+Training scores upper programs with it, evaluation and solving deploy it: the
+same code, from y0 to ŷ.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specahd.core.program import Outcome, Program
+from specahd.repair.cases import Case
+from specahd.repair.merge import EPSILON, Accept, checked_merge
+from specahd.repair.router import Router
+from specahd.routing.base import AnyProblem, IntArray, Region, Validation
+from specahd.sandbox.session import Result
+
+Propose = Callable[[tuple[IntArray, ...]], Result]
+Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
+
+
+@dataclass(frozen=True)
+class RepairSystem:
+    """(H, A) frozen: a repertoire and its router.
+
+    Parameters
+    ----------
+    key
+        Identity within a run; systems with equal keys are equal.
+    """
+
+    key: str
+    repertoire: tuple[Program, ...]
+    router: Router
+    accept: Accept
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One region of a pass: which program rebuilt it, and what came of it."""
+
+    region: Region
+    program: str
+    outcome: Outcome
+    cost_before: float
+    cost_merged: float | None
+    accepted: bool
+    fallbacks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One pass over one case, from y0 to ŷ.
+
+    Parameters
+    ----------
+    outcome
+        Of the upper program: ok, empty_regions, or how it failed.
+    cost, solution
+        C_x(ŷ) and ŷ; the baseline's own when nothing was accepted.
+    proposed, rejections
+        Raw proposals, and the validator's reasons against some of them.
+    seconds
+        Wall time by stage: propose, validate, describe, route, rebuild, merge.
+    """
+
+    outcome: Outcome
+    detail: str
+    baseline_cost: float
+    cost: float
+    solution: Any
+    proposed: int
+    rejections: tuple[str, ...]
+    steps: tuple[Step, ...]
+    seconds: Mapping[str, float]
+
+    @property
+    def improvement(self) -> float:
+        """U_x: the relative improvement over the baseline."""
+        return (self.baseline_cost - self.cost) / max(EPSILON, self.baseline_cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """λ and α of Ω: the weight, then empty output, rejections and rollbacks."""
+
+    weight: float = 1.0
+    empty: float = 0.01
+    rejected: float = 0.005
+    rolled_back: float = 0.005
+
+    def of(self, repair: Repair) -> float:
+        """Return λΩ(g, x) of one pass."""
+        kept = len(repair.steps)
+        rolled_back = sum(step.outcome is not Outcome.OK for step in repair.steps)
+        return self.weight * (
+            self.empty * (kept == 0)
+            + self.rejected * (repair.proposed - kept) / max(1, repair.proposed)
+            + self.rolled_back * rolled_back / max(1, kept)
+        )
+
+
+class _Stopwatch:
+    """Splits wall time by stage; nothing is decided by it."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+def repair_case(
+    problem: AnyProblem, case: Case, system: RepairSystem, propose: Propose, rebuild: Rebuild
+) -> Repair:
+    """Run one pass: propose regions on y0, then route, rebuild, merge and check each in turn.
+
+    Parameters
+    ----------
+    propose
+        Calls the upper program with the inputs of the case.
+    rebuild
+        Calls a member of the repertoire, by index, with the inputs of a region.
+    """
+    watch = _Stopwatch()
+    instance, solution, cost = case.instance, case.baseline, case.cost
+    proposal = propose(problem.propose_inputs(instance, solution))
+    watch.lap("propose")
+    steps: list[Step] = []
+    validation = Validation(0, (), ())
+    outcome = proposal.outcome
+    if outcome is Outcome.OK:
+        validation = problem.validate(instance, solution, proposal.output)
+        outcome = Outcome.OK if validation.regions else Outcome.EMPTY_REGIONS
+        watch.lap("validate")
+    for region in validation.regions if system.repertoire else ():
+        descriptor = problem.describe(instance, solution, region)
+        watch.lap("describe")
+        member = system.router.choose(descriptor)
+        watch.lap("route")
+        result = rebuild(member, problem.rebuild_inputs(instance, solution, region))
+        watch.lap("rebuild")
+        before = cost
+        if result.outcome is Outcome.OK:
+            merge = checked_merge(
+                problem, instance, solution, cost, region, result.output, system.accept
+            )
+            solution, cost = merge.solution, merge.cost
+            step_outcome, merged_cost, accepted = merge.outcome, merge.merged_cost, merge.accepted
+        else:
+            step_outcome, merged_cost, accepted = result.outcome, None, False
+        watch.lap("merge")
+        steps.append(
+            Step(
+                region,
+                system.repertoire[member].id,
+                step_outcome,
+                before,
+                merged_cost,
+                accepted,
+                fallbacks(result),
+            )
+        )
+    return Repair(
+        outcome,
+        proposal.detail,
+        case.cost,
+        cost,
+        solution,
+        validation.proposed,
+        tuple(rejection.reason for rejection in validation.rejections),
+        tuple(steps),
+        watch.seconds,
+    )
+
+
+def fallbacks(result: Result) -> int:
+    """Return how many answers of a rebuild were replaced (a runner's last array)."""
+    if result.outcome is not Outcome.OK or not len(result.output) or not result.output[-1].size:
+        return 0
+    return max(0, int(result.output[-1].flat[0]))
+
+
+def mean_improvement(repairs: Sequence[Repair]) -> float:
+    """Return the mean of U over repairs, 0 for none."""
+    return sum(repair.improvement for repair in repairs) / max(1, len(repairs))

@@ -1,0 +1,37 @@
+"""What counts as the same program."""
+
+import pytest
+
+from specahd.memory.novelty import ExactFilter, NoFilter
+
+BASE = "def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: k * x)\n"
+SAME = [
+    BASE,
+    "def f(a, b):\n    # a comment\n    total = (a + 1)\n"
+    "    return sorted(b, key=lambda q: q * total)\n",
+]
+OTHER = [
+    "def f(a, b):\n    x = a + 2\n    return sorted(b, key=lambda k: k * x)\n",
+    "def f(a, b):\n    x = b + 1\n    return sorted(b, key=lambda k: k * x)\n",
+    "def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: x * k)\n",
+]
+
+
+@pytest.mark.parametrize("source", SAME)
+def test_layout_and_local_names_do_not_make_a_program_new(source):
+    novelty = ExactFilter()
+    assert novelty.duplicate_of("first", BASE) is None
+    assert novelty.duplicate_of("second", source) == "first"
+
+
+@pytest.mark.parametrize("source", OTHER)
+def test_another_tree_is_new(source):
+    novelty = ExactFilter()
+    assert novelty.duplicate_of("first", BASE) is None
+    assert novelty.duplicate_of("second", source) is None
+
+
+def test_without_a_filter_everything_passes():
+    novelty = NoFilter()
+    assert novelty.duplicate_of("first", BASE) is None
+    assert novelty.duplicate_of("second", BASE) is None

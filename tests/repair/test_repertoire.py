@@ -1,0 +1,79 @@
+"""J and its greedy maximisation (Proposition 2)."""
+
+from itertools import combinations
+from math import e
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from specahd.repair.repertoire import greedy, objective, survival_order
+
+TABLES = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 7), st.integers(1, 6)),
+    elements=st.floats(0, 1, width=16),
+)
+BETAS = st.sampled_from([0.0, 0.3, 0.5, 1.0])
+BUDGETS = st.integers(1, 5)
+
+
+@given(TABLES, BETAS, BUDGETS)
+def test_greedy_reaches_the_guarantee(scores, beta, budget):
+    chosen = greedy(scores, beta=beta, budget=budget)
+    reached = objective(scores, chosen, beta=beta, budget=budget)
+    best = max(
+        objective(scores, subset, beta=beta, budget=budget)
+        for size in range(budget + 1)
+        for subset in combinations(range(len(scores)), min(size, len(scores)))
+    )
+    assert len(chosen) <= budget
+    assert reached >= (1 - 1 / e) * best - 1e-12
+
+
+@given(TABLES, BETAS, BUDGETS, st.data())
+def test_the_objective_is_monotone_and_submodular(scores, beta, budget, data):
+    rows = list(range(len(scores)))
+    large = data.draw(st.sets(st.sampled_from(rows)))
+    small = {row for row in large if data.draw(st.booleans())}
+    extra = data.draw(st.sampled_from(rows))
+
+    def gain(chosen):
+        if extra in chosen:
+            return 0.0
+        return objective(scores, [*chosen, extra], beta=beta, budget=budget) - objective(
+            scores, list(chosen), beta=beta, budget=budget
+        )
+
+    assert gain(large) >= -1e-12
+    if extra not in large:
+        assert gain(small) >= gain(large) - 1e-12
+
+
+def test_the_set_oracle_of_eoh_s_with_coverage_alone():
+    # baselines.md 3.10 in responses: c is best on average, then b complements it, a adds nothing.
+    scores = np.array([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]])
+    assert greedy(scores, beta=0.0, budget=3) == [2, 1, 0]
+
+
+def test_no_positive_gain_no_member():
+    assert greedy(np.zeros((3, 4)), beta=0.5, budget=2) == []
+
+
+def test_a_copy_adds_only_its_quality_and_the_older_goes_first():
+    scores = np.array([[0.5, 0.1], [0.5, 0.1], [0.0, 0.05]])
+    assert greedy(scores, beta=0.0, budget=3) == [0]
+    assert greedy(scores, beta=0.5, budget=3) == [0, 1, 2]
+
+
+def test_survivors_are_the_greedy_order_then_the_means():
+    scores = np.array([[0.2, 0.2], [0.0, 0.0], [0.4, 0.0], [0.19, 0.2]])
+    assert survival_order(scores, beta=0.0, budget=2) == [0, 2, 3, 1]
+
+
+def test_objective_by_hand():
+    scores = np.array([[0.2, 0.4], [0.6, 0.0]])
+    expected = 0.5 / 10 * (0.3 + 0.3) + 0.5 * (0.6 + 0.4) / 2
+    assert objective(scores, [0, 1], beta=0.5, budget=10) == pytest.approx(expected)
