@@ -16,6 +16,7 @@ from specahd.core.errors import ConfigError
 
 LEVELS = ("both", "lower", "upper")
 ACCEPT = ("feasible", "improving")
+STUDIES = ("routing",)
 
 
 @dataclass
@@ -85,8 +86,10 @@ class Search:
     accept: str = "improving"
 
     def validate(self) -> None:
-        """Refuse values out of range, and a frozen repertoire where none is used."""
+        """Refuse values out of range, and a frozen repertoire too many or too few."""
         _one_of("search.levels", self.levels, LEVELS)
+        if self.repertoire is None and self.levels == "upper":
+            raise ConfigError("Expected search.repertoire=CHECKPOINT with search.levels=upper.")
         if self.repertoire is not None and self.levels != "upper":
             raise ConfigError(
                 "Expected search.levels=upper with search.repertoire, which freezes "
@@ -159,6 +162,7 @@ class EvaluateConfig:
     instance: str | None = None
     baseline: str | None = None
     accept: str | None = None
+    study: str | None = None
     executor: Any = MISSING
     pools: Pools = field(default_factory=Pools)
     limits: Limits = field(default_factory=Limits)
@@ -170,6 +174,8 @@ class EvaluateConfig:
             raise ConfigError(f"Expected either pool=NAME or instance=FILE, got {got}.")
         if self.accept is not None:
             _one_of("accept", self.accept, ACCEPT)
+        if self.study is not None:
+            _one_of("study", self.study, STUDIES)
         self.pools.validate()
         self.limits.validate()
         _check_workers(self.executor)

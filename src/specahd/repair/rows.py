@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from specahd.core.journal import JournalFile
 from specahd.core.program import Program
 from specahd.repair.cases import Case
 from specahd.repair.responses import RepairTask
@@ -70,6 +72,26 @@ def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
     }
 
 
+def write_rows(
+    directory: Path,
+    name: str,
+    problem: AnyProblem,
+    cases: Sequence[Case],
+    repairs: Sequence[Repair],
+) -> None:
+    """Write ``<name>.jsonl``, equal for equal evaluations, and ``<name>-timings.jsonl``.
+
+    Timings are seconds of one pass by stage.
+    """
+    rows = JournalFile(directory / f"{name}.jsonl")
+    timings = JournalFile(directory / f"{name}-timings.jsonl")
+    for case, repair in zip(cases, repairs, strict=True):
+        rows.append(row(problem, case, repair))
+        timings.append({"instance": case.instance.name, **repair.seconds})
+    rows.close()
+    timings.close()
+
+
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
     """Means over a pool; failed instances are counted, not imputed.
@@ -115,7 +137,8 @@ def summarise(
             name: mean(
                 [
                     problem.cost(case.instance, problem.baseline(case.instance, name))
-                    for case in cases
+                    for case, entry in zip(cases, rows, strict=True)
+                    if entry["status"] == "ok"
                 ]
             )
             for name in references

@@ -5,9 +5,11 @@ All policies are judged on the same stored signed costs, so no program runs twic
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from specahd.core.journal import JournalFile
 from specahd.core.program import Program
 from specahd.core.seeding import generator
 from specahd.repair.archive import ResponseArchive
@@ -52,6 +54,24 @@ def replay(
     for program, job in zip(repertoire, jobs, strict=True):
         table.add(program.id, job.result().responses)
     return table
+
+
+def write_study(directory: Path, table: ResponseTable) -> None:
+    """Write ``study.jsonl``: each region with the outcome and signed cost of every member."""
+    study = JournalFile(directory / "study.jsonl")
+    for column, task in enumerate(table.tasks):
+        responses = {program: row[column] for program, row in table.rows.items()}
+        study.append(
+            {
+                "task": task.key,
+                "nodes": list(task.region.nodes),
+                "descriptor": list(task.descriptor),
+                "cost_before": next(iter(responses.values())).cost_before,
+                "cost_merged": {name: r.cost_merged for name, r in responses.items()},
+                "outcome": {name: r.outcome for name, r in responses.items()},
+            }
+        )
+    study.close()
 
 
 def signed_costs(table: ResponseTable, programs: Sequence[str]) -> FloatArray:

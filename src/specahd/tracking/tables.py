@@ -1,17 +1,18 @@
 """Closing summaries on standard output."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from specahd.repair.rows import PoolSummary
+from specahd.repair.study import Policy
 
 
 def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
     """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
-    console = Console(file=sys.stdout, soft_wrap=False)
+    console = _console()
     baseline = summaries[0].baseline if summaries else "baseline"
     references = list(summaries[0].references) if summaries else []
     table = Table(title=title, title_justify="left", caption_justify="left")
@@ -37,3 +38,26 @@ def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequenc
     ]
     for note in (*failures, *notes):
         console.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_policies(policies: Mapping[str, Policy], title: str) -> None:
+    """Print a routing study: one row per policy."""
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "ΔGB: signed improvement over the globally best member in training"
+    table.add_column("policy", no_wrap=True)
+    for heading in ("response", "ΔGB", "regret", "oracle hits"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, policy in policies.items():
+        table.add_row(
+            name,
+            f"{policy.response:.4f}",
+            f"{policy.gain:+.3f}%",
+            f"{policy.regret:.3f}%",
+            f"{policy.hits:.1f}%",
+        )
+    _console().print(table)
+
+
+def _console() -> Console:
+    # A file has no width; 80 columns would cut the numbers of large instances.
+    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100)

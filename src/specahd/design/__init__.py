@@ -1,0 +1,1 @@
+"""The two levels of the design search, and the rounds that couple them."""

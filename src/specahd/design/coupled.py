@@ -1,0 +1,230 @@
+"""SpecAHD's rounds: lower search on g's regions, freeze (H, A), upper search, repeat."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from specahd.core.events import Observer, RoundEnd
+from specahd.core.journal import Journal
+from specahd.core.program import Level, Program
+from specahd.core.seeding import generator
+from specahd.design.lower import LowerSearch, RepertoireSettings
+from specahd.design.upper import UpperSearch
+from specahd.repair.archive import ResponseArchive
+from specahd.repair.merge import Accept
+from specahd.repair.responses import RepairTask
+from specahd.repair.rows import expose, run_frozen
+from specahd.repair.system import Penalty, RepairSystem, mean_improvement
+from specahd.routing.base import AnyProblem
+from specahd.sandbox.executor import Executor
+from specahd.search.base import Policy
+from specahd.search.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a coupled search is told (SPEC sections 5 and 6).
+
+    Parameters
+    ----------
+    rounds, lower_share
+        How the tickets are split: evenly over rounds, and this share of each to the lower level.
+    levels
+        ``both``; ``lower`` keeps the upper seed program; ``upper`` keeps a given repertoire.
+    neighbours
+        k of the router.
+    cells
+        B_L, the largest dense table.
+    """
+
+    rounds: int = 4
+    lower_share: float = 0.5
+    levels: str = "both"
+    neighbours: int = 5
+    cells: int = 4000
+    accept: Accept = Accept.IMPROVING
+    repertoire: RepertoireSettings = field(default_factory=RepertoireSettings)
+    penalty: Penalty = field(default_factory=Penalty)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A checkpoint candidate: (g, H, A) at the end of a round and its selection score."""
+
+    round: int
+    upper: Program
+    repertoire: tuple[Program, ...]
+    archive: ResponseArchive
+    selection: float
+
+
+def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[int, int]]:
+    """Split tickets over rounds and levels by largest remainder; earlier slots win ties.
+
+    Returns
+    -------
+    list of (lower, upper)
+        One pair per round; they sum to ``tickets``.
+    """
+    shares = [lower_share, 1.0 - lower_share] * rounds
+    exact = [tickets * share / rounds for share in shares]
+    whole = [int(value) for value in exact]
+    # Rounded so that equal remainders compare equal.
+    by_remainder = sorted(range(len(exact)), key=lambda slot: round(whole[slot] - exact[slot], 9))
+    for slot in by_remainder[: tickets - sum(whole)]:
+        whole[slot] += 1
+    return list(zip(whole[::2], whole[1::2], strict=True))
+
+
+class Coupled:
+    """Alternates the two searches under one budget and proposes a candidate per round.
+
+    Parameters
+    ----------
+    policy
+        Makes a fresh policy; each level gets its own.
+    pools
+        Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
+    given
+        A repertoire with its archive, for ``levels=upper``.
+    """
+
+    def __init__(
+        self,
+        *,
+        problem: AnyProblem,
+        engine: Engine,
+        executor: Executor,
+        policy: Callable[[], Policy],
+        pools: Mapping[str, Sequence[int]],
+        settings: Settings,
+        journal: Journal,
+        observer: Observer,
+        given: tuple[Sequence[Program], ResponseArchive] | None = None,
+    ) -> None:
+        self._problem = problem
+        self._engine = engine
+        self._executor = executor
+        self._policies = {level: policy() for level in Level}
+        self._pools = pools
+        self._settings = settings
+        self._journal = journal
+        self._observer = observer
+        self._upper = problem.contract(Level.UPPER).seed
+        self._repertoire: tuple[Program, ...] = tuple(given[0]) if given else ()
+        self._archive = given[1] if given else ResponseArchive(problem.descriptor_names)
+        self._members: dict[Level, list[Program]] = {
+            level: [problem.contract(level).seed] for level in Level
+        }
+
+    def rounds(self) -> Iterator[Candidate]:
+        """Run round after round, yielding the candidate of each."""
+        for number in range(1, self._settings.rounds + 1):
+            yield self.run_round(number)
+
+    def quota(self, number: int) -> tuple[int, int]:
+        """Return the (lower, upper) tickets of a round."""
+        share = {"lower": 1.0, "upper": 0.0}.get(self._settings.levels, self._settings.lower_share)
+        return split_tickets(self._engine.ledger.total, self._settings.rounds, share)[number - 1]
+
+    def run_round(self, number: int) -> Candidate:
+        """Run one round: g → R_g → S → (H, A) → g, and score it on the selection pool."""
+        due_before = sum(sum(self.quota(earlier)) for earlier in range(1, number))
+        carried = due_before - self._engine.ledger.read().tickets
+        lower_tickets, upper_tickets = self.quota(number)
+        measures: dict[str, float] = {}
+        if self._settings.levels != "upper":
+            lower_tickets += carried
+            spent = self._lower_round(number, lower_tickets, measures)
+            carried = lower_tickets - spent
+        system = self._freeze(number)
+        if self._settings.levels != "lower":
+            self._upper_round(number, upper_tickets + carried, system, measures)
+        measures["selection"] = self._select(number, system)
+        self._journal.samples.append(
+            {
+                "record": "round",
+                "round": number,
+                "upper": self._upper.id,
+                "repertoire": [program.id for program in self._repertoire],
+                "archive": len(self._archive.tasks),
+                **measures,
+            }
+        )
+        self._observer.on_round(RoundEnd(number, measures))
+        return Candidate(
+            number, self._upper, self._repertoire, self._archive.copy(), measures["selection"]
+        )
+
+    def _lower_round(self, number: int, tickets: int, measures: dict[str, float]) -> int:
+        tasks, exposed = self._tasks(number)
+        measures |= {"exposed": exposed, "tasks": len(tasks)}
+        if not tasks:
+            # n_t = 0: the previous lower state stands (SPEC section 6).
+            if not self._repertoire:
+                self._repertoire = tuple(self._members[Level.LOWER][:1])
+            return 0
+        search = LowerSearch(
+            number=number,
+            contract=self._problem.contract(Level.LOWER),
+            policy=self._policies[Level.LOWER],
+            tasks=tasks,
+            executor=self._executor,
+            settings=self._settings.repertoire,
+        )
+        self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
+        search.carry_over(self._members[Level.LOWER])
+        spent = self._engine.run(search, tickets)
+        self._members[Level.LOWER] = [m.program for m in search.policy.members]
+        self._repertoire = tuple(search.repertoire())
+        search.table.keep(program.id for program in self._members[Level.LOWER])
+        self._archive.extend(search.table)
+        measures |= {"J": search.best(), "repertoire_size": len(self._repertoire)}
+        return spent
+
+    def _tasks(self, number: int) -> tuple[list[RepairTask], int]:
+        """Return g's regions on the lower-train pool, subsampled to B_L, and their full number."""
+        tasks = expose(self._executor, self._upper, self._pools["lower_train"])
+        limit = max(1, self._settings.cells // self._policies[Level.LOWER].size)
+        if len(tasks) <= limit:
+            return tasks, len(tasks)
+        rng = generator(self._engine.seed, "tasks", number)
+        kept = sorted(rng.choice(len(tasks), size=limit, replace=False).tolist())
+        return [tasks[index] for index in kept], len(tasks)
+
+    def _freeze(self, number: int) -> RepairSystem:
+        router = self._archive.router(
+            [program.id for program in self._repertoire], neighbours=self._settings.neighbours
+        )
+        return RepairSystem(f"round-{number}", self._repertoire, router, self._settings.accept)
+
+    def _upper_round(
+        self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
+    ) -> None:
+        search = UpperSearch(
+            number=number,
+            contract=self._problem.contract(Level.UPPER),
+            policy=self._policies[Level.UPPER],
+            system=system,
+            cases=self._pools["upper_train"],
+            executor=self._executor,
+            penalty=self._settings.penalty,
+        )
+        search.carry_over(self._members[Level.UPPER])
+        self._engine.run(search, tickets)
+        members = search.policy.members
+        if members:
+            self._members[Level.UPPER] = [member.program for member in members]
+            self._upper = members[0].program
+            measures["utility"] = members[0].score
+
+    def _select(self, number: int, system: RepairSystem) -> float:
+        """Return the mean improvement of the round's candidate on the selection pool."""
+        cases = self._pools["selection"]
+        self._observer.on_phase(f"round {number}: selection pool", len(cases))
+        repairs = run_frozen(self._executor, self._upper, system, cases, self._observer.on_step)
+        return mean_improvement(repairs)
+
+
+def choose(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate with the best selection score, the earliest on ties."""
+    return max(candidates, key=lambda candidate: candidate.selection)

@@ -1,0 +1,117 @@
+"""The lower level: learn how to repair the regions that an upper program exposes."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+
+from specahd.core.contract import Contract, Parent
+from specahd.core.program import Level, Program
+from specahd.repair.evaluator import LowerResult, count_outcomes
+from specahd.repair.repertoire import greedy, objective, survival_order
+from specahd.repair.responses import RepairTask, ResponseTable
+from specahd.sandbox.executor import Executor
+from specahd.search.base import Evaluation, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class RepertoireSettings:
+    """β and q of J."""
+
+    beta: float = 0.5
+    size: int = 10
+
+
+class LowerSearch:
+    """One round of the lower level on a fixed set of tasks R_g.
+
+    Parameters
+    ----------
+    tasks
+        The round's tasks, at least one.
+    """
+
+    level = Level.LOWER
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        contract: Contract,
+        policy: Policy,
+        tasks: Sequence[RepairTask],
+        executor: Executor,
+        settings: RepertoireSettings,
+    ) -> None:
+        self.round = number
+        self.contract = contract
+        self.policy = policy
+        self.table = ResponseTable(tasks)
+        self._executor = executor
+        self._settings = settings
+
+    def carry_over(self, programs: Sequence[Program]) -> None:
+        """Measure the programs of the round before on this round's tasks (no tickets)."""
+        evaluations = [(program, self.submit(program)) for program in programs]
+        kept = []
+        for program, evaluation in evaluations:
+            result = evaluation.result()
+            if result.launched:
+                self.table.add(program.id, result.responses)
+                kept.append(program)
+        self.policy.begin(self.rank, kept)
+
+    def submit(self, program: Program) -> "Future[LowerResult]":
+        """Start measuring a candidate on every task."""
+        return self._executor.submit("respond", program, self.table.tasks)
+
+    def measure(self, result: LowerResult) -> Evaluation:
+        """Score a candidate by its mean response.
+
+        Failure to launch discards it; a task that failed merely scored zero.
+        """
+        if not result.launched:
+            return Evaluation(result.outcome, result.detail, None, False)
+        scores = [response.score for response in result.responses]
+        return Evaluation(
+            result.outcome,
+            result.detail,
+            float(np.mean(scores)),
+            True,
+            vector={
+                "cost_before": [response.cost_before for response in result.responses],
+                "cost_merged": [response.cost_merged for response in result.responses],
+            },
+            record={"tasks": count_outcomes(result.responses)},
+        )
+
+    def admit(self, program: Program, result: LowerResult) -> None:
+        """Enter a retained candidate's row, and drop the rows of those that did not survive."""
+        self.table.keep(member.program.id for member in self.policy.members)
+        self.table.add(program.id, result.responses)
+
+    def rank(self, programs: Sequence[Program]) -> list[Parent]:
+        """Order programs, given oldest first: greedy J order, then mean response."""
+        scores = self.table.scores([program.id for program in programs])
+        order = survival_order(scores, beta=self._settings.beta, budget=self._settings.size)
+        return [Parent(programs[row], float(scores[row].mean())) for row in order]
+
+    def best(self) -> float:
+        """Return J of the greedy repertoire of the present population."""
+        scores = self.table.scores([member.program.id for member in self.policy.members])
+        settings = self._settings
+        chosen = greedy(scores, beta=settings.beta, budget=settings.size)
+        return objective(scores, chosen, beta=settings.beta, budget=settings.size)
+
+    def repertoire(self) -> list[Program]:
+        """Return H, in greedy order.
+
+        When no program has a positive gain the first of the population stands
+        alone, so that a frozen system can always act.
+        """
+        programs = [member.program for member in self.policy.members]
+        scores = self.table.scores([program.id for program in programs])
+        settings = self._settings
+        chosen = greedy(scores, beta=settings.beta, budget=settings.size)
+        return [programs[row] for row in chosen] or programs[:1]

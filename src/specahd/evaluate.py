@@ -1,0 +1,93 @@
+"""``python -m specahd.evaluate``: repair instances with a frozen checkpoint.
+
+The evaluation directory (``hydra.run.dir``) receives ``rows.jsonl`` (one row per
+instance; equal evaluations are equal under ``cmp``), ``rows-timings.jsonl`` and one
+``.sol`` file per instance. ``study=routing`` also replays the whole repertoire on every
+exposed region and stores the signed costs in ``study.jsonl``. Nothing writes to the
+archive, and no language model is needed.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from specahd.checkpoint import Checkpoint, thaw
+from specahd.config import CONF_DIR
+from specahd.config.compose import start_executor
+from specahd.config.door import door, run_directory
+from specahd.core.errors import ConfigError
+from specahd.core.program import Level
+from specahd.repair.cases import make_cases
+from specahd.repair.merge import Accept
+from specahd.repair.rows import expose, run_frozen, summarise, write_rows
+from specahd.repair.study import Policy, compare, replay, write_study
+from specahd.routing.base import AnyProblem
+from specahd.routing.pools import prepare, read_pool
+from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.tables import print_policies, print_summaries
+
+
+def evaluate(config: DictConfig) -> None:
+    """Evaluate one checkpoint on a pool or on one file."""
+    checkpoint = thaw(Path(config.checkpoint))
+    problem = _problem(config, checkpoint)
+    checkpoint.admit({level: problem.contract(level) for level in Level})
+    instances = _instances(config, problem)
+    progress = ProgressObserver()
+    progress.on_phase(f"baseline {problem.baseline_name}", len(instances))
+    cases = make_cases(problem, instances, progress.on_step)
+    executor = start_executor(config, problem, cases)
+    directory = run_directory()
+    try:
+        system = checkpoint.system(Accept(config.accept) if config.accept else None)
+        progress.on_phase(config.pool or "instance", len(cases))
+        indices = range(len(cases))
+        repairs = run_frozen(executor, checkpoint.upper, system, indices, progress.on_step)
+        policies: Mapping[str, Policy] = {}
+        if config.study == "routing":
+            tasks = expose(executor, checkpoint.upper, indices)
+            table = replay(executor, checkpoint.repertoire, tasks)
+            policies = compare(table, system, checkpoint.archive)
+            write_study(directory, table)
+    finally:
+        executor.close()
+    write_rows(directory, "rows", problem, cases, repairs)
+    for case, repair in zip(cases, repairs, strict=True):
+        solution = problem.dumps_solution(repair.solution, repair.cost)
+        (directory / f"{case.instance.name}.sol").write_text(solution)
+    references = [name for name in problem.baselines if name != problem.baseline_name]
+    title = config.pool or Path(config.instance).name
+    seconds = sum(sum(repair.seconds.values()) for repair in repairs) / max(1, len(repairs))
+    print_summaries(
+        [summarise(problem, title, cases, repairs, references)],
+        f"{problem.name}: {config.checkpoint}",
+        [f"one pass took {seconds:.3f} s per instance on average", f"rows: {directory}"],
+    )
+    if policies:
+        print_policies(policies, f"routing on {len(tasks)} regions of {title}")
+
+
+def _problem(config: DictConfig, checkpoint: Checkpoint) -> AnyProblem:
+    """Make the checkpoint's problem again, under the baseline asked for."""
+    path = CONF_DIR / "problem" / f"{checkpoint.problem}.yaml"
+    if not path.is_file():
+        raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
+    asked = {} if config.baseline is None else {"baseline": config.baseline}
+    settings = OmegaConf.merge(OmegaConf.load(path), dict(checkpoint.settings), asked)
+    problem: AnyProblem = instantiate(settings)
+    return problem
+
+
+def _instances(config: DictConfig, problem: AnyProblem) -> list[Any]:
+    if config.instance is not None:
+        return [problem.read(Path(config.instance))]
+    folder = prepare(problem, Path(config.pools.dir), config.pools.seed)
+    return read_pool(problem, folder, config.pool)
+
+
+if __name__ == "__main__":
+    sys.exit(door(evaluate, "evaluate"))

@@ -1,0 +1,225 @@
+"""Typed derivation trees over a contract's vocabulary: draw, write out, read back.
+
+A tree says which productions a program is made of. It can be written out as
+Python source and as English, and read back from source alone, because a
+production's template can be matched against the syntax tree of a program.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from specahd.core.contract import Constant, Production, Vocabulary
+from specahd.llm import templates
+from specahd.llm.templates import Number
+
+Rule = Production | Constant
+Path = tuple[int, ...]
+"""Where a subtree hangs: the child to take at each step from the root."""
+
+MAX_DEPTH = 7
+MAX_SIZE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A derivation: a production and what fills its holes, or a constant and its value."""
+
+    rule: Rule
+    children: tuple["Tree", ...] = ()
+    value: Number = 0
+
+    @property
+    def makes(self) -> str:
+        """The type of what it derives."""
+        return self.rule.makes
+
+    @property
+    def size(self) -> int:
+        """Number of productions and constants in it."""
+        return 1 + sum(child.size for child in self.children)
+
+    def walk(self, path: Path = ()) -> Iterator[tuple[Path, "Tree"]]:
+        """Yield every subtree with its path, root first."""
+        yield path, self
+        for position, child in enumerate(self.children):
+            yield from child.walk((*path, position))
+
+    def replaced(self, path: Path, new: "Tree") -> "Tree":
+        """Return the tree with ``new`` at ``path``."""
+        if not path:
+            return new
+        head, *rest = path
+        children = list(self.children)
+        children[head] = children[head].replaced(tuple(rest), new)
+        return Tree(self.rule, tuple(children))
+
+
+_Memory = dict[tuple[str, int], Tree | None]
+
+
+def rounded(value: float, constant: Constant) -> Number:
+    """Return the value clipped to the constant's range, to 3 significant digits."""
+    value = min(max(float(value), constant.low), constant.high)
+    return round(value) if constant.integer else float(f"{value:.3g}")
+
+
+class Grammar:
+    """A vocabulary, ready for use.
+
+    Raises
+    ------
+    ValueError
+        A hole has a type that nothing makes from finite depth.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._rules: dict[str, list[Rule]] = {}
+        every: tuple[Rule, ...] = (*vocabulary.productions, *vocabulary.constants)
+        for rule in every:
+            self._rules.setdefault(rule.makes, []).append(rule)
+        self._depths = self._least_depths()
+        for production in vocabulary.productions:
+            if missing := [kind for kind in production.holes.values() if kind not in self._depths]:
+                raise ValueError(f"Nothing makes a {missing[0]} for {production.template!r}.")
+
+    def _least_depths(self) -> dict[str, int]:
+        depths: dict[str, int] = {}
+        while True:
+            before = dict(depths)
+            for kind, rules in self._rules.items():
+                known = [d for rule in rules if (d := _depth(rule, before)) is not None]
+                if known:
+                    depths[kind] = min(known)
+            if depths == before:
+                return depths
+
+    def rules(self, kind: str) -> list[Rule]:
+        """Return everything that makes ``kind``."""
+        return self._rules[kind]
+
+    # Drawing
+
+    def fresh(self, rng: np.random.Generator) -> Tree:
+        """Draw a whole program of at most ``MAX_SIZE`` nodes, by the vocabulary's weights."""
+        while True:
+            tree = self.part(self.vocabulary.root, rng, MAX_DEPTH, weighted=True)
+            if tree.size <= MAX_SIZE:
+                return tree
+
+    def part(
+        self, kind: str, rng: np.random.Generator, depth: int, *, weighted: bool = False
+    ) -> Tree:
+        """Draw a tree of a type, of at most ``depth`` levels where that is possible.
+
+        Unless ``weighted``, every production is as likely as any other, so that
+        variation also reaches for what fresh programs rarely use.
+        """
+        depth = max(depth, self._depths[kind])
+        rules = [rule for rule in self._rules[kind] if (_depth(rule, self._depths) or 0) <= depth]
+        weights = np.array([_weight(rule) if weighted else 1.0 for rule in rules])
+        rule = rules[rng.choice(len(rules), p=weights / weights.sum())]
+        return self.draw(rule, rng, depth, weighted=weighted)
+
+    def draw(
+        self,
+        rule: Rule,
+        rng: np.random.Generator,
+        depth: int,
+        *,
+        weighted: bool = False,
+    ) -> Tree:
+        """Draw a tree that begins with ``rule``."""
+        if isinstance(rule, Production):
+            kinds = rule.holes.values()
+            return Tree(
+                rule,
+                tuple(self.part(kind, rng, depth - 1, weighted=weighted) for kind in kinds),
+            )
+        if rule.log:
+            value = np.exp(rng.uniform(np.log(rule.low), np.log(rule.high)))
+        else:
+            value = rng.uniform(rule.low, rule.high)
+        return Tree(rule, value=rounded(value, rule))
+
+    # Writing
+
+    def source(self, tree: Tree, name: str, arguments: tuple[str, ...]) -> str:
+        """Return the function that a whole tree derives, without the lines it does not use."""
+        assert isinstance(tree.rule, Production)
+        names = templates.droppable(tree.rule.template, tree.rule.holes)
+        body = templates.without_unused(_written(tree), names)
+        [function] = ast.parse(f"def {name}({', '.join(arguments)}): pass").body
+        assert isinstance(function, ast.FunctionDef)
+        function.body = body
+        return ast.unparse(ast.fix_missing_locations(function)) + "\n"
+
+    def idea(self, tree: Tree) -> str:
+        """Return the tree as an English sentence."""
+        sentence = _phrase(tree)
+        return f"{sentence[0].upper()}{sentence[1:]}."
+
+    # Reading
+
+    def recover(self, source: str) -> Tree | None:
+        """Return a tree that derives ``source``; None if the vocabulary cannot."""
+        try:
+            [function] = ast.parse(source).body
+        except (SyntaxError, ValueError):
+            return None
+        if not isinstance(function, ast.FunctionDef):
+            return None
+        return self._read(self.vocabulary.root, function.body, {})
+
+    def _read(self, kind: str, node: Any, memory: _Memory) -> Tree | None:
+        key = kind, id(node)
+        if key not in memory:
+            trees = (self._match(rule, node, memory) for rule in self._rules[kind])
+            memory[key] = next((tree for tree in trees if tree is not None), None)
+        return memory[key]
+
+    def _match(self, rule: Rule, node: Any, memory: _Memory) -> Tree | None:
+        if isinstance(rule, Constant):
+            value = templates.read_number(node)
+            return None if value is None else Tree(rule, value=value)
+        found = templates.match(rule.template, node, rule.holes)
+        if found is None:
+            return None
+        children = []
+        for hole, kind in rule.holes.items():
+            child = self._read(kind, found[hole], memory)
+            if child is None:
+                return None
+            children.append(child)
+        return Tree(rule, tuple(children))
+
+
+def _weight(rule: Rule) -> float:
+    return rule.weight if isinstance(rule, Production) else 1.0
+
+
+def _depth(rule: Rule, depths: Mapping[str, int]) -> int | None:
+    if isinstance(rule, Constant) or not rule.holes:
+        return 1
+    if any(kind not in depths for kind in rule.holes.values()):
+        return None
+    return 1 + max(depths[kind] for kind in rule.holes.values())
+
+
+def _phrase(tree: Tree) -> str:
+    if isinstance(tree.rule, Constant):
+        return f"{tree.value:g}"
+    parts = zip(tree.rule.holes, tree.children, strict=True)
+    return tree.rule.phrase.format(**{hole: _phrase(child) for hole, child in parts})
+
+
+def _written(tree: Tree) -> Any:
+    if isinstance(tree.rule, Constant):
+        return templates.number(tree.value)
+    parts = zip(tree.rule.holes, tree.children, strict=True)
+    holes = {hole: _written(child) for hole, child in parts}
+    return templates.filled(templates.parsed(tree.rule.template), holes)

@@ -1,0 +1,154 @@
+"""Pieces of Python source with holes: fill them, match them, drop the lines nobody needs.
+
+A hole is a name of the template that the caller lists. A template's trees are
+shared between programs and never altered.
+"""
+
+import ast
+from collections.abc import Collection, Container, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+Number = int | float
+
+
+@cache
+def parsed(text: str) -> Any:
+    """Return a template's expression, or its list of statements if it has any."""
+    body = ast.parse(text).body
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else body
+
+
+def filled(node: Any, holes: Mapping[str, ast.expr]) -> Any:
+    """Return a copy of a template with its holes filled."""
+    if isinstance(node, list):
+        return [filled(item, holes) for item in node]
+    if isinstance(node, ast.Name) and node.id in holes:
+        return holes[node.id]
+    if isinstance(node, ast.AST):
+        return type(node)(**{name: filled(item, holes) for name, item in ast.iter_fields(node)})
+    return node
+
+
+def number(value: Number) -> ast.expr:
+    """Return the expression of a number."""
+    literal = ast.Constant(abs(value))
+    return ast.UnaryOp(ast.USub(), literal) if value < 0 else literal
+
+
+def read_number(node: Any) -> Number | None:
+    """Return the number that an expression is; None if it is something else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = read_number(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
+        return node.value if isinstance(node.value, int | float) else None
+    return None
+
+
+def match(text: str, node: Any, holes: Collection[str]) -> dict[str, Any] | None:
+    """Match a template against an expression or a function body.
+
+    Lines of the template that may be dropped may be missing.
+
+    Returns
+    -------
+    dict or None
+        What stands in each hole; None if the two differ elsewhere.
+    """
+    found: dict[str, Any] = {}
+    template = parsed(text)
+    names = droppable(text, holes) if isinstance(template, list) else frozenset()
+    return found if _match(template, node, holes, names, found) else None
+
+
+def _match(
+    template: Any,
+    node: Any,
+    holes: Container[str],
+    names: frozenset[str],
+    found: dict[str, Any],
+) -> bool:
+    if isinstance(template, ast.Name) and template.id in holes:
+        if template.id in found:
+            return ast.dump(found[template.id]) == ast.dump(node)
+        found[template.id] = node
+        return isinstance(node, ast.expr)
+    if isinstance(template, list):
+        return isinstance(node, list) and _match_lists(template, node, holes, names, found)
+    if isinstance(template, ast.AST):
+        return type(template) is type(node) and all(
+            _match(item, getattr(node, name), holes, names, found)
+            for name, item in ast.iter_fields(template)
+            if name not in ("ctx", "kind", "type_comment")
+        )
+    return type(template) is type(node) and bool(template == node)
+
+
+def _match_lists(
+    templates: list[Any],
+    nodes: list[Any],
+    holes: Container[str],
+    names: frozenset[str],
+    found: dict[str, Any],
+) -> bool:
+    position = 0
+    for template in templates:
+        if position < len(nodes) and _match(template, nodes[position], holes, names, found):
+            position += 1
+        elif _target(template) not in names:
+            return False
+    return position == len(nodes)
+
+
+def droppable(text: str, holes: Iterable[str]) -> frozenset[str]:
+    """Return the names that a body sets once and without a hole: it may do without them."""
+    return _droppable(text, tuple(holes))
+
+
+@cache
+def _droppable(text: str, holes: tuple[str, ...]) -> frozenset[str]:
+    nodes = list(ast.walk(ast.parse(text)))
+    stored = [
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    assignments = [node for node in nodes if isinstance(node, ast.Assign)]
+    with_a_hole = {
+        _target(assignment)
+        for assignment in assignments
+        for part in ast.walk(assignment.value)
+        if isinstance(part, ast.Name) and part.id in holes
+    }
+    targets = {target for node in assignments if (target := _target(node)) is not None}
+    return frozenset(name for name in targets - with_a_hole if stored.count(name) == 1)
+
+
+def without_unused(body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
+    """Return a body without the assignments to ``names`` that nothing reads."""
+    while True:
+        read = {
+            node.id
+            for statement in body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        names &= {target for node in body for part in ast.walk(node) if (target := _target(part))}
+        if names <= read:
+            return body
+        body = [_pruned(node, names - read) for node in body if _target(node) not in names - read]
+
+
+def _pruned(node: ast.stmt, names: frozenset[str]) -> Any:
+    def kept(item: Any) -> Any:
+        if isinstance(item, list):
+            return [kept(part) for part in item if _target(part) not in names]
+        return _pruned(item, names) if isinstance(item, ast.stmt) else item
+
+    return type(node)(**{name: kept(item) for name, item in ast.iter_fields(node)})
+
+
+def _target(node: Any) -> str | None:
+    """The name that a plain assignment sets."""
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return None

@@ -1,0 +1,192 @@
+"""Variation of derivation trees: what the operators e1, e2, m1, m2 and m3 do to a program."""
+
+from collections import Counter
+from typing import TypeVar
+
+import numpy as np
+
+from specahd.core.contract import Constant, Production
+from specahd.llm.grammar import MAX_DEPTH, MAX_SIZE, Grammar, Tree, rounded
+
+Rng = np.random.Generator
+T = TypeVar("T")
+
+
+def distance(first: Tree, second: Tree) -> float:
+    """Return how unlike two programs are, from 0 (same productions, same places) to 1."""
+    left, right = _links(first), _links(second)
+    return 1 - (left & right).total() / (left | right).total()
+
+
+def _links(tree: Tree) -> Counter[tuple[int, int]]:
+    links = Counter({(0, id(tree.rule)): 1})
+    for _, node in tree.walk():
+        links.update((id(node.rule), id(child.rule)) for child in node.children)
+    return links
+
+
+def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng, tries: int = 4) -> Tree:
+    """Draw several programs; return the one farthest from its nearest parent (e1)."""
+    fresh = [grammar.fresh(rng) for _ in range(tries)]
+    return max(
+        fresh, key=lambda tree: min((distance(tree, parent) for parent in parents), default=0)
+    )
+
+
+def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
+    """Keep the backbone of the first program and take over parts of the second (e2).
+
+    If they share the backbone, the two are mixed place by place. Else, or by
+    chance, one part of the first is replaced by one of the second, or joined
+    by a term of it.
+    """
+    if first.rule is second.rule and rng.random() < 0.4:
+        return _mix(first, second, rng)
+    offers: dict[str, list[Tree]] = {}
+    for path, node in second.walk():
+        if path and isinstance(node.rule, Production):
+            offers.setdefault(node.makes, []).append(node)
+    places = [(path, node) for path, node in first.walk() if path and node.makes in offers]
+    if not places:
+        return second
+    path, node = _gently(places, [node.size for _, node in places], rng)
+    part = _pick(offers[node.makes], rng)
+    terms = [offer for offer in offers[node.makes] if _is_chain(offer)]
+    if terms and rng.random() < 0.6:
+        # A term is a production around a part of its own type, for example A + 2 * B around A.
+        term = _pick(terms, rng)
+        part = Tree(term.rule, tuple(_with_first(term.children, node)))
+    child = first.replaced(path, part)
+    return child if child.size <= MAX_SIZE else first
+
+
+def _is_chain(tree: Tree) -> bool:
+    return any(child.makes == tree.makes for child in tree.children)
+
+
+def _with_first(children: tuple[Tree, ...], new: Tree) -> list[Tree]:
+    """The children, the first of the new one's type replaced."""
+    position = next(i for i, child in enumerate(children) if child.makes == new.makes)
+    return [*children[:position], new, *children[position + 1 :]]
+
+
+def _mix(first: Tree, second: Tree, rng: Rng) -> Tree:
+    if first.rule is not second.rule:
+        return first if rng.random() < 0.5 else second
+    if isinstance(first.rule, Constant):
+        middle = (first.value + second.value) / 2
+        value = (first.value, second.value, rounded(middle, first.rule))[rng.integers(3)]
+        return Tree(first.rule, value=value)
+    pairs = zip(first.children, second.children, strict=True)
+    return Tree(first.rule, tuple(_mix(left, right, rng) for left, right in pairs))
+
+
+def restructure(grammar: Grammar, tree: Tree, rng: Rng) -> Tree:
+    """Change the form of one part (m1): a fresh part, another production, or a wrapping."""
+    places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Production)]
+    path, node = _gently(places, [node.size for _, node in places], rng)
+    depth = max(2, min(MAX_DEPTH - len(path), 3))
+    choice = rng.random()
+    if choice < 0.35 and path:
+        new = grammar.part(node.makes, rng, depth)
+    elif choice < 0.65:
+        new = _wrapped(grammar, node, rng, depth)
+    else:
+        new = _recast(grammar, node, rng, depth)
+    child = tree.replaced(path, new)
+    return child if child.size <= MAX_SIZE else tree
+
+
+def _recast(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
+    """Another production of the same type, with as many of the old children as fit."""
+    others = [rule for rule in grammar.rules(node.makes) if rule is not node.rule]
+    if not others:
+        return node
+    return _adopt(grammar.draw(_pick(others, rng), rng, depth), list(node.children))
+
+
+def _wrapped(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
+    """A production that takes the old part as one of its own."""
+    takers = [
+        rule
+        for rule in grammar.rules(node.makes)
+        if isinstance(rule, Production) and node.makes in rule.holes.values()
+    ]
+    if not takers:
+        return _recast(grammar, node, rng, depth)
+    return _adopt(grammar.draw(_pick(takers, rng), rng, depth), [node])
+
+
+def _adopt(tree: Tree, orphans: list[Tree]) -> Tree:
+    children = list(tree.children)
+    for position, child in enumerate(children):
+        match = next((orphan for orphan in orphans if orphan.makes == child.makes), None)
+        if match is not None:
+            orphans.remove(match)
+            children[position] = match
+    return Tree(tree.rule, tuple(children), tree.value)
+
+
+def retune(tree: Tree, rng: Rng) -> Tree | None:
+    """Change one or several numbers and nothing else (m2); None if there is no number."""
+    places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Constant)]
+    if not places:
+        return None
+    count = 1 if rng.random() < 0.5 else int(rng.integers(1, len(places) + 1))
+    for index in rng.permutation(len(places))[:count]:
+        path, node = places[index]
+        tree = tree.replaced(path, _nudged(node, rng))
+    return tree
+
+
+def _nudged(node: Tree, rng: Rng) -> Tree:
+    constant = node.rule
+    assert isinstance(constant, Constant)
+    while True:
+        step = rng.normal() * (0.5 if rng.random() < 0.5 else 0.15)
+        if constant.log:
+            value = rounded(node.value * np.exp(2 * step), constant)
+        else:
+            value = rounded(node.value + step * (constant.high - constant.low), constant)
+        if value != node.value:
+            return Tree(constant, value=value)
+
+
+def simplify(grammar: Grammar, tree: Tree, rng: Rng) -> Tree | None:
+    """Make the program smaller (m3); None if it cannot be.
+
+    A part gives way to a part of its own, or to the plainest of its type.
+    """
+    smaller: list[Tree] = []
+    for path, node in tree.walk():
+        own = [part for below, part in node.walk() if below and part.makes == node.makes]
+        smaller += [tree.replaced(path, part) for part in own]
+        for rule in grammar.rules(node.makes):
+            if isinstance(rule, Production) and rule is not node.rule:
+                plain = _fitted(rule, node)
+                if plain is not None and plain.size < node.size:
+                    smaller.append(tree.replaced(path, plain))
+    return _gently(smaller, [tree.size - part.size for part in smaller], rng) if smaller else None
+
+
+def _fitted(rule: Production, node: Tree) -> Tree | None:
+    """The production with the node's own children in every hole, if they suffice."""
+    spare = list(node.children)
+    children = []
+    for kind in rule.holes.values():
+        match = next((child for child in spare if child.makes == kind), None)
+        if match is None:
+            return None
+        spare.remove(match)
+        children.append(match)
+    return Tree(rule, tuple(children))
+
+
+def _gently(items: list[T], changes: list[int], rng: Rng) -> T:
+    """Choose one item; the less it changes, the likelier."""
+    weights = 1 / np.array(changes)
+    return items[rng.choice(len(items), p=weights / weights.sum())]
+
+
+def _pick(items: list[T], rng: Rng) -> T:
+    return items[rng.integers(len(items))]

@@ -1,0 +1,163 @@
+"""What the sandbox child runs for CVRP: one call of an upper or of a lower program.
+
+Only NumPy and the standard library are imported, so that a fresh child starts
+fast. Nothing here is trusted: the validator V, the merge M and the checker F
+judge what comes out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.base import IntArray
+
+UNUSABLE = -(2**63)
+"""Stands for an entry of a proposal that is no integer; no node has this number."""
+
+MAX_GROUPS = 10_000
+
+
+def propose(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+) -> list[IntArray]:
+    """Run an upper program once.
+
+    Parameters
+    ----------
+    program
+        Bears the upper contract.
+    arrays
+        The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
+        (1,) and ``distance_matrix`` (n + 1, n + 1), read-only.
+    inputs
+        The incumbent as lengths of its routes and their customers
+        concatenated, then ``[max_regions, max_size]``.
+
+    Returns
+    -------
+    list of IntArray
+        Lengths of the proposed groups and their entries concatenated;
+        ``[-1]`` and nothing if the answer is no list of sequences.
+
+    Raises
+    ------
+    InvalidAnswer
+        The answer is a flood, far beyond what any instance could use.
+    """
+    lengths, values, (max_regions, max_size) = inputs
+    nodes = values.copy()
+    nodes.flags.writeable = False
+    ends = np.cumsum(lengths).tolist()
+    routes = [
+        nodes[end - length : end]
+        for end, length in zip(ends, lengths.tolist(), strict=True)
+        if length
+    ]
+    demands = arrays["demands"]
+    with np.errstate(all="ignore"):
+        groups = program(
+            routes,
+            arrays["coords"],
+            demands,
+            int(arrays["capacity"][0]),
+            arrays["distance_matrix"],
+            int(max_regions),
+            int(max_size),
+        )
+    return _flatten(groups, max_entries=10 * len(demands) + 1000)
+
+
+def _flatten(groups: Any, max_entries: int) -> list[IntArray]:
+    if not isinstance(groups, list | tuple) or not all(map(_is_sequence, groups)):
+        return [np.array([-1], dtype=np.int64), np.zeros(0, dtype=np.int64)]
+    lengths = [len(group) for group in groups]
+    if len(lengths) > MAX_GROUPS or sum(lengths) > max_entries:
+        raise InvalidAnswer(f"{len(lengths)} groups of {sum(lengths)} entries in all.")
+    entries = [_integral(entry) for group in groups for entry in group]
+    return [np.array(lengths, dtype=np.int64), np.array(entries, dtype=np.int64)]
+
+
+def _is_sequence(group: Any) -> bool:
+    return group.ndim == 1 if isinstance(group, np.ndarray) else isinstance(group, list | tuple)
+
+
+def _integral(entry: Any) -> int:
+    if isinstance(entry, float | np.floating) and float(entry).is_integer():
+        entry = int(entry)
+    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+        number = int(entry)
+        if -(2**63) <= number < 2**63:
+            return number
+    return UNUSABLE
+
+
+def rebuild(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+) -> list[IntArray]:
+    """Rebuild one region with a lower program: fresh routes from the depot.
+
+    Parameters
+    ----------
+    program
+        Bears the lower contract.
+    arrays
+        The instance, as for :func:`propose`.
+    inputs
+        The customers of the region in ascending order.
+
+    Returns
+    -------
+    list of IntArray
+        The routes as indices into ``[depot, *customers]``, with 0 between two
+        routes; and the number of unavailable answers that were replaced by the
+        nearest feasible customer.
+
+    Raises
+    ------
+    InvalidAnswer
+        An answer is no integer, or a customer outweighs an empty vehicle.
+    """
+    nodes = np.concatenate(([0], inputs[0]))
+    distances = np.ascontiguousarray(arrays["distance_matrix"][np.ix_(nodes, nodes)])
+    demands = arrays["demands"][nodes]
+    distances.flags.writeable = False
+    demands.flags.writeable = False
+    loads: list[int] = demands.tolist()
+    capacity = int(arrays["capacity"][0])
+    largest = max(loads)
+    if largest > capacity:
+        raise InvalidAnswer("A customer outweighs an empty vehicle.")
+
+    remaining = np.arange(1, len(nodes))
+    waiting = set(range(1, len(nodes)))
+    route: list[int] = []
+    current, rest, fallbacks = 0, capacity, 0
+    # This loop is the price of every score in a run: few NumPy calls per step.
+    with np.errstate(all="ignore"):
+        while waiting:
+            feasible = remaining if rest >= largest else remaining[demands[remaining] <= rest]
+            if not len(feasible):
+                route.append(0)
+                current, rest = 0, capacity
+                continue
+            feasible.flags.writeable = False
+            answer = program(current, 0, feasible, rest, demands, distances)
+            if type(answer) is not int:
+                if not isinstance(answer, np.integer):
+                    raise InvalidAnswer(f"Expected a node, got {type(answer).__name__}.")
+                answer = int(answer)
+            if answer == 0 and current != 0:
+                route.append(0)
+                current, rest = 0, capacity
+                continue
+            if answer not in waiting or loads[answer] > rest:
+                answer = int(feasible[np.argmin(distances[current, feasible])])
+                fallbacks += 1
+            route.append(answer)
+            waiting.remove(answer)
+            remaining = remaining[remaining != answer]
+            rest -= loads[answer]
+            current = answer
+    return [np.array(route, dtype=np.int64), np.array([fallbacks], dtype=np.int64)]

@@ -1,0 +1,1 @@
+"""Program search: variation operators, the ask/tell protocol, and the one loop."""

@@ -1,0 +1,138 @@
+"""What a worker measures of real programs in a real sandbox."""
+
+import pytest
+
+from specahd.core.program import Level, Outcome, Program
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.archive import ResponseArchive
+from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.evaluator import CallLimits, Evaluator
+from specahd.repair.merge import Accept
+from specahd.repair.responses import ResponseTable
+from specahd.repair.system import Penalty, RepairSystem
+
+PROBLEM = CVRP()
+SEEDS = {level: PROBLEM.contract(level).seed for level in Level}
+LOWER = (
+    "def select_next_node(current_node, depot, unvisited_nodes, rest_capacity, demands,"
+    " distance_matrix):\n    "
+)
+UPPER = (
+    "def generate_customer_groups(routes, coords, demands, capacity, distance_matrix,"
+    " max_groups, max_size):\n    "
+)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    instances = [x for x, _ in zip(PROBLEM.generate("upper_train", 2024), range(3), strict=False)]
+    return make_cases(PROBLEM, instances)
+
+
+@pytest.fixture(scope="module")
+def evaluator(cases):
+    limits = CallLimits(upper_call=0.5, lower_call=0.2, candidate=1.0)
+    made = Evaluator(PROBLEM, cases, make_arena(PROBLEM, cases), limits)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def tasks(evaluator):
+    return evaluator.expose(SEEDS[Level.UPPER], [0, 1, 2])
+
+
+def lower(body, name="h"):
+    return Program(name, Level.LOWER, LOWER + body + "\n", "", "i1")
+
+
+def upper(body):
+    return Program("g", Level.UPPER, UPPER + body + "\n", "", "i1")
+
+
+def frozen(tasks, *programs):
+    archive = ResponseArchive(PROBLEM.descriptor_names)
+    archive.extend(ResponseTable(tasks))
+    router = archive.router([program.id for program in programs], neighbours=5)
+    return RepairSystem("-".join(p.id for p in programs), programs, router, Accept.FEASIBLE)
+
+
+def test_the_seed_answers_every_task(evaluator, tasks, cases):
+    result = evaluator.respond(SEEDS[Level.LOWER], tasks)
+    assert len(tasks) > 3
+    assert (result.launched, result.outcome) == (True, Outcome.OK)
+    for task, response in zip(tasks, result.responses, strict=True):
+        assert response.outcome is Outcome.OK
+        assert response.cost_before == cases[task.case].cost
+        assert response.cost_merged is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("return None", Outcome.INVALID_OUTPUT),
+        ("return 1.0", Outcome.INVALID_OUTPUT),
+        ("return True", Outcome.INVALID_OUTPUT),
+        ("return unvisited_nodes", Outcome.INVALID_OUTPUT),
+        ("return unvisited_nodes[99]", Outcome.CRASHED),
+        ("return 1 // 0", Outcome.CRASHED),
+        ("demands[0] = 5", Outcome.CRASHED),
+        ("return np.zeros((10**6, 10**6))", Outcome.OUT_OF_MEMORY),
+    ],
+)
+def test_a_failing_program_scores_zero_on_every_task(evaluator, tasks, body, outcome):
+    result = evaluator.respond(lower(body), tasks)
+    assert result.launched
+    assert result.outcome is outcome
+    assert {response.score for response in result.responses} == {0.0}
+    assert {response.cost_merged for response in result.responses} == {None}
+
+
+def test_an_endless_program_uses_up_its_own_time_only(evaluator, tasks):
+    result = evaluator.respond(lower("while True:\n        pass"), tasks)
+    assert result.outcome is Outcome.TIMEOUT
+    assert len(result.responses) == len(tasks)
+    assert evaluator.respond(SEEDS[Level.LOWER], tasks).outcome is Outcome.OK
+
+
+def test_unavailable_answers_fall_back_and_are_counted(evaluator, tasks):
+    result = evaluator.respond(lower("return -7"), tasks)
+    nearest = evaluator.respond(SEEDS[Level.LOWER], tasks)
+    assert result.outcome is Outcome.OK
+    for task, response, same in zip(tasks, result.responses, nearest.responses, strict=True):
+        assert response.fallbacks == len(task.region.nodes)
+        # The fallback is the nearest feasible customer: the seed's own rule.
+        assert response.cost_merged == same.cost_merged
+
+
+def test_what_does_not_launch_is_discarded(evaluator, tasks):
+    broken = Program("h", Level.LOWER, "def another():\n    return 1\n", "", "i1")
+    result = evaluator.respond(broken, tasks)
+    assert (result.launched, result.outcome) == (False, Outcome.LAUNCH_FAILED)
+
+
+def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
+    body = "return [list(r) for r in routes] if len(coords) != %d else 1 // 0"
+    size = evaluator._cases[1].instance.size + 1
+    result = evaluator.utility(
+        upper(body % size), frozen(tasks, SEEDS[Level.LOWER]), [0, 1, 2], Penalty()
+    )
+    assert result.outcome is Outcome.CRASHED
+    assert len(result.utilities) == 1
+    assert evaluator._cases[1].instance.name in result.detail
+
+
+@pytest.mark.parametrize("body", ["return []", "return 5", "return None", "return [[0], ['a']]"])
+def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
+    result = evaluator.utility(upper(body), frozen(tasks, SEEDS[Level.LOWER]), [0, 1, 2], Penalty())
+    assert result.outcome is Outcome.OK
+    assert result.utilities == (0.0, 0.0, 0.0)
+    assert all(penalty >= 0.01 for penalty in result.penalties)
+
+
+def test_the_pipeline_repeats_itself(evaluator, tasks):
+    system = frozen(tasks, SEEDS[Level.LOWER], lower("return int(unvisited_nodes[-1])", "last"))
+    first, second = (evaluator.repair(SEEDS[Level.UPPER], system, 0) for _ in range(2))
+    assert first.steps == second.steps
+    assert first.solution == second.solution
+    assert first.steps

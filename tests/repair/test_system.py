@@ -1,0 +1,159 @@
+"""The one-pass pipeline: feasible after any program, and scored as the paper says."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specahd.core.program import Level, Outcome, Program
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.cases import InfeasibleBaseline, make_case
+from specahd.repair.merge import Accept, checked_merge
+from specahd.repair.router import Router
+from specahd.repair.system import Penalty, Repair, RepairSystem, Step, repair_case
+from specahd.routing.base import Region
+from specahd.sandbox.session import Result
+
+PROBLEM = CVRP(max_regions=4, max_size=12)
+INSTANCE = next(iter(PROBLEM.generate("upper_train", 2024)))
+CASE = make_case(PROBLEM, INSTANCE)
+SIZE = INSTANCE.size
+
+
+def system(accept, members=2):
+    width = len(PROBLEM.descriptor_names)
+    router = Router(
+        np.zeros((1, width)),
+        np.zeros((1, members)),
+        mean=np.zeros(width),
+        scale=np.ones(width),
+        neighbours=5,
+    )
+    programs = tuple(Program(f"h{k}", Level.LOWER, "", "", "i1") for k in range(members))
+    return RepairSystem("test", programs, router, accept)
+
+
+def integers(values):
+    return np.array(values, dtype=np.int64)
+
+
+def ok(*arrays):
+    return Result(Outcome.OK, tuple(integers(array) for array in arrays), "", 0.0)
+
+
+NODES = st.lists(st.integers(-2, SIZE + 2), max_size=14)
+GROUPS = st.lists(NODES, max_size=7)
+FAILURES = st.sampled_from(
+    [Result(outcome, (), "no", 0.0) for outcome in (Outcome.CRASHED, Outcome.TIMEOUT)]
+)
+# Rebuilt routes of local indices: plausible permutations, and anything at all.
+REBUILT = st.one_of(
+    FAILURES,
+    st.lists(st.integers(-1, 14), max_size=40).map(lambda route: ok(route, [0])),
+    st.permutations(range(13)).map(lambda route: ok(route, [3])),
+    st.lists(st.lists(st.integers(-9, 9), max_size=3), max_size=4).map(lambda a: ok(*a)),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(GROUPS, st.lists(REBUILT, min_size=4, max_size=4), st.sampled_from(Accept))
+def test_any_program_leaves_a_feasible_solution(groups, rebuilt, accept):
+    lengths = [len(group) for group in groups]
+    values = [node for group in groups for node in group]
+    answers = iter(rebuilt)
+    repair = repair_case(
+        PROBLEM,
+        CASE,
+        system(accept),
+        lambda inputs: ok(lengths, values),
+        lambda m, i: next(answers),
+    )
+    assert PROBLEM.check(INSTANCE, repair.solution) == ()
+    assert repair.cost == PROBLEM.cost(INSTANCE, repair.solution)
+    if accept is Accept.IMPROVING:
+        assert repair.cost <= CASE.cost
+    supports = [set(step.region.nodes) for step in repair.steps]
+    assert len(supports) <= 4
+    assert sum(map(len, supports)) == len(set().union(*supports))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=9), max_size=4))
+def test_any_integers_as_proposals_are_survived(arrays):
+    repair = repair_case(
+        PROBLEM, CASE, system(Accept.FEASIBLE), lambda inputs: ok(*arrays), lambda m, i: ok([], [0])
+    )
+    assert PROBLEM.check(INSTANCE, repair.solution) == ()
+
+
+def own_route():
+    """The first route as a region, rebuilt as it is and rebuilt one customer a route."""
+    route = sorted(CASE.baseline[0])
+    local = {node: index + 1 for index, node in enumerate(route)}
+    same = [local[node] for node in CASE.baseline[0]]
+    apart = [entry for node in same for entry in (node, 0)]
+    return Region(tuple(route)), same, apart
+
+
+def merged(output, accept):
+    region, _, _ = own_route()
+    return checked_merge(
+        PROBLEM, INSTANCE, CASE.baseline, CASE.cost, region, [integers(a) for a in output], accept
+    )
+
+
+def test_an_equal_merge_is_ok_but_accepted_only_as_feasible():
+    _, same, _ = own_route()
+    improving, feasible = (merged([same, [0]], accept) for accept in ("improving", "feasible"))
+    assert improving.outcome is feasible.outcome is Outcome.OK
+    assert improving.merged_cost == feasible.merged_cost == CASE.cost
+    assert merged([same, [0]], Accept.IMPROVING).accepted is False
+    assert merged([same, [0]], Accept.FEASIBLE).accepted is True
+
+
+def test_a_worse_merge_is_ok_with_its_signed_cost():
+    _, _, apart = own_route()
+    worse = merged([apart, [0]], Accept.IMPROVING)
+    assert worse.outcome is Outcome.OK
+    assert worse.merged_cost > CASE.cost
+    assert (worse.accepted, worse.cost, worse.solution) == (False, CASE.cost, CASE.baseline)
+    assert merged([apart, [0]], Accept.FEASIBLE).cost == worse.merged_cost
+
+
+def test_a_merge_that_loses_a_customer_is_rolled_back():
+    _, same, _ = own_route()
+    lost = merged([same[1:], [0]], Accept.FEASIBLE)
+    assert lost.outcome is Outcome.INFEASIBLE_MERGE
+    assert (lost.merged_cost, lost.solution) == (None, CASE.baseline)
+    assert lost.violations
+
+
+def repaired(steps, proposed, outcome=Outcome.OK):
+    made = tuple(Step(Region((1, 2)), "h", o, 1.0, None, False, 0) for o in steps)
+    return Repair(outcome, "", 100.0, 90.0, (), proposed, (), made, {})
+
+
+def test_the_penalty_by_hand():
+    penalty = Penalty(weight=2.0)
+    assert penalty.of(repaired([], 0)) == pytest.approx(2 * 0.01)
+    assert penalty.of(repaired([], 4)) == pytest.approx(2 * (0.01 + 0.005))
+    steps = [Outcome.OK, Outcome.OK, Outcome.INFEASIBLE_MERGE, Outcome.TIMEOUT]
+    assert penalty.of(repaired(steps, 5)) == pytest.approx(2 * (0.005 / 5 + 0.005 / 2))
+    assert repaired(steps, 5).improvement == pytest.approx(0.1)
+
+
+def test_a_failed_upper_program_leaves_the_baseline():
+    failed = Result(Outcome.TIMEOUT, (), "too long", 0.0)
+    repair = repair_case(
+        PROBLEM, CASE, system(Accept.FEASIBLE), lambda i: failed, lambda m, i: ok([], [0])
+    )
+    assert (repair.outcome, repair.cost, repair.solution) == (
+        Outcome.TIMEOUT,
+        CASE.cost,
+        CASE.baseline,
+    )
+
+
+def test_a_baseline_must_be_feasible():
+    with pytest.raises(InfeasibleBaseline, match=INSTANCE.name):
+        make_case(PROBLEM, INSTANCE, CASE.baseline[1:])

@@ -1,0 +1,182 @@
+"""The loop: exact tickets, deterministic whatever the concurrency, faults survived."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from specahd.core import journal as journals
+from specahd.core.budget import Ledger
+from specahd.core.contract import Constant, Contract, Parent, Reply, Vocabulary
+from specahd.core.errors import TransportError
+from specahd.core.events import Observer
+from specahd.core.journal import Journal
+from specahd.core.program import Level, Outcome
+from specahd.memory.novelty import ExactFilter
+from specahd.methods.eoh import EoH
+from specahd.search.base import Evaluation
+from specahd.search.engine import REISSUES, Engine
+
+
+def add(a, b):
+    """Add two numbers."""
+    return a + b
+
+
+CONTRACT = Contract.of(
+    add,
+    level=Level.LOWER,
+    idea="Add.",
+    task="Add well.",
+    runner=add,
+    vocabulary=Vocabulary((), (Constant("weight", 0, 1),)),
+)
+
+
+class Scripted:
+    """Answers as a faulty service would: some replies bad, some requests lost at first."""
+
+    def __init__(self, bad=0.3, lost=0.1, dead=False):
+        self.bad, self.lost, self.dead = bad, lost, dead
+        self.calls = []
+        self._lock = threading.Lock()
+
+    def propose(self, request):
+        with self._lock:
+            self.calls.append(request.index)
+            first = self.calls.count(request.index) == 1
+        rng = np.random.default_rng([request.index, 5])
+        time.sleep(rng.random() * 0.004)
+        bad, lost, constant = rng.random() < self.bad, rng.random() < self.lost, rng.integers(40)
+        if self.dead or (lost and first):
+            raise TransportError("Connection reset.")
+        if bad:
+            return Reply("Sorry, I cannot help with that.", 3, 2)
+        shown = sum(int(parent.score * 1000) for parent in request.parents)
+        return Reply(
+            f"{{Add {constant}.}}\ndef add(a, b):\n    return a * {constant} + {shown}", 3, 2
+        )
+
+
+class ByConstant:
+    """A level whose measure can be computed here: the sum of the digits of the source."""
+
+    level = Level.LOWER
+    contract = CONTRACT
+
+    def __init__(self, workers, number=1):
+        self.round = number
+        self.policy = EoH(4)
+        self._pool = ThreadPoolExecutor(workers)
+        self._scores = {}
+        self.policy.begin(self._rank, [])
+
+    def submit(self, program):
+        def evaluate():
+            score = sum(int(c) for c in program.source if c.isdigit()) / 1000
+            time.sleep((hash(program.id) % 5) * 0.001)
+            return score
+
+        return self._pool.submit(evaluate)
+
+    def measure(self, result):
+        return Evaluation(Outcome.OK, "", result, True, vector={"scores": [result]})
+
+    def admit(self, program, result):
+        self._scores[program.id] = result
+
+    def best(self):
+        return max(self._scores.values(), default=None)
+
+    def _rank(self, programs):
+        return sorted(
+            (Parent(program, self._scores[program.id]) for program in programs),
+            key=lambda parent: -parent.score,
+        )
+
+
+def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=None):
+    directory.mkdir()
+    ledger = Ledger(tickets)
+    with (
+        Journal(directory) as journal,
+        Engine(
+            seed=3,
+            lag=lag,
+            samplers=samplers,
+            proposer=proposer,
+            ledger=ledger,
+            journal=journal,
+            filters={Level.LOWER: ExactFilter()},
+            observer=Observer(),
+        ) as engine,
+    ):
+        spent = engine.run(ByConstant(workers), tickets if asked is None else asked)
+    return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
+
+
+@pytest.mark.parametrize("samplers", [1, 4, 7])
+def test_tickets_are_exact_with_bad_replies_and_lost_requests(tmp_path, samplers):
+    proposer = Scripted()
+    spent, ledger, records = run(tmp_path / "run", proposer, samplers=samplers)
+    assert spent == ledger.tickets == len(records) == 60
+    assert [record["index"] for record in records] == list(range(60))
+    assert ledger.refunds == len(proposer.calls) - 60 > 0
+    outcomes = {record["outcome"] for record in records}
+    assert outcomes == {"ok", "parse_error", "duplicate"}
+    assert ledger.prompt_tokens == 3 * 60
+
+
+def test_the_journal_does_not_depend_on_concurrency(tmp_path):
+    for name, samplers, workers in (("one", 1, 1), ("many", 7, 4)):
+        run(tmp_path / name, Scripted(), samplers=samplers, workers=workers)
+    for file in ("journal.jsonl", "responses.jsonl"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "many" / file).read_bytes()
+
+
+def test_the_lag_is_part_of_the_experiment(tmp_path):
+    run(tmp_path / "8", Scripted(), lag=8)
+    run(tmp_path / "1", Scripted(), lag=1)
+    journal = "journal.jsonl"
+    assert (tmp_path / "8" / journal).read_bytes() != (tmp_path / "1" / journal).read_bytes()
+
+
+def test_a_sample_sees_the_state_of_lag_commits_ago(tmp_path):
+    _, _, records = run(tmp_path / "run", Scripted(), lag=5)
+    survivors = [set(record["survivors"]) for record in records]
+    for record in records[5:]:
+        assert set(record["parents"]) <= survivors[record["index"] - 5]
+    assert any(now != later for now, later in pairwise(survivors))
+
+
+def test_replies_are_on_disk_in_the_order_they_came(tmp_path):
+    run(tmp_path / "run", Scripted())
+    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    by_sample = {entry["sample"]: entry["reply"] for entry in wal}
+    for record in journals.read(tmp_path / "run" / "journal.jsonl"):
+        assert by_sample[record["sample"]] == record["reply"]
+    assert [entry["request"]["index"] for entry in wal] != list(range(60))
+
+
+def test_garbage_alone_ends_at_the_budget(tmp_path):
+    spent, _, records = run(tmp_path / "run", Scripted(bad=1.0, lost=0.0))
+    assert spent == 60
+    assert {record["outcome"] for record in records} == {"parse_error"}
+    assert {record["operator"] for record in records} == {"i1"}
+
+
+def test_a_dead_service_stops_the_run(tmp_path):
+    proposer = Scripted(dead=True)
+    with pytest.raises(TransportError):
+        run(tmp_path / "run", proposer, samplers=1)
+    assert proposer.calls.count(0) == REISSUES + 1
+
+
+def test_a_round_takes_no_more_than_it_is_given(tmp_path):
+    spent, ledger, _ = run(tmp_path / "run", Scripted(), tickets=60, asked=10)
+    assert (spent, ledger.tickets) == (10, 10)
+    spent, _, _ = run(tmp_path / "other", Scripted(), tickets=5, asked=10)
+    assert spent == 5

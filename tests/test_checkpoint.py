@@ -1,0 +1,106 @@
+"""Freeze, thaw, verify: equal bytes for equal runs, no altered byte goes unnoticed."""
+
+import dataclasses
+import hashlib
+
+import pytest
+
+from specahd.checkpoint import Checkpoint, freeze, thaw, verify
+from specahd.core.errors import CheckpointError
+from specahd.core.program import Level, Outcome
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.archive import ResponseArchive
+from specahd.repair.merge import Accept
+from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.routing.base import Region
+
+PROBLEM = CVRP()
+CONTRACTS = {level: PROBLEM.contract(level) for level in Level}
+
+
+def checkpoint():
+    width = len(PROBLEM.descriptor_names)
+    table = ResponseTable(
+        [RepairTask(f"x#{k}", k, Region((1, 2, 3)), (0.1 * k,) * width) for k in range(3)]
+    )
+    lower = CONTRACTS[Level.LOWER].seed
+    table.add(lower.id, [Response(Outcome.OK, 10.0, 9.0 + k) for k in range(3)])
+    archive = ResponseArchive(PROBLEM.descriptor_names)
+    archive.extend(table)
+    return Checkpoint(
+        problem="cvrp",
+        settings={"baseline": "nearest", "max_regions": 8, "max_size": 50},
+        upper=CONTRACTS[Level.UPPER].seed,
+        repertoire=(lower,),
+        archive=archive,
+        statistics=archive.statistics(),
+        accept=Accept.IMPROVING,
+        neighbours=5,
+    )
+
+
+@pytest.fixture
+def frozen(tmp_path):
+    freeze(checkpoint(), tmp_path / "checkpoint")
+    return tmp_path / "checkpoint"
+
+
+def files(directory):
+    return {path.relative_to(directory): path for path in directory.rglob("*") if path.is_file()}
+
+
+def test_round_trip_in_bytes(frozen, tmp_path):
+    freeze(thaw(frozen), tmp_path / "again")
+    first, second = files(frozen), files(tmp_path / "again")
+    assert {name: path.read_bytes() for name, path in first.items()} == {
+        name: path.read_bytes() for name, path in second.items()
+    }
+    assert thaw(frozen).system().router.choose is not None
+    assert {path.name for path in frozen.parent.iterdir()} == {"checkpoint", "again"}
+
+
+def test_every_flipped_byte_is_noticed(frozen):
+    for path in files(frozen).values():
+        content = path.read_bytes()
+        # Every byte of the sums and a spread over the rest.
+        step = 1 if path.name == "SHA256SUMS" else max(1, len(content) // 23)
+        for position in range(0, len(content), step):
+            altered = bytearray(content)
+            altered[position] ^= 1
+            path.write_bytes(bytes(altered))
+            with pytest.raises(CheckpointError, match=frozen.name):
+                verify(frozen)
+        path.write_bytes(content)
+    verify(frozen)
+
+
+def test_a_missing_and_an_added_file_are_noticed(frozen):
+    extra = frozen / "programs" / "extra.py"
+    extra.write_text("x = 1\n")
+    with pytest.raises(CheckpointError, match=r"extra\.py"):
+        verify(frozen)
+    extra.unlink()
+    (frozen / "tasks.parquet").unlink()
+    with pytest.raises(CheckpointError, match=r"lacks tasks\.parquet"):
+        verify(frozen)
+
+
+def test_no_checkpoint_there(tmp_path):
+    with pytest.raises(CheckpointError, match="No checkpoint at"):
+        thaw(tmp_path)
+
+
+def test_a_later_one_replaces_the_earlier(frozen):
+    before = hashlib.sha256((frozen / "manifest.json").read_bytes()).hexdigest()
+    freeze(dataclasses.replace(checkpoint(), neighbours=3), frozen)
+    assert thaw(frozen).neighbours == 3
+    assert hashlib.sha256((frozen / "manifest.json").read_bytes()).hexdigest() != before
+
+
+def test_sources_are_guarded_again():
+    hostile = dataclasses.replace(
+        CONTRACTS[Level.UPPER].seed, source="import os\n" + CONTRACTS[Level.UPPER].seed.source
+    )
+    with pytest.raises(CheckpointError, match="upper-seed"):
+        dataclasses.replace(checkpoint(), upper=hostile).admit(CONTRACTS)
+    checkpoint().admit(CONTRACTS)
