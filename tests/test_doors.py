@@ -264,5 +264,5 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     assert indices == list(range(len(indices)))
     if blow is signal.SIGINT:
         assert process.returncode == 130
-        assert "Traceback" not in said
+        assert "Traceback" not in said, said
         assert said.splitlines()[-1] == "Interrupted."

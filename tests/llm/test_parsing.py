@@ -3,8 +3,9 @@ import ast
 import numpy as np
 import pytest
 
-from specahd.core.contract import Contract, Vocabulary
+from specahd.core.contract import Contract
 from specahd.core.program import Level
+from specahd.core.vocabulary import Vocabulary
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
 
 

@@ -10,11 +10,12 @@ import pytest
 
 from specahd.core import journal as journals
 from specahd.core.budget import Ledger
-from specahd.core.contract import Constant, Contract, Parent, Reply, Vocabulary
+from specahd.core.contract import Contract, Parent, Reply
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
+from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.novelty import ExactFilter
 from specahd.methods.eoh import EoH
 from specahd.search.base import Evaluation

@@ -9,62 +9,12 @@ offline proposer composes bodies (:mod:`specahd.llm.offline`).
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from specahd.core.program import Level, Program, canonical_source
-
-
-@dataclass(frozen=True, slots=True)
-class Production:
-    """One rule of a vocabulary: a piece of source with typed holes.
-
-    Parameters
-    ----------
-    makes
-        The type of what it makes, for example ``vector``. The vocabulary's
-        ``root`` type makes whole function bodies (statements); every other
-        type makes expressions.
-    template
-        Python source in which each hole is a name in capitals.
-    phrase
-        The same in English for the design sentence, each hole in braces:
-        ``"{A} minus {B}"``.
-    holes
-        Type of each hole, a production's or a constant's.
-    weight
-        Relative frequency in fresh samples, above 0.
-    """
-
-    makes: str
-    template: str
-    phrase: str
-    holes: Mapping[str, str] = field(default_factory=dict)
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A numeric terminal: a number in [low, high].
-
-    ``log`` draws it log-uniformly (``low`` above 0); ``integer`` rounds it.
-    """
-
-    makes: str
-    low: float
-    high: float
-    log: bool = False
-    integer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """A typed grammar over a contract's arguments."""
-
-    productions: tuple[Production, ...]
-    constants: tuple[Constant, ...]
-    root: str = "program"
+from specahd.core.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

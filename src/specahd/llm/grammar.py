@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.contract import Constant, Production, Vocabulary
+from specahd.core.vocabulary import Constant, Production, Vocabulary
 from specahd.llm import templates
 from specahd.llm.templates import Number
 
@@ -21,6 +21,8 @@ Path = tuple[int, ...]
 """Where a subtree hangs: the child to take at each step from the root."""
 
 MAX_DEPTH = 7
+FRESH_DEPTH = 4
+"""Fresh programs are plain: variation makes them complex where that pays."""
 MAX_SIZE = 40
 
 
@@ -107,7 +109,7 @@ class Grammar:
     def fresh(self, rng: np.random.Generator) -> Tree:
         """Draw a whole program of at most ``MAX_SIZE`` nodes, by the vocabulary's weights."""
         while True:
-            tree = self.part(self.vocabulary.root, rng, MAX_DEPTH, weighted=True)
+            tree = self.part(self.vocabulary.root, rng, FRESH_DEPTH, weighted=True)
             if tree.size <= MAX_SIZE:
                 return tree
 
@@ -166,14 +168,19 @@ class Grammar:
     # Reading
 
     def recover(self, source: str) -> Tree | None:
-        """Return a tree that derives ``source``; None if the vocabulary cannot."""
+        """Return a tree that derives a canonical ``source``; None if the vocabulary cannot."""
         try:
             [function] = ast.parse(source).body
         except (SyntaxError, ValueError):
             return None
         if not isinstance(function, ast.FunctionDef):
             return None
-        return self._read(self.vocabulary.root, function.body, {})
+        tree = self._read(self.vocabulary.root, function.body, {})
+        if tree is None:
+            return None
+        # A body may lack a line that its tree needs.
+        arguments = tuple(argument.arg for argument in function.args.args)
+        return tree if self.source(tree, function.name, arguments) == source else None
 
     def _read(self, kind: str, node: Any, memory: _Memory) -> Tree | None:
         key = kind, id(node)

@@ -1,36 +1,23 @@
 """Variation of derivation trees: what the operators e1, e2, m1, m2 and m3 do to a program."""
 
-from collections import Counter
 from typing import TypeVar
 
 import numpy as np
 
-from specahd.core.contract import Constant, Production
-from specahd.llm.grammar import MAX_DEPTH, MAX_SIZE, Grammar, Tree, rounded
+from specahd.core.vocabulary import Constant, Production
+from specahd.llm.grammar import FRESH_DEPTH, MAX_DEPTH, MAX_SIZE, Grammar, Tree, rounded
 
 Rng = np.random.Generator
 T = TypeVar("T")
 
 
-def distance(first: Tree, second: Tree) -> float:
-    """Return how unlike two programs are, from 0 (same productions, same places) to 1."""
-    left, right = _links(first), _links(second)
-    return 1 - (left & right).total() / (left | right).total()
-
-
-def _links(tree: Tree) -> Counter[tuple[int, int]]:
-    links = Counter({(0, id(tree.rule)): 1})
-    for _, node in tree.walk():
-        links.update((id(node.rule), id(child.rule)) for child in node.children)
-    return links
-
-
-def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng, tries: int = 4) -> Tree:
-    """Draw several programs; return the one farthest from its nearest parent (e1)."""
-    fresh = [grammar.fresh(rng) for _ in range(tries)]
-    return max(
-        fresh, key=lambda tree: min((distance(tree, parent) for parent in parents), default=0)
-    )
+def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
+    """Build on another backbone than any parent's, with parts of one of them (e1)."""
+    backbones = grammar.rules(grammar.vocabulary.root)
+    taken = [parent.rule for parent in parents]
+    others = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
+    tree = grammar.draw(_pick(others, rng), rng, FRESH_DEPTH)
+    return _adopt(tree, list(_pick(parents, rng).children))
 
 
 def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
@@ -44,11 +31,14 @@ def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
         return _mix(first, second, rng)
     offers: dict[str, list[Tree]] = {}
     for path, node in second.walk():
-        if path and isinstance(node.rule, Production):
+        if path:
             offers.setdefault(node.makes, []).append(node)
     places = [(path, node) for path, node in first.walk() if path and node.makes in offers]
     if not places:
-        return second
+        return first
+    # Numbers alone cross over only where the two have nothing else in common.
+    parts = [(path, node) for path, node in places if isinstance(node.rule, Production)]
+    places = parts or places
     path, node = _gently(places, [node.size for _, node in places], rng)
     part = _pick(offers[node.makes], rng)
     terms = [offer for offer in offers[node.makes] if _is_chain(offer)]

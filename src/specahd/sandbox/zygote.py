@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -42,15 +43,16 @@ class Zygote:
         self._children: set[int] = set()
 
     def obey(self) -> None:
-        """Carry out orders until the parent hangs up, then end every child."""
-        self._control.sendall(REPORT.pack(os.getpid(), 0, 0.0))
-        while True:
-            order, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
-            if len(order) < ORDER.size:
-                break
-            verb, pid = ORDER.unpack(order)
-            report = self._fork(descriptors[0]) if verb == FORK else self._end(pid)
-            self._control.sendall(REPORT.pack(*report))
+        """Carry out orders until the parent hangs up or dies, then end every child."""
+        with suppress(ConnectionError):
+            self._control.sendall(REPORT.pack(os.getpid(), 0, 0.0))
+            while True:
+                order, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
+                if len(order) < ORDER.size:
+                    break
+                verb, pid = ORDER.unpack(order)
+                report = self._fork(descriptors[0]) if verb == FORK else self._end(pid)
+                self._control.sendall(REPORT.pack(*report))
         for pid in sorted(self._children):
             self._end(pid)
 

@@ -6,9 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from specahd.core.contract import Constant, Contract, Request
+from specahd.core.contract import Contract, Request
 from specahd.core.program import Level
 from specahd.core.seeding import generator
+from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import MAX_SIZE, Grammar
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply

@@ -10,7 +10,7 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.problems.cvrp import construct, vocabulary
+from specahd.problems.cvrp import construct, lower_vocabulary, upper_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -132,7 +132,7 @@ CONTRACTS: dict[Level, Contract] = {
         "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
         "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
         runner=construct.propose,
-        vocabulary=vocabulary.upper(),
+        vocabulary=upper_vocabulary.vocabulary(),
     ),
     Level.LOWER: Contract.of(
         select_next_node,
@@ -142,6 +142,6 @@ CONTRACTS: dict[Level, Contract] = {
         + "Write the function that decides HOW to rebuild a group: it is asked again and again "
         "for the next customer of the current route.",
         runner=construct.rebuild,
-        vocabulary=vocabulary.lower(),
+        vocabulary=lower_vocabulary.vocabulary(),
     ),
 }

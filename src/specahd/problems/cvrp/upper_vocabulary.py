@@ -1,0 +1,209 @@
+"""Where to repair: what programs that gather customers into groups are composed of.
+
+A ``trait`` is a number per route around 1, a ``gap`` the distance of every route
+from the chosen one. A root template lists everything its parts may look at; a
+program keeps only the lines that it uses.
+"""
+
+from specahd.core.vocabulary import Constant, Vocabulary, body, rule
+
+_ROUTES = """
+    sizes = np.array([len(route) for route in routes])
+    flat = np.concatenate(routes)
+    starts = np.cumsum(sizes) - sizes
+    ends = starts + sizes - 1
+    owner = np.repeat(np.arange(len(routes)), sizes)
+    loads = np.add.reduceat(demands[flat], starts)
+    depot_distance = distance_matrix[0][flat]
+    stems = depot_distance[starts] + depot_distance[ends]
+    legs = np.where(np.isin(np.arange(len(flat)), ends), 0.0, distance_matrix[flat, np.roll(flat, -1)])
+    costs = stems + np.add.reduceat(legs, starts)
+    longest = np.maximum.reduceat(legs, starts)
+    radius = np.maximum.reduceat(depot_distance, starts)
+    x = np.bincount(owner, weights=coords[flat, 0]) / sizes
+    y = np.bincount(owner, weights=coords[flat, 1]) / sizes
+    angle = np.arctan2(y - coords[0, 1], x - coords[0, 0])
+    reach = np.hypot(x - coords[0, 0], y - coords[0, 1])
+    scale = depot_distance.mean() + 1e-09
+"""
+_NEIGHBOURS = """
+        near = distance_matrix[routes[seed]].min(axis=0)[flat]
+        far = distance_matrix[routes[seed]].mean(axis=0)[flat]
+        centre_gap = np.hypot(x - x[seed], y - y[seed])
+        nearest_gap = np.minimum.reduceat(near, starts)
+        mean_gap = np.add.reduceat(far, starts) / sizes
+        turn = np.pi - np.abs(np.pi - np.abs(angle - angle[seed]))
+"""
+_CONSECUTIVE = """
+    limit = max(2, int(SHARE * max_size))
+    groups = [[]]
+    for index in ORDER:
+        route = routes[index][:max_size]
+        if groups[-1] and len(groups[-1]) + len(route) > limit:
+            groups.append([])
+        groups[-1].extend(route)
+    return groups[:max_groups]
+"""
+_SEEDED = (
+    """
+    limit = max(2, int(SHARE * max_size))
+    free = np.ones(len(routes), dtype=bool)
+    groups = []
+    for seed in ORDER:
+        if len(groups) == max_groups:
+            break
+        if not free[seed]:
+            continue
+        free[seed] = False
+        group = list(routes[seed][:max_size])
+        members = 1
+    """,
+    _NEIGHBOURS,
+    """
+        for index in np.argsort(GAP, kind='stable'):
+            if members == COUNT or len(group) >= limit:
+                break
+            if free[index] and len(group) + sizes[index] <= limit:
+                group.extend(routes[index])
+                free[index] = False
+                members += 1
+        groups.append(group)
+    return groups
+    """,
+)
+_CHAINED = (
+    """
+    limit = max(2, int(SHARE * max_size))
+    free = np.ones(len(routes), dtype=bool)
+    groups = []
+    for first in ORDER:
+        if len(groups) == max_groups:
+            break
+        if not free[first]:
+            continue
+        seed = first
+        free[seed] = False
+        group = list(routes[seed][:max_size])
+        closeness = np.full(len(routes), np.inf)
+        for _ in range(COUNT - 1):
+    """,
+    _NEIGHBOURS.replace("\n", "\n    "),
+    """
+            closeness = np.minimum(closeness, GAP)
+            fits = free & (len(group) + sizes <= limit)
+            if not fits.any():
+                break
+            seed = int(np.argmin(np.where(fits, closeness, np.inf)))
+            free[seed] = False
+            group.extend(routes[seed])
+        groups.append(group)
+    return groups
+    """,
+)
+_CUSTOMERS = """
+    limit = max(2, int(SHARE * max_size))
+    before = np.where(np.isin(np.arange(len(flat)), starts), 0, np.roll(flat, 1))
+    after = np.where(np.isin(np.arange(len(flat)), ends), 0, np.roll(flat, -1))
+    saving = distance_matrix[before, flat] + distance_matrix[flat, after] - distance_matrix[before, after]
+    urgency = URGENCY
+    waiting = np.ones(len(flat), dtype=bool)
+    groups = []
+    for _ in range(max_groups):
+        if not waiting.any():
+            break
+        middle = int(np.argmax(np.where(waiting, urgency, -np.inf)))
+        pull = distance_matrix[flat[middle], flat] - WEIGHT * scale * (owner == owner[middle])
+        chosen = np.argsort(np.where(waiting, pull, np.inf), kind='stable')[:limit]
+        chosen = chosen[waiting[chosen]]
+        groups.append(list(flat[chosen]))
+        waiting[chosen] = False
+    return groups
+"""
+
+
+def vocabulary() -> Vocabulary:
+    """Return the vocabulary of ``generate_customer_groups``."""
+    size = ", up to {SHARE} of the allowed size"
+    grown = "take routes in order of {ORDER}, add to each the routes of least {GAP} "
+    return Vocabulary(
+        productions=(
+            body("join routes in order of {ORDER}" + size, 1, _ROUTES, _CONSECUTIVE),
+            body(grown + "from it, {COUNT} in all" + size, 2, _ROUTES, *_SEEDED),
+            body(grown + "from any joined so far, {COUNT} in all" + size, 2, _ROUTES, *_CHAINED),
+            body(
+                "gather around the customers with the largest {URGENCY} those nearest, as if {WEIGHT} "
+                "mean depot distances nearer on the same route" + size,
+                2,
+                _ROUTES,
+                _CUSTOMERS,
+            ),
+            rule("order", "range(len(routes))", "appearance"),
+            rule("order", "np.argsort(TRAIT, kind='stable')", "increasing {TRAIT}", 2),
+            rule("order", "np.argsort(-TRAIT, kind='stable')", "decreasing {TRAIT}", 3),
+            rule("trait", "angle", "polar angle"),
+            rule("trait", "costs / costs.mean()", "cost"),
+            rule("trait", "costs / sizes / scale", "cost per customer"),
+            rule("trait", "costs / np.maximum(loads, 1) * capacity / scale", "cost per load"),
+            rule("trait", "costs / (2.0 * radius + 1e-09)", "detour"),
+            rule("trait", "loads / capacity", "fill"),
+            rule("trait", "stems / (costs + 1e-09)", "share of travel to and from the depot"),
+            rule("trait", "longest / scale", "longest leg between customers"),
+            rule("trait", "radius / scale", "distance of the farthest customer"),
+            rule("trait", "reach / scale", "distance of the centre from the depot"),
+            rule("trait", "sizes / sizes.mean()", "number of customers", 0.7),
+            rule(
+                "trait",
+                "TRAIT - WEIGHT * TRAIT2",
+                "{TRAIT} minus {WEIGHT} times {TRAIT2}",
+                1.0,
+            ),
+            rule(
+                "trait",
+                "TRAIT + WEIGHT * TRAIT2",
+                "{TRAIT} plus {WEIGHT} times {TRAIT2}",
+                1.5,
+            ),
+            rule("trait", "TRAIT * TRAIT2", "{TRAIT} times {TRAIT2}", 2),
+            rule("gap", "centre_gap", "distance of centres"),
+            rule("gap", "nearest_gap", "least distance of customers"),
+            rule("gap", "mean_gap", "mean distance of customers"),
+            rule("gap", "scale * turn", "difference of polar angle"),
+            rule(
+                "gap", "np.abs(reach - reach[seed])", "difference in distance from the depot", 0.7
+            ),
+            rule("gap", "scale * np.abs(TRAIT - TRAIT[seed])", "difference in {TRAIT}", 0.5),
+            rule("gap", "GAP + WEIGHT * GAP2", "{GAP} plus {WEIGHT} times {GAP2}", 3),
+            rule(
+                "gap",
+                "GAP + WEIGHT * scale * TRAIT",
+                "{GAP} plus {WEIGHT} mean depot distances times {TRAIT}",
+                1.5,
+            ),
+            rule(
+                "gap",
+                "GAP - WEIGHT * scale * TRAIT",
+                "{GAP} minus {WEIGHT} mean depot distances times {TRAIT}",
+                1,
+            ),
+            rule("gap", "GAP * GAP2 / scale", "{GAP} times {GAP2}", 0.5),
+            rule("urgency", "depot_distance / scale", "distance to the depot"),
+            rule("urgency", "saving / scale", "detour for its sake"),
+            rule("urgency", "demands[flat] / max(demands[flat].max(), 1)", "demand"),
+            rule("urgency", "TRAIT[owner]", "{TRAIT} of its route"),
+            rule(
+                "urgency",
+                "URGENCY - WEIGHT * URGENCY2",
+                "{URGENCY} minus {WEIGHT} times {URGENCY2}",
+            ),
+            rule(
+                "urgency",
+                "URGENCY + WEIGHT * URGENCY2",
+                "{URGENCY} plus {WEIGHT} times {URGENCY2}",
+            ),
+        ),
+        constants=(
+            Constant("share", 0.08, 1.0, log=True),
+            Constant("count", 1, 24, log=True, integer=True),
+            Constant("weight", 0.2, 6.0, log=True),
+        ),
+    )

@@ -1,0 +1,302 @@
+import ast
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from specahd.core.contract import Parent, Request
+from specahd.core.program import Level, Program
+from specahd.core.seeding import generator
+from specahd.core.vocabulary import Constant, Production, Vocabulary
+from specahd.llm import templates
+from specahd.llm.grammar import MAX_SIZE, Grammar, rounded
+from specahd.llm.offline import OfflineProposer
+from specahd.llm.parsing import parse_reply
+from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
+from specahd.problems.cvrp.contracts import CONTRACTS
+
+VARIATIONS = ("e1", "e2", "m1", "m2", "m3")
+LEVELS = pytest.mark.parametrize("level", list(Level))
+GRAMMARS = {level: Grammar(CONTRACTS[level].vocabulary) for level in Level}
+
+
+def sample(level, index):
+    return GRAMMARS[level].fresh(generator(index, "sample"))
+
+
+def written(level, tree):
+    return GRAMMARS[level].source(tree, CONTRACTS[level].name, CONTRACTS[level].arguments)
+
+
+def parent(level, index):
+    source = written(level, sample(level, index))
+    return Parent(Program(f"{level}-0-{index:04d}", level, source, "An idea.", "i1"), 0.0)
+
+
+def request(level, operator, index=0, seed=0, parents=()):
+    return Request(CONTRACTS[level], seed, level, 1, index, operator, tuple(parents))
+
+
+def answer(asked):
+    text = OfflineProposer().propose(asked).text
+    return parse_reply(text, asked.contract)
+
+
+def skeleton(tree):
+    return tuple(id(node.rule) for _, node in tree.walk())
+
+
+def values(tree):
+    return [node.value for _, node in tree.walk() if isinstance(node.rule, Constant)]
+
+
+def distance(first, second):
+    """From 0, the same productions under the same productions, to 1, none in common."""
+    left, right = (
+        Counter(
+            (id(node.rule), id(child.rule)) for _, node in tree.walk() for child in node.children
+        )
+        for tree in (first, second)
+    )
+    return 1 - (left & right).total() / max((left | right).total(), 1)
+
+
+def kinds(tree):
+    return {id(node.rule) for _, node in tree.walk()}
+
+
+# The proposer
+
+
+@LEVELS
+@pytest.mark.parametrize("operator", ["i1", *VARIATIONS])
+def test_the_same_request_gets_the_same_reply(level, operator):
+    asked = request(level, operator, parents=() if operator == "i1" else [parent(level, 1)] * 2)
+    once = OfflineProposer()
+    assert once.propose(asked) == once.propose(asked) == OfflineProposer().propose(asked)
+
+
+@LEVELS
+def test_seed_round_and_index_name_the_sample(level):
+    asked = [
+        request(level, "i1"),
+        request(level, "i1", index=1),
+        request(level, "i1", seed=1),
+        Request(CONTRACTS[level], 0, level, 2, 0, "i1"),
+    ]
+    assert len({answer(each)[0] for each in asked}) == 4
+
+
+@LEVELS
+@pytest.mark.parametrize("operator", VARIATIONS)
+@settings(max_examples=15, deadline=None)
+@given(first=st.integers(0, 500), second=st.integers(0, 500), index=st.integers(0, 1000))
+def test_a_child_is_no_copy_of_a_parent_and_can_be_a_parent(level, operator, first, second, index):
+    parents = [parent(level, first), parent(level, second)]
+    source, idea = answer(request(level, operator, index, parents=parents))
+    assert source not in {each.program.source for each in parents}
+    assert idea.endswith(".")
+    tree = GRAMMARS[level].recover(source)
+    assert tree is not None
+    assert tree.size <= MAX_SIZE
+    assert GRAMMARS[level].idea(tree) == idea
+    assert written(level, tree) == source
+
+
+@LEVELS
+@pytest.mark.parametrize("operator", VARIATIONS)
+def test_the_seed_program_can_be_varied(level, operator):
+    seed = Parent(CONTRACTS[level].seed, 0.0)
+    source, _ = answer(request(level, operator, parents=[seed, seed]))
+    assert source != seed.program.source
+
+
+@LEVELS
+@pytest.mark.parametrize("operator", VARIATIONS)
+@pytest.mark.parametrize("source", ["def f(x):\n    return x + 1\n", "def f(", "x = 1", ""])
+def test_a_parent_of_another_hand_is_survived(level, operator, source):
+    stranger = Parent(Program("x", level, source, "Strange.", "i1"), 1.0)
+    alone, _ = answer(request(level, operator, parents=[stranger, stranger]))
+    mixed, _ = answer(request(level, operator, parents=[stranger, parent(level, 3)]))
+    assert GRAMMARS[level].recover(alone) is not None
+    assert GRAMMARS[level].recover(mixed) is not None
+
+
+def test_a_reply_reads_like_a_models():
+    text = OfflineProposer().propose(request(Level.LOWER, "i1")).text
+    idea, fence, *code, close, end = text.split("\n")
+    assert idea[0] == "{"
+    assert idea[-1] == "}"
+    assert fence == "```python"
+    assert code[0].startswith("def select_next_node(current_node, depot,")
+    assert (close, end) == ("```", "")
+
+
+# The operators
+
+
+@LEVELS
+def test_e1_builds_on_another_backbone_with_parts_of_a_parent(level):
+    reused, away, steps = 0, [], []
+    for index in range(200):
+        parents = [sample(level, 2 * index), sample(level, 2 * index + 1)]
+        child = dissimilar(GRAMMARS[level], parents, generator(index, "e1"))
+        assert child.rule not in [each.rule for each in parents]
+        reused += any(part in each.children for part in child.children for each in parents)
+        away.append(min(distance(child, each) for each in parents))
+        step = restructure(GRAMMARS[level], parents[0], generator(index, "m1"))
+        steps.append(distance(step, parents[0]))
+    assert reused > 150
+    assert np.mean(away) > np.mean(steps)
+
+
+@LEVELS
+def test_e2_joins_material_of_both_parents(level):
+    joined = 0
+    for index in range(200):
+        first, second = sample(level, 2 * index), sample(level, 2 * index + 1)
+        child = cross(first, second, generator(index, "e2"))
+        assert kinds(child) <= kinds(first) | kinds(second)
+        assert child.rule is first.rule
+        joined += child not in (first, second)
+    assert joined > 150
+
+
+@LEVELS
+def test_m1_changes_the_form(level):
+    changed = 0
+    for index in range(200):
+        tree = sample(level, index)
+        child = restructure(GRAMMARS[level], tree, generator(index, "m1"))
+        changed += skeleton(child) != skeleton(tree)
+    assert changed > 150
+
+
+@LEVELS
+@settings(max_examples=50, deadline=None)
+@given(index=st.integers(0, 10_000))
+def test_m2_changes_numbers_and_nothing_else(level, index):
+    tree = sample(level, index)
+    child = retune(tree, generator(index, "m2"))
+    if child is None:
+        assert values(tree) == []
+        return
+    assert skeleton(child) == skeleton(tree)
+    assert values(child) != values(tree)
+    for _, node in child.walk():
+        if isinstance(node.rule, Constant):
+            assert node.rule.low <= node.value <= node.rule.high
+            assert isinstance(node.value, int) == node.rule.integer
+
+
+@LEVELS
+@settings(max_examples=50, deadline=None)
+@given(index=st.integers(0, 10_000))
+def test_m3_makes_a_program_of_the_same_material_smaller(level, index):
+    grammar = GRAMMARS[level]
+    tree = sample(level, index)
+    child = simplify(grammar, tree, generator(index, "m3"))
+    if child is None:
+        for _, node in tree.walk():
+            assert all(part.makes != node.makes for below, part in node.walk() if below)
+        return
+    assert child.size < tree.size
+    assert len(kinds(child) - kinds(tree)) <= 1
+
+
+@LEVELS
+def test_small_changes_are_small_steps(level):
+    steps = {operator: [] for operator in ("m2", "m3", "m1", "i1")}
+    for index in range(100):
+        tree, rng = sample(level, index), generator(index, "step")
+        grammar = GRAMMARS[level]
+        children = {
+            "m2": retune(tree, rng) or tree,
+            "m3": simplify(grammar, tree, rng) or tree,
+            "m1": restructure(grammar, tree, rng),
+            "i1": grammar.fresh(rng),
+        }
+        for operator, child in children.items():
+            steps[operator].append(distance(tree, child))
+    means = {operator: np.mean(each) for operator, each in steps.items()}
+    assert means["m2"] == 0
+    assert 0 < means["m3"] < 0.75 * means["i1"]
+    assert 0 < means["m1"] < 0.75 * means["i1"]
+
+
+# Grammar and templates
+
+TOY = Vocabulary(
+    productions=(
+        Production(
+            "program",
+            "unused = 1\nused = x + 1\nfor i in x:\n    inner = i\n    deep = LEFT\n"
+            "return deep * used",
+            "{LEFT}",
+            {"LEFT": "term"},
+        ),
+        Production("program", "return LEFT + LEFT", "twice {LEFT}", {"LEFT": "term"}),
+        Production("term", "inner", "it"),
+        Production("term", "A - B", "{A} less {B}", {"A": "term", "B": "number"}),
+    ),
+    constants=(Constant("number", -2.0, 2.0),),
+)
+
+
+def toy(body):
+    return "def f(x):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+
+
+def test_unused_lines_are_dropped_and_not_missed():
+    grammar = Grammar(TOY)
+    source = toy(
+        "used = x + 1\nfor i in x:\n    inner = i\n    deep = inner - -0.5\nreturn deep * used"
+    )
+    tree = grammar.recover(source)
+    assert [node.value for _, node in tree.walk() if isinstance(node.rule, Constant)] == [-0.5]
+    assert grammar.source(tree, "f", ("x",)) == source
+    assert grammar.idea(tree) == "It less -0.5."
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return inner + inner - 1",
+        "return inner - 1 + inner",
+        "return inner - True + (inner - True)",
+        "return inner + inner\nreturn 1",
+        "for i in x:\n    inner = i\n    deep = inner\nreturn deep * used",
+        "used = x + 2\nfor i in x:\n    inner = i\n    deep = inner\nreturn deep * used",
+    ],
+)
+def test_what_no_production_derives_is_not_recovered(body):
+    assert Grammar(TOY).recover(toy(body)) is None
+
+
+def test_a_hole_that_stands_twice_is_filled_alike():
+    tree = Grammar(TOY).recover(toy("return inner - 1.5 + (inner - 1.5)"))
+    assert [child.value for _, child in tree.walk()] == [0, 0, 0, 1.5]
+
+
+def test_a_hole_that_nothing_fills_is_refused():
+    lost = Production("program", "return A", "{A}", {"A": "nothing"})
+    with pytest.raises(ValueError, match="Nothing makes a nothing"):
+        Grammar(Vocabulary((lost,), ()))
+
+
+@given(st.floats(-1e6, 1e6))
+def test_numbers_keep_three_digits_and_their_range(value):
+    held = rounded(value, Constant("a", -50.0, 70.0))
+    assert -50 <= held <= 70
+    assert held == float(f"{held:.3g}")
+    assert abs(held - min(max(value, -50), 70)) <= 0.005 * abs(value) + 1e-300
+    assert isinstance(rounded(value, Constant("a", 1, 9, integer=True)), int)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9))
+def test_a_number_reads_back(value):
+    expression = ast.fix_missing_locations(ast.Expression(templates.number(value)))
+    again = ast.parse(ast.unparse(expression), mode="eval").body
+    assert templates.read_number(again) == value
