@@ -60,6 +60,14 @@ def test_tasks_seen_again_are_the_same_task():
     assert ("x#5", "a") not in made.responses
 
 
+def test_programs_are_compared_on_the_tasks_that_all_of_them_answered():
+    made = archive(table(), table(2, programs=("c",)))
+    # a and c share tasks 2 and 3; task 2 timed out for a, and c gained 1 % on its own task 3.
+    assert made.means(["a", "c"]) == pytest.approx([(0 + 0.03) / 2, (0 + 0.01) / 2])
+    assert made.means(["a"]) == pytest.approx([(0.01 + 0.03) / 4])
+    assert archive(table(0, 1), table(1, 1, programs=("c",))).means(["a", "c"]) == [0.0, 0.0]
+
+
 def test_a_coordinate_without_variance_is_divided_by_one():
     statistics = archive(table()).statistics()
     assert statistics.mean == (1.5, 7.0)

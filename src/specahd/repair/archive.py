@@ -82,12 +82,13 @@ class ResponseArchive:
         )
 
     def means(self, programs: Sequence[str]) -> list[float]:
-        """Return the mean archived response of each program, 0 where there is none."""
-        observed: dict[str, list[float]] = {program: [] for program in programs}
-        for (_, program), response in self.responses.items():
-            if program in observed:
-                observed[program].append(response.score)
-        return [sum(scores) / max(1, len(scores)) for scores in observed.values()]
+        """Return the mean response of each program over the tasks that all of them answered."""
+        common = [
+            [self.responses[task, program].score for program in programs]
+            for task in self.tasks
+            if all((task, program) in self.responses for program in programs)
+        ]
+        return np.mean(common, axis=0).tolist() if common else [0.0] * len(programs)
 
     def copy(self) -> "ResponseArchive":
         """Return an archive that later additions to this one do not reach."""

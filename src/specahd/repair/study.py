@@ -98,7 +98,8 @@ def compare(
     Parameters
     ----------
     archive
-        The training archive; it names the globally best member by mean response.
+        The training archive; it names the globally best member by mean response
+        over the tasks that every member answered (the last round's).
     """
     programs = [program.id for program in system.repertoire]
     costs = signed_costs(table, programs)

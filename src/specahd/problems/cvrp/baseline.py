@@ -38,8 +38,8 @@ def savings(instance: CVRPInstance) -> Solution:
     """Join routes by largest saving first (Clarke and Wright 1964, the parallel version).
 
     Only pairs in which one customer is among the :data:`NEIGHBOURS` nearest of
-    the other are considered, so the whole takes O(n log n); all pairs cost
-    0.01% less on our validation pool. Ties go to the lower indices.
+    the other are considered, so the whole takes O(n log n). Ties go to the
+    lower indices.
     """
     starts, ends = _neighbouring_pairs(instance)
     matrix = NO_MATRIX if instance.matrix is None else instance.matrix
