@@ -154,6 +154,8 @@ MISTAKES = {
     "no such baseline": (["problem.baseline=best"], "baseline"),
     "no such repertoire": (["search.levels=upper", "search.repertoire=gone"], "gone"),
     "no repertoire at all": (["search.levels=upper"], "search.repertoire"),
+    "a population of one": (["method.policy.population=1"], "population"),
+    "no place to write": (["hydra.run.dir=/proc/run"], "/proc/run"),
     "a negative seed": (["seed=-1"], "seed"),
     "another pool seed": (["pools.seed=-3"], "pools.seed"),
 }

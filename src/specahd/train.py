@@ -56,6 +56,8 @@ def train(config: DictConfig) -> None:
             f"search.repertoire is a checkpoint of {given.problem}, not of {problem.name}."
         )
     settings = _settings(config)
+    # Made once here so that its options are refused before anything is written.
+    instantiate(config.method.policy)()
     filters = {level: instantiate(config.memory) for level in Level}
     for level, novelty in filters.items():
         seed = problem.contract(level).seed

@@ -62,6 +62,11 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
         if visit.started:
             raise
         return _leave(visit, sentence(error), REFUSED)
+    except OSError as error:
+        if visit.started:
+            raise
+        reason = f"Cannot make the directory {visit.directory}: {error.strerror}."
+        return _leave(visit, reason, REFUSED)
     except KeyboardInterrupt:
         return _leave(visit, "Interrupted.", INTERRUPTED)
     finally:
