@@ -8,8 +8,6 @@ give equal bytes.
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 from specahd.core.contract import Contract
 from specahd.core.errors import CheckpointError
+from specahd.core.folders import whole
 from specahd.core.program import Level, Program
 from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.merge import Accept
@@ -79,17 +78,8 @@ class Checkpoint:
 
 def freeze(checkpoint: Checkpoint, directory: Path) -> None:
     """Write a checkpoint, all of it or nothing; an earlier one at the same place is replaced."""
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
-    try:
-        draft.chmod(0o755)
+    with whole(directory) as draft:
         _write(checkpoint, draft)
-        if directory.exists():
-            shutil.rmtree(directory)
-        draft.rename(directory)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
 
 
 def _write(checkpoint: Checkpoint, directory: Path) -> None:

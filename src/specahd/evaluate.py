@@ -55,7 +55,7 @@ def evaluate(config: DictConfig) -> None:
             write_study(directory, table)
     finally:
         executor.close()
-    write_rows(directory, "rows", problem, cases, repairs)
+    rows = write_rows(directory, "rows", problem, cases, repairs)
     for case, repair in zip(cases, repairs, strict=True):
         solution = problem.dumps_solution(repair.solution, repair.cost)
         (directory / f"{case.instance.name}.sol").write_text(solution)
@@ -63,7 +63,7 @@ def evaluate(config: DictConfig) -> None:
     title = config.pool or Path(config.instance).name
     seconds = sum(sum(repair.seconds.values()) for repair in repairs) / max(1, len(repairs))
     print_summaries(
-        [summarise(problem, title, cases, repairs, references)],
+        [summarise(problem, title, cases, rows, references)],
         f"{problem.name}: {config.checkpoint}",
         [f"one pass took {seconds:.3f} s per instance on average", f"rows: {directory}"],
     )

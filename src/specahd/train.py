@@ -177,8 +177,8 @@ def _examine(
         observer.on_phase(f"{pool} pool", len(indices))
         repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
         cases = [bench.cases[index] for index in indices]
-        write_rows(directory, pool, problem, cases, repairs)
-        summaries.append(summarise(problem, pool, cases, repairs, references))
+        rows = write_rows(directory, pool, problem, cases, repairs)
+        summaries.append(summarise(problem, pool, cases, rows, references))
     return summaries
 
 

@@ -78,18 +78,20 @@ def write_rows(
     problem: AnyProblem,
     cases: Sequence[Case],
     repairs: Sequence[Repair],
-) -> None:
+) -> list[dict[str, Any]]:
     """Write ``<name>.jsonl``, equal for equal evaluations, and ``<name>-timings.jsonl``.
 
-    Timings are seconds of one pass by stage.
+    Timings are seconds of one pass by stage. The rows are returned.
     """
+    made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
     rows = JournalFile(directory / f"{name}.jsonl")
     timings = JournalFile(directory / f"{name}-timings.jsonl")
-    for case, repair in zip(cases, repairs, strict=True):
-        rows.append(row(problem, case, repair))
-        timings.append({"instance": case.instance.name, **repair.seconds})
+    for entry, repair in zip(made, repairs, strict=True):
+        rows.append(entry)
+        timings.append({"instance": entry["instance"], **repair.seconds})
     rows.close()
     timings.close()
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,10 @@ def summarise(
     problem: AnyProblem,
     pool: str,
     cases: Sequence[Case],
-    repairs: Sequence[Repair],
+    rows: Sequence[Mapping[str, Any]],
     references: Sequence[str] = (),
 ) -> PoolSummary:
-    """Summarise a pool's passes; ``references`` names baseline solvers to run beside B."""
-    rows = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
+    """Summarise a pool's rows; ``references`` names baseline solvers to run beside B."""
     done = [entry for entry in rows if entry["status"] == "ok"]
 
     def mean(values: Sequence[float]) -> float:

@@ -6,8 +6,6 @@ records the seed and the SHA-256 of every file.
 
 import hashlib
 import json
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.folders import whole
 from specahd.core.seeding import generator
 from specahd.routing.base import POOLS, AnyProblem
 
@@ -93,9 +92,7 @@ def read_pool(
 
 
 def _write(problem: AnyProblem, target: Path, seed: int) -> None:
-    draft = Path(tempfile.mkdtemp(prefix=f".{problem.name}-", dir=target.parent))
-    try:
-        draft.chmod(0o755)
+    with whole(target) as draft:
         pools: dict[str, dict[str, str]] = {}
         for pool in POOLS:
             (draft / pool).mkdir()
@@ -108,12 +105,6 @@ def _write(problem: AnyProblem, target: Path, seed: int) -> None:
         refuse_overlap(pools)
         record = {"problem": problem.name, "seed": seed, "pools": pools}
         (draft / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
-        if target.exists():
-            shutil.rmtree(target)
-        draft.rename(target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
 
 
 def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:

@@ -1,0 +1,26 @@
+"""Folders that appear whole or not at all."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole(target: Path) -> Iterator[Path]:
+    """Yield a draft folder that takes the place of ``target`` when the block ends well.
+
+    When it does not, the draft is removed and ``target`` is left as it was.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        draft.chmod(0o755)
+        yield draft
+        if target.exists():
+            shutil.rmtree(target)
+        draft.rename(target)
+    finally:
+        # Nothing is left of a draft that was renamed.
+        shutil.rmtree(draft, ignore_errors=True)
