@@ -6,16 +6,26 @@ import numpy as np
 
 from specahd.routing.base import FloatArray, IntArray
 
+EARTH_RADIUS = 6378.388
+"""In kilometres, as TSPLIB's GEO has it."""
+GEO_PI = 3.141592
+"""TSPLIB's pi."""
+
 
 class Convention(StrEnum):
     """How an instance measures distances, as EDGE_WEIGHT_TYPE writes it.
 
-    ``EXACT_2D``, the unrounded Euclidean distance, is ours: TSPLIB has no name for it.
+    ``EXACT_2D``, the unrounded Euclidean distance, and ``DIMACS``, the same
+    rounded down to tenths (12th DIMACS challenge), are ours: TSPLIB has no
+    names for them.
     """
 
     EUC_2D = "EUC_2D"
     CEIL_2D = "CEIL_2D"
+    GEO = "GEO"
+    ATT = "ATT"
     EXACT_2D = "EXACT_2D"
+    DIMACS = "DIMACS"
     EXPLICIT = "EXPLICIT"
 
 
@@ -32,6 +42,8 @@ def distances(start: FloatArray, end: FloatArray, convention: Convention) -> Flo
     ValueError
         The convention is EXPLICIT.
     """
+    if convention is Convention.GEO:
+        return _geographical(start, end)
     across = start[..., 0] - end[..., 0]
     along = start[..., 1] - end[..., 1]
     exact: FloatArray = np.sqrt(across * across + along * along)
@@ -41,9 +53,32 @@ def distances(start: FloatArray, end: FloatArray, convention: Convention) -> Flo
             return np.floor(exact + 0.5)
         case Convention.CEIL_2D:
             return np.ceil(exact)
+        case Convention.ATT:
+            # The pseudo-Euclidean distance: rounded up, where rounding to nearest would go down.
+            return np.ceil(np.sqrt((across * across + along * along) / 10.0))
         case Convention.EXACT_2D:
             return exact
+        case Convention.DIMACS:
+            return np.floor(10.0 * exact) / 10.0
     raise ValueError(f"Expected a convention with coordinates, got {convention}.")
+
+
+def _geographical(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Great-circle kilometres between points in degrees and minutes (DDD.MM), rounded down."""
+    latitude, longitude = (_radians(start[..., axis]) for axis in (0, 1))
+    other_latitude, other_longitude = (_radians(end[..., axis]) for axis in (0, 1))
+    q1 = np.cos(longitude - other_longitude)
+    q2 = np.cos(latitude - other_latitude)
+    q3 = np.cos(latitude + other_latitude)
+    cosine = np.clip(0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3), -1.0, 1.0)
+    same = (latitude == other_latitude) & (longitude == other_longitude)
+    return np.where(same, 0.0, np.floor(EARTH_RADIUS * np.arccos(cosine) + 1.0))
+
+
+def _radians(degrees: FloatArray) -> FloatArray:
+    whole = np.trunc(degrees)
+    radians: FloatArray = GEO_PI * (whole + 5.0 * (degrees - whole) / 3.0) / 180.0
+    return radians
 
 
 def path_length(

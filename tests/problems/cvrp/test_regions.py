@@ -8,9 +8,10 @@ from specahd.problems.cvrp.checker import check
 from specahd.problems.cvrp.generator import generate
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.cvrp.regions import DESCRIPTOR_NAMES, describe, merge
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
+from specahd.routing.vehicles.descriptor import NAMES
+from specahd.routing.vehicles.routes import merge
 
 SOLUTION = ((1, 2, 3), (4, 5), (6, 7, 8))
 
@@ -103,15 +104,15 @@ def test_descriptor_is_invariant(change):
         solution = nearest(instance)
         nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
         region = Region(tuple(nodes.tolist()))
-        before = describe(instance, solution, region)
-        after = describe(transformed(instance, **change), solution, region)
+        before = CVRP().describe(instance, solution, region)
+        after = CVRP().describe(transformed(instance, **change), solution, region)
         np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
 
 
 def test_descriptor_by_hand():
     coords = np.array([[0, 0], [3, 4], [6, 8], [0, 5], [-5, 0]], float)
     instance = CVRPInstance("hand", coords, np.array([0, 2, 4, 3, 1]), 10)
-    found = describe(instance, ((1, 2), (3,), (4,)), Region((2, 1)))
+    found = CVRP().describe(instance, ((1, 2), (3,), (4,)), Region((2, 1)))
     expected = {
         "log_size": np.log(2),
         "spread": 2.5 / instance.spread,
@@ -128,7 +129,7 @@ def test_descriptor_by_hand():
         "demand_mean": 0.3,
         "demand_variation": 1 / 3,
     }
-    assert tuple(expected) == DESCRIPTOR_NAMES
+    assert tuple(expected) == NAMES
     np.testing.assert_allclose(found, list(expected.values()))
 
 
@@ -136,4 +137,4 @@ def test_descriptor_by_hand():
 def test_descriptor_of_degenerate_regions_is_finite(coords):
     instance = CVRPInstance("heap", coords, np.zeros(4, np.int64), 1)
     for solution in (((1, 2, 3),), ((1,), (2,), (3,)), ()):
-        assert np.isfinite(describe(instance, solution, Region((1, 3)))).all()
+        assert np.isfinite(CVRP().describe(instance, solution, Region((1, 3)))).all()

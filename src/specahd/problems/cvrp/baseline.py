@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial import cKDTree
 
-from specahd.problems.cvrp.instance import CVRPInstance, Solution
+from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import IntArray
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import (
@@ -12,6 +12,7 @@ from specahd.routing.kernels.construction import (
     pair_savings,
 )
 from specahd.routing.kernels.distances import CODES, NO_MATRIX
+from specahd.routing.vehicles.routes import Solution
 
 NEIGHBOURS = 100
 """How many neighbours of each customer ``savings`` considers."""

@@ -3,84 +3,17 @@
 Nothing here is shared with the code that builds solutions.
 """
 
-from itertools import chain
-
-import numpy as np
-
-from specahd.problems.cvrp.instance import CVRPInstance, Solution
-from specahd.routing.base import IntArray, Violation
-from specahd.routing.geometry import path_length
+from specahd.problems.cvrp.instance import CVRPInstance
+from specahd.routing.base import Violation
+from specahd.routing.vehicles.checking import check_routes, routes_length
+from specahd.routing.vehicles.routes import Solution
 
 
 def check(instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
-    """Return every violation of coverage and capacity; empty means feasible.
-
-    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``,
-    ``missing_customer``, ``duplicated_customer`` and ``capacity``. A route's
-    load counts each visit to a known customer, repeated ones too. Routes are
-    numbered from 1, as in solution files.
-    """
-    lengths = _lengths(solution)
-    visits = _visits(solution, lengths)
-    known = (visits >= 1) & (visits <= instance.size)
-    customers = visits[known]
-    counts = np.bincount(customers, minlength=instance.size + 1)
-    route_of = np.repeat(np.arange(len(solution)), lengths)[known]
-    # Exact in float64: demands are below 2**31.
-    loads = np.bincount(route_of, weights=instance.demands[customers], minlength=len(solution))
-    feasible = (
-        len(customers) == len(visits) == instance.size
-        and bool((counts[1:] == 1).all())
-        and bool((lengths > 0).all())
-        and bool((loads <= instance.capacity).all())
-    )
-    if feasible:
-        return ()
-    violations = [
-        Violation("empty_route", f"Route {route + 1} is empty.")
-        for route in np.flatnonzero(lengths == 0)
-    ]
-    unknown = visits[~known]
-    violations += [
-        Violation("depot_inside", "The depot stands inside a route.") for _ in unknown[unknown == 0]
-    ]
-    violations += [
-        Violation("unknown_customer", f"Customer {node} does not exist.")
-        for node in unknown[unknown != 0]
-    ]
-    violations += [
-        Violation("missing_customer", f"Customer {node + 1} is not visited.")
-        for node in np.flatnonzero(counts[1:] == 0)
-    ]
-    violations += [
-        Violation("duplicated_customer", f"Customer {node} is visited {counts[node]} times.")
-        for node in np.flatnonzero(counts > 1)
-    ]
-    violations += [
-        Violation(
-            "capacity",
-            f"Route {route + 1} carries {int(loads[route])}, more than {instance.capacity}.",
-        )
-        for route in np.flatnonzero(loads > instance.capacity)
-    ]
-    return tuple(violations)
+    """Return every violation of coverage and capacity; empty means feasible."""
+    return check_routes(solution, instance.demands, instance.capacity)
 
 
 def cost(instance: CVRPInstance, solution: Solution) -> float:
-    """Return the total length of the routes, from depot to depot, in the instance's convention."""
-    lengths = _lengths(solution)
-    walk = np.zeros(int(lengths.sum()) + len(solution) + 1, np.int64)
-    # The depot comes before each route and after the last.
-    stops = np.ones(len(walk), bool)
-    stops[np.cumsum(lengths) + np.arange(1, len(solution) + 1)] = False
-    stops[0] = False
-    walk[stops] = _visits(solution, lengths)
-    return path_length(instance.coords, walk, instance.convention, instance.matrix)
-
-
-def _lengths(solution: Solution) -> IntArray:
-    return np.fromiter(map(len, solution), np.int64, len(solution))
-
-
-def _visits(solution: Solution, lengths: IntArray) -> IntArray:
-    return np.fromiter(chain.from_iterable(solution), np.int64, int(lengths.sum()))
+    """Return the total length of the routes in the instance's convention."""
+    return routes_length(solution, instance.coords, instance.convention, instance.matrix)

@@ -10,8 +10,9 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.problems.cvrp import construct, lower_vocabulary, upper_vocabulary
+from specahd.problems.cvrp import construct
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.vehicles import customer_groups, next_customer
 
 
 def generate_customer_groups(
@@ -132,7 +133,7 @@ CONTRACTS: dict[Level, Contract] = {
         "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
         "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
         runner=construct.propose,
-        vocabulary=upper_vocabulary.vocabulary(),
+        vocabulary=customer_groups.vocabulary(),
     ),
     Level.LOWER: Contract.of(
         select_next_node,
@@ -142,6 +143,6 @@ CONTRACTS: dict[Level, Contract] = {
         + "Write the function that decides HOW to rebuild a group: it is asked again and again "
         "for the next customer of the current route.",
         runner=construct.rebuild,
-        vocabulary=lower_vocabulary.vocabulary(),
+        vocabulary=next_customer.vocabulary(),
     ),
 }

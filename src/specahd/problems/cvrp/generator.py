@@ -1,8 +1,4 @@
-"""The generated pools of SPEC section 8 (the paper's appendix C).
-
-Only integers are drawn, and nothing but integer arithmetic follows, so a seed
-gives the same bytes on every machine.
-"""
+"""The generated pools of SPEC section 8 (the paper's appendix C)."""
 
 from collections.abc import Iterator
 
@@ -11,10 +7,8 @@ import numpy as np
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.routing.base import POOLS, IntArray
-
-SIDE = 1000
-"""Coordinates are integers in [0, SIDE]."""
+from specahd.routing.base import POOLS
+from specahd.routing.vehicles.layouts import LAYOUTS, uniform
 
 _COUNTS = {"lower_train": 256, "upper_train": 60, "selection": 60, "validation": 60}
 # Ranges of the last three digits of the serial number in a name.
@@ -67,60 +61,12 @@ def _instance(
     capacity = int(rng.integers(10, 151))
     demands = np.zeros(customers + 1, np.int64)
     demands[1:] = _WEIGHTED_DEMANDS[rng.integers(len(_WEIGHTED_DEMANDS), size=customers)]
-    depot = _uniform(rng, 1)
-    layout = {
-        "uniform": _uniform,
-        "clustered": _clustered,
-        "ring": _ring,
-        "corridor": _corridor,
-        "mixed": _mixed,
-    }[family]
+    depot = uniform(rng, 1)
+    points = LAYOUTS[family](rng, customers)
     return CVRPInstance(
         name=f"cvrp-{family}-n{customers + 1}-s{serial}",
-        coords=np.concatenate((depot, layout(rng, customers))).astype(np.float64),
+        coords=np.concatenate((depot, points)).astype(np.float64),
         demands=demands,
         capacity=capacity,
         comment=comment,
     )
-
-
-def _uniform(rng: np.random.Generator, count: int) -> IntArray:
-    return rng.integers(0, SIDE + 1, size=(count, 2))
-
-
-def _clustered(rng: np.random.Generator, count: int) -> IntArray:
-    """Three to eight bell-shaped clusters; a sum of four uniforms is nearly normal."""
-    centres = rng.integers(100, SIDE - 99, size=(int(rng.integers(3, 9)), 2))
-    chosen = centres[rng.integers(len(centres), size=count)]
-    offsets = rng.integers(-60, 61, size=(4, count, 2)).sum(axis=0)
-    points: IntArray = np.clip(chosen + offsets, 0, SIDE)
-    return points
-
-
-def _ring(rng: np.random.Generator, count: int) -> IntArray:
-    """Between two circles about the middle."""
-    inner = int(rng.integers(200, 401))
-    points = np.empty((0, 2), np.int64)
-    while len(points) < count:
-        drawn = _uniform(rng, count)
-        squares = np.square(drawn - SIDE // 2).sum(axis=1)
-        inside = (squares >= inner**2) & (squares <= (SIDE // 2) ** 2)
-        points = np.concatenate((points, drawn[inside]))
-    return points[:count]
-
-
-def _corridor(rng: np.random.Generator, count: int) -> IntArray:
-    """Along two to four streets each way, a few units off their middle."""
-    streets = int(rng.integers(2, 5))
-    along = rng.integers(0, SIDE + 1, size=count)
-    middle = rng.integers(50, SIDE - 49, size=2 * streets)
-    street = rng.integers(2 * streets, size=count)
-    across = middle[street] + rng.integers(-12, 13, size=count)
-    vertical = street % 2 == 1
-    return np.where(vertical[:, None], np.stack((across, along), 1), np.stack((along, across), 1))
-
-
-def _mixed(rng: np.random.Generator, count: int) -> IntArray:
-    """Half clustered, half uniform."""
-    half = count // 2
-    return np.concatenate((_clustered(rng, half), _uniform(rng, count - half)))

@@ -11,9 +11,6 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import vrplib
 from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
 
-Solution = tuple[tuple[int, ...], ...]
-"""Routes of customers, without the depot."""
-
 
 @dataclass(frozen=True, eq=False)
 class CVRPInstance:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from specahd.core.contract import Contract
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
-from specahd.problems.cvrp import baseline, checker, generator, regions
-from specahd.problems.cvrp.instance import CVRPInstance, Solution, dumps, read
+from specahd.problems.cvrp import baseline, checker, generator
+from specahd.problems.cvrp.instance import CVRPInstance, dumps, read
 from specahd.routing.base import FloatArray, IntArray, Region, Validation, Violation
 from specahd.routing.formats import sol
 from specahd.routing.groups import concatenated, validate_groups
-from specahd.routing.kernels.distances import fill_distance_matrix
+from specahd.routing.vehicles import block, descriptor, routes
+from specahd.routing.vehicles.routes import Solution
 
 _BASELINES = {"nearest": baseline.nearest, "savings": baseline.savings}
 
@@ -41,7 +42,7 @@ class CVRP:
     name: str = "cvrp"
     suffix: str = ".vrp"
     baselines: Sequence[str] = tuple(_BASELINES)
-    descriptor_names: tuple[str, ...] = regions.DESCRIPTOR_NAMES
+    descriptor_names: tuple[str, ...] = descriptor.NAMES
 
     def __init__(self, baseline: str = "nearest", max_regions: int = 8, max_size: int = 50) -> None:
         if baseline not in _BASELINES:
@@ -93,32 +94,34 @@ class CVRP:
         return validate_groups(output, instance.size, self.max_regions, self.max_size)
 
     def describe(self, instance: CVRPInstance, solution: Solution, region: Region) -> FloatArray:
-        return regions.describe(instance, solution, region)
+        return descriptor.describe(
+            instance.coords,
+            instance.demands,
+            instance.capacity,
+            instance.spread,
+            solution,
+            region,
+        )
 
     def merge(
         self, instance: CVRPInstance, solution: Solution, region: Region, output: Sequence[IntArray]
     ) -> Solution | None:
-        return regions.merge(solution, region, output)
+        return routes.merge(solution, region, output)
 
     def layout(
         self, instance: CVRPInstance
     ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
-        nodes = instance.size + 1
-        return {
-            "coords": (np.float64, (nodes, 2)),
-            "demands": (np.int64, (nodes,)),
-            "capacity": (np.int64, (1,)),
-            "distance_matrix": (np.float64, (nodes, nodes)),
-        }
+        return block.layout(instance.size + 1)
 
     def fill(self, instance: CVRPInstance, arrays: Mapping[str, NDArray[Any]]) -> None:
-        arrays["coords"][:] = instance.coords
-        arrays["demands"][:] = instance.demands
-        arrays["capacity"][:] = instance.capacity
-        if instance.matrix is None:
-            fill_distance_matrix(instance.coords, instance.convention, arrays["distance_matrix"])
-        else:
-            arrays["distance_matrix"][:] = instance.matrix
+        block.fill(
+            arrays,
+            instance.coords,
+            instance.demands,
+            instance.capacity,
+            instance.convention,
+            instance.matrix,
+        )
 
     def propose_inputs(self, instance: CVRPInstance, solution: Solution) -> tuple[IntArray, ...]:
         budget = np.array([self.max_regions, self.max_size], np.int64)
@@ -127,4 +130,4 @@ class CVRP:
     def rebuild_inputs(
         self, instance: CVRPInstance, solution: Solution, region: Region
     ) -> tuple[IntArray, ...]:
-        return (np.array(regions.local_customers(region), np.int64),)
+        return (np.array(routes.local_customers(region), np.int64),)

@@ -5,7 +5,9 @@ from the chosen one. A root template lists everything its parts may look at; a
 program keeps only the lines that it uses.
 """
 
-from specahd.core.vocabulary import Constant, Vocabulary, body, rule
+from collections.abc import Sequence
+
+from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 
 _ROUTES = """
     sizes = np.array([len(route) for route in routes])
@@ -13,7 +15,7 @@ _ROUTES = """
     starts = np.cumsum(sizes) - sizes
     ends = starts + sizes - 1
     owner = np.repeat(np.arange(len(routes)), sizes)
-    loads = np.add.reduceat(demands[flat], starts)
+    loads = np.add.reduceat(LOADS, starts)
     depot_distance = distance_matrix[0][flat]
     stems = depot_distance[starts] + depot_distance[ends]
     legs = np.where(np.isin(np.arange(len(flat)), ends), 0.0, distance_matrix[flat, np.roll(flat, -1)])
@@ -121,20 +123,34 @@ _CUSTOMERS = """
 """
 
 
-def vocabulary() -> Vocabulary:
-    """Return the vocabulary of ``generate_customer_groups``."""
+def vocabulary(
+    loads: str = "demands[flat]", lines: str = "", rules: Sequence[Production] = ()
+) -> Vocabulary:
+    """Return the vocabulary of programs that gather customers into groups.
+
+    Parameters
+    ----------
+    loads
+        What each visit of ``flat`` adds to its route's load.
+    lines
+        Statements after those about routes, indented alike: what a problem's
+        own rules may look at.
+    rules
+        A problem's own productions.
+    """
     size = ", up to {SHARE} of the allowed size"
     grown = "take routes in order of {ORDER}, add to each the routes of least {GAP} "
+    routes = _ROUTES.replace("LOADS", loads).rstrip() + "\n" + lines
     return Vocabulary(
         productions=(
-            body("join routes in order of {ORDER}" + size, 1, _ROUTES, _CONSECUTIVE),
-            body(grown + "from it, {COUNT} in all" + size, 2, _ROUTES, *_SEEDED),
-            body(grown + "from any joined so far, {COUNT} in all" + size, 2, _ROUTES, *_CHAINED),
+            body("join routes in order of {ORDER}" + size, 1, routes, _CONSECUTIVE),
+            body(grown + "from it, {COUNT} in all" + size, 2, routes, *_SEEDED),
+            body(grown + "from any joined so far, {COUNT} in all" + size, 2, routes, *_CHAINED),
             body(
                 "gather around the customers with the largest {URGENCY} those nearest, as if {WEIGHT} "
                 "mean depot distances nearer on the same route" + size,
                 2,
-                _ROUTES,
+                routes,
                 _CUSTOMERS,
             ),
             rule("order", "range(len(routes))", "appearance"),
@@ -200,6 +216,7 @@ def vocabulary() -> Vocabulary:
                 "URGENCY + WEIGHT * URGENCY2",
                 "{URGENCY} plus {WEIGHT} times {URGENCY2}",
             ),
+            *rules,
         ),
         constants=(
             Constant("share", 0.08, 1.0, log=True),

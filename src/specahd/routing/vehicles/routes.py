@@ -1,30 +1,12 @@
-"""Regions: validate (V), describe (Φ), and put back what was rebuilt (R, M)."""
+"""Depot routes: put rebuilt customers in place of a region (R, M)."""
 
 from collections.abc import Sequence
 
-import numpy as np
+from specahd.routing.base import IntArray, Region
+from specahd.routing.groups import is_vector
 
-from specahd.problems.cvrp.instance import CVRPInstance, Solution
-from specahd.routing.base import FloatArray, IntArray, Region
-from specahd.routing.groups import concatenated, is_vector
-from specahd.routing.kernels.descriptors import GROUP_NAMES, describe_group
-
-DESCRIPTOR_NAMES = GROUP_NAMES
-
-
-def describe(instance: CVRPInstance, solution: Solution, region: Region) -> FloatArray:
-    """Return the raw descriptor, one float per name of :data:`DESCRIPTOR_NAMES`."""
-    members = set(region.nodes)
-    touched = [route for route in solution if not members.isdisjoint(route)]
-    descriptor: FloatArray = describe_group(
-        instance.coords,
-        instance.demands,
-        instance.capacity,
-        instance.spread,
-        np.array(region.nodes, np.int64),
-        *concatenated(touched),
-    )
-    return descriptor
+Solution = tuple[tuple[int, ...], ...]
+"""Routes of customers, without the depot."""
 
 
 def local_customers(region: Region) -> list[int]:

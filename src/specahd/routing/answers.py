@@ -1,0 +1,62 @@
+"""What the sandbox child makes of ragged lists: incumbents going in, proposals coming out.
+
+NumPy and the standard library only, so that a fresh child starts fast. Nothing
+here is trusted: the validator judges what comes out.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.base import IntArray
+
+UNUSABLE = -(2**63)
+"""Stands for an entry of a proposal that is no integer; no node has this number."""
+
+MAX_GROUPS = 10_000
+
+
+def views(lengths: IntArray, values: IntArray) -> list[IntArray]:
+    """Return the non-empty lists that ``concatenated`` joined, as read-only views of one copy."""
+    nodes = values.copy()
+    nodes.flags.writeable = False
+    ends = np.cumsum(lengths).tolist()
+    return [
+        nodes[end - length : end]
+        for end, length in zip(ends, lengths.tolist(), strict=True)
+        if length
+    ]
+
+
+def flattened(groups: Any, max_entries: int) -> list[IntArray]:
+    """Return what an upper program proposed: lengths of its groups and their entries concatenated.
+
+    ``[-1]`` and nothing if ``groups`` is no list of sequences.
+
+    Raises
+    ------
+    InvalidAnswer
+        The answer is a flood, far beyond what any instance could use.
+    """
+    if not isinstance(groups, list | tuple) or not all(map(_is_sequence, groups)):
+        return [np.array([-1], dtype=np.int64), np.zeros(0, dtype=np.int64)]
+    lengths = [len(group) for group in groups]
+    if len(lengths) > MAX_GROUPS or sum(lengths) > max_entries:
+        raise InvalidAnswer(f"{len(lengths)} groups of {sum(lengths)} entries in all.")
+    entries = [_integral(entry) for group in groups for entry in group]
+    return [np.array(lengths, dtype=np.int64), np.array(entries, dtype=np.int64)]
+
+
+def _is_sequence(group: Any) -> bool:
+    return group.ndim == 1 if isinstance(group, np.ndarray) else isinstance(group, list | tuple)
+
+
+def _integral(entry: Any) -> int:
+    if isinstance(entry, float | np.floating) and float(entry).is_integer():
+        entry = int(entry)
+    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+        number = int(entry)
+        if -(2**63) <= number < 2**63:
+            return number
+    return UNUSABLE

@@ -1,0 +1,1 @@
+"""What the vehicle problems share: routes from a depot, their repair, their vocabularies."""

@@ -1,0 +1,65 @@
+"""Where the customers of generated instances lie.
+
+Only integers are drawn, and nothing but integer arithmetic follows, so a seed
+gives the same bytes on every machine.
+"""
+
+import numpy as np
+
+from specahd.routing.base import IntArray
+
+SIDE = 1000
+"""Coordinates are integers in [0, SIDE]."""
+
+
+def uniform(rng: np.random.Generator, count: int) -> IntArray:
+    """Anywhere in the square."""
+    return rng.integers(0, SIDE + 1, size=(count, 2))
+
+
+def clustered(rng: np.random.Generator, count: int) -> IntArray:
+    """Three to eight bell-shaped clusters; a sum of four uniforms is nearly normal."""
+    centres = rng.integers(100, SIDE - 99, size=(int(rng.integers(3, 9)), 2))
+    chosen = centres[rng.integers(len(centres), size=count)]
+    offsets = rng.integers(-60, 61, size=(4, count, 2)).sum(axis=0)
+    points: IntArray = np.clip(chosen + offsets, 0, SIDE)
+    return points
+
+
+def ring(rng: np.random.Generator, count: int) -> IntArray:
+    """Between two circles about the middle."""
+    inner = int(rng.integers(200, 401))
+    points = np.empty((0, 2), np.int64)
+    while len(points) < count:
+        drawn = uniform(rng, count)
+        squares = np.square(drawn - SIDE // 2).sum(axis=1)
+        inside = (squares >= inner**2) & (squares <= (SIDE // 2) ** 2)
+        points = np.concatenate((points, drawn[inside]))
+    return points[:count]
+
+
+def corridor(rng: np.random.Generator, count: int) -> IntArray:
+    """Along two to four streets each way, a few units off their middle."""
+    streets = int(rng.integers(2, 5))
+    along = rng.integers(0, SIDE + 1, size=count)
+    middle = rng.integers(50, SIDE - 49, size=2 * streets)
+    street = rng.integers(2 * streets, size=count)
+    across = middle[street] + rng.integers(-12, 13, size=count)
+    vertical = street % 2 == 1
+    return np.where(vertical[:, None], np.stack((across, along), 1), np.stack((along, across), 1))
+
+
+def mixed(rng: np.random.Generator, count: int) -> IntArray:
+    """Half clustered, half uniform."""
+    half = count // 2
+    return np.concatenate((clustered(rng, half), uniform(rng, count - half)))
+
+
+LAYOUTS = {
+    "uniform": uniform,
+    "clustered": clustered,
+    "ring": ring,
+    "corridor": corridor,
+    "mixed": mixed,
+}
+"""By the name that stands in an instance's NAME."""
