@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The machines are noisy, and the first call of a kernel may compile it.
+settings.register_profile("specahd", deadline=None)
+settings.load_profile("specahd")
 
 ROOT = Path(__file__).parent.parent
 

@@ -16,7 +16,7 @@ from typing import Any
 from specahd.core.contract import Contract
 from specahd.core.errors import CheckpointError
 from specahd.core.folders import whole
-from specahd.core.program import Level, Program
+from specahd.core.program import Level, Program, Tier
 from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.merge import Accept
 from specahd.repair.system import RepairSystem
@@ -25,8 +25,6 @@ from specahd.sandbox.guard import guard
 SCHEMA = 1
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
-TIER = "interpreted"
-"""Execution tier of a program; numba's tier comes with the compiled loops."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def _describe(program: Program) -> dict[str, Any]:
         "operator": program.operator,
         "parents": list(program.parents),
         "skills": list(program.skills),
-        "tier": TIER,
+        "tier": program.tier or Tier.INTERPRETED,
     }
 
 
@@ -201,4 +199,5 @@ def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program
         operator=entry["operator"],
         parents=tuple(entry["parents"]),
         skills=tuple(entry["skills"]),
+        tier=Tier(entry["tier"]),
     )

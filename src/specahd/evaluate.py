@@ -1,10 +1,11 @@
 """``python -m specahd.evaluate``: repair instances with a frozen checkpoint.
 
 The evaluation directory (``hydra.run.dir``) receives ``rows.jsonl`` (one row per
-instance; equal evaluations are equal under ``cmp``), ``rows-timings.jsonl`` and one
-``.sol`` file per instance. ``study=routing`` also replays the whole repertoire on every
-exposed region and stores the signed costs in ``study.jsonl``. Nothing writes to the
-archive, and no language model is needed.
+instance; equal evaluations are equal under ``cmp``), ``rows-timings.jsonl``,
+``sandbox.json`` (what confined the programs on this host) and one ``.sol`` file per
+instance. ``study=routing`` also replays the whole repertoire on every exposed region
+and stores the signed costs in ``study.jsonl``. Nothing writes to the archive, and no
+language model is needed.
 """
 
 import sys
@@ -17,11 +18,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.checkpoint import Checkpoint, thaw
 from specahd.config import CONF_DIR
-from specahd.config.compose import start_executor
+from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
 from specahd.config.door import door, run_directory
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
-from specahd.repair.cases import make_cases
+from specahd.repair.cases import given_case, make_cases
 from specahd.repair.merge import Accept
 from specahd.repair.rows import expose, run_frozen, summarise, write_rows
 from specahd.repair.study import Policy, compare, replay, write_study
@@ -36,10 +37,15 @@ def evaluate(config: DictConfig) -> None:
     checkpoint = thaw(Path(config.checkpoint))
     problem = _problem(config, checkpoint)
     checkpoint.admit({level: problem.contract(level) for level in Level})
+    require_executor(config)
+    sandbox = inspect_sandbox(config)
     instances = _instances(config, problem)
     progress = ProgressObserver()
     progress.on_phase(f"baseline {problem.baseline_name}", len(instances))
-    cases = make_cases(problem, instances, progress.on_step)
+    if config.incumbent is None:
+        cases = make_cases(problem, instances, progress.on_step)
+    else:
+        cases = [given_case(problem, instances[0], Path(config.incumbent))]
     executor = start_executor(config, problem, cases)
     directory = run_directory()
     try:
@@ -55,15 +61,16 @@ def evaluate(config: DictConfig) -> None:
             write_study(directory, table)
     finally:
         executor.close()
+    save_sandbox(sandbox, directory)
     rows = write_rows(directory, "rows", problem, cases, repairs)
     for case, repair in zip(cases, repairs, strict=True):
-        solution = problem.dumps_solution(repair.solution, repair.cost)
-        (directory / f"{case.instance.name}.sol").write_text(solution)
-    references = [name for name in problem.baselines if name != problem.baseline_name]
+        name = case.instance.name
+        for suffix, text in problem.solution_files(name, repair.solution, repair.cost).items():
+            (directory / f"{name}{suffix}").write_text(text)
     title = config.pool or Path(config.instance).name
     seconds = sum(sum(repair.seconds.values()) for repair in repairs) / max(1, len(repairs))
     print_summaries(
-        [summarise(problem, title, cases, rows, references)],
+        [summarise(problem, title, cases, rows, problem.references)],
         f"{problem.name}: {config.checkpoint}",
         [f"one pass took {seconds:.3f} s per instance on average", f"rows: {directory}"],
     )

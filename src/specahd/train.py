@@ -1,7 +1,8 @@
 """``python -m specahd.train``: search for programs and freeze the best into a checkpoint.
 
-A run directory (``hydra.run.dir``) receives ``config.yaml``, the journal's files,
-``checkpoint/``, and the checkpoint's rows on the ``selection`` and ``validation`` pools.
+A run directory (``hydra.run.dir``) receives ``config.yaml``, ``sandbox.json`` (what
+confines programs on this host), the journal's files, ``checkpoint/``, and the
+checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
 import sys
@@ -13,7 +14,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from specahd.checkpoint import Checkpoint, freeze, thaw
-from specahd.config.compose import start_executor
+from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
 from specahd.config.door import door, resolved, run_directory, save_config
 from specahd.core.budget import Ledger
 from specahd.core.errors import ConfigError
@@ -23,6 +24,7 @@ from specahd.core.program import Level
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.design.lower import RepertoireSettings
 from specahd.repair.cases import Case, make_cases
+from specahd.repair.evaluator import TierRule
 from specahd.repair.merge import Accept
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.system import Penalty
@@ -62,13 +64,18 @@ def train(config: DictConfig) -> None:
     for level, novelty in filters.items():
         seed = problem.contract(level).seed
         novelty.duplicate_of(seed.id, seed.source)
+    require_executor(config)
+    sandbox = inspect_sandbox(config)
     progress = ProgressObserver()
     observer = Observers([progress, instantiate(config.tracking)])
     bench = _bench(config, problem, observer)
     save_config(config, directory)
-    executor = start_executor(config, problem, bench.cases)
+    save_sandbox(sandbox, directory)
+    executor = start_executor(config, problem, bench.cases, _tiers(config))
     try:
-        observer.on_start(resolved(config), config.budget.programs, directory)
+        observer.on_start(
+            {**resolved(config), "confinement": sandbox}, config.budget.programs, directory
+        )
         with (
             Journal(directory) as journal,
             Engine(
@@ -134,6 +141,11 @@ def _settings(config: DictConfig) -> Settings:
     )
 
 
+def _tiers(config: DictConfig) -> TierRule:
+    steps = {"auto": config.tiers.steps, "interpreted": None, "compiled": 0}
+    return TierRule(steps[config.tiers.choose], config.tiers.probes)
+
+
 def _bench(config: DictConfig, problem: AnyProblem, observer: Observer) -> _Bench:
     """Read the instances that the budget uses, preparing the pools first if need be."""
     folder = prepare(problem, Path(config.pools.dir), config.pools.seed)
@@ -170,7 +182,6 @@ def _examine(
     checkpoint = thaw(directory / "checkpoint")
     checkpoint.admit({level: problem.contract(level) for level in Level})
     system = checkpoint.system()
-    references = [name for name in problem.baselines if name != problem.baseline_name]
     summaries = []
     for pool in ("selection", "validation"):
         indices = bench.pools[pool]
@@ -178,7 +189,7 @@ def _examine(
         repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
         cases = [bench.cases[index] for index in indices]
         rows = write_rows(directory, pool, problem, cases, repairs)
-        summaries.append(summarise(problem, pool, cases, rows, references))
+        summaries.append(summarise(problem, pool, cases, rows, problem.references))
     return summaries
 
 

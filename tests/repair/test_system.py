@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specahd.core.errors import FileError
 from specahd.core.program import Level, Outcome, Program
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import InfeasibleBaseline, make_case
+from specahd.repair.cases import InfeasibleBaseline, given_case, make_case
 from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.router import Router
 from specahd.repair.system import Penalty, Repair, RepairSystem, Step, repair_case
@@ -155,5 +156,19 @@ def test_a_failed_upper_program_leaves_the_baseline():
 
 
 def test_a_baseline_must_be_feasible():
+    class Careless(CVRP):
+        def baseline(self, instance, name=None):
+            return CASE.baseline[1:]
+
     with pytest.raises(InfeasibleBaseline, match=INSTANCE.name):
-        make_case(PROBLEM, INSTANCE, CASE.baseline[1:])
+        make_case(Careless(), INSTANCE)
+
+
+def test_a_file_may_hold_the_incumbent(tmp_path):
+    path = tmp_path / "mine.sol"
+    path.write_text(PROBLEM.solution_files("x", CASE.baseline, CASE.cost)[".sol"])
+    case = given_case(PROBLEM, INSTANCE, path)
+    assert (case.baseline, case.cost, case.source) == (CASE.baseline, CASE.cost, "mine.sol")
+    path.write_text(PROBLEM.solution_files("x", CASE.baseline[1:], CASE.cost)[".sol"])
+    with pytest.raises(FileError, match=r"mine.sol does not solve .*is not visited"):
+        given_case(PROBLEM, INSTANCE, path)

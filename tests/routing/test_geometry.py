@@ -6,7 +6,13 @@ import pytest
 from specahd.routing.geometry import Convention, classical_scaling, distances, path_length
 from specahd.routing.kernels.distances import CODES, NO_MATRIX, between, fill_distance_matrix
 
-PLANE = [Convention.EUC_2D, Convention.CEIL_2D, Convention.EXACT_2D]
+PLANE = [
+    Convention.EUC_2D,
+    Convention.CEIL_2D,
+    Convention.EXACT_2D,
+    Convention.FLOOR_2D,
+    Convention.DIMACS,
+]
 
 
 @pytest.mark.parametrize(
@@ -28,6 +34,13 @@ def test_kernels_agree_bit_for_bit(convention):
     np.testing.assert_array_equal(out, distances(coords[:, None], coords[None], convention))
     for i, j in [(0, 0), (3, 17), (59, 2)]:
         assert between(coords, NO_MATRIX, CODES[convention], i, j) == out[i, j]
+
+
+def test_tenths_held_as_integers_are_those_of_dimacs():
+    points = np.random.default_rng(4).integers(0, 500, (300, 2)).astype(float)
+    tenths = distances(10 * points[:, None], 10 * points[None], Convention.FLOOR_2D)
+    dimacs = distances(points[:, None], points[None], Convention.DIMACS)
+    np.testing.assert_array_equal(tenths / 10, dimacs)
 
 
 def test_explicit_has_no_coordinates_to_measure():

@@ -24,7 +24,7 @@ class Worker:
 
 
 arena = Arena.allocate([{"matrix": (np.float64, (2, 2))}])
-executor = LocalExecutor(lambda: Worker(arena), workers=2)
+executor = LocalExecutor(Worker, arena, workers=2)
 futures = [executor.submit("loop") for _ in range(2)]
 while len(psutil.Process(os.getpid()).children(recursive=True)) < 6:
     time.sleep(0.05)

@@ -4,10 +4,10 @@ The guard forbids all of this in a program. What a runner does happens in the
 program's process, so these show that the second wall holds without the first.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -83,14 +83,12 @@ def flood_many(arrays, inputs):
 
 
 def flood_pipe(arrays, inputs):
-    with socket.socket(fileno=os.dup(3)) as pipe:
-        while True:
-            pipe.sendall(b"\xff" * 65536)
+    while True:
+        os.write(3, b"\xff" * 65536)
 
 
 def lie_about_length(arrays, inputs):
-    with socket.socket(fileno=os.dup(3)) as pipe:
-        pipe.sendall(b"AHD1" + b"\xff" * 60)
+    os.write(3, b"AHD1" + b"\xff" * 60)
     time.sleep(600)
 
 
@@ -134,8 +132,12 @@ def count_environment(arrays, inputs):
 
 
 def list_descriptors(arrays, inputs):
-    # One of them is the listing's own.
-    return (np.array(sorted(int(name) for name in os.listdir("/proc/self/fd"))),)  # noqa: PTH208
+    found = []
+    for number in range(1024):
+        with contextlib.suppress(OSError):
+            os.fstat(number)
+            found.append(number)
+    return (np.array(found),)
 
 
 def ignore_signals(arrays, inputs):

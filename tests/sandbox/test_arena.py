@@ -34,6 +34,20 @@ def test_attached_arrays_are_the_same_memory(small):
     assert len(attached) == 3
 
 
+def test_a_copy_is_other_memory_with_the_same_arrays(small):
+    small.writable(0)["matrix"][:] = 4.0
+    contents = small.contents()
+    with pytest.raises(ValueError, match="read-only"):
+        contents[0] = 1
+    copy = Arena.copy_of(contents, small.directory)
+    small.writable(0)["matrix"][:] = 5.0
+    assert np.all(copy.arrays(0)["matrix"] == 4.0)
+    assert copy.arrays(0)["demands"].dtype == np.int64
+    copy.close()
+    with pytest.raises(ValueError, match="closed"):
+        copy.contents()
+
+
 def test_arrays_are_aligned(small):
     for array in small.arrays(0).values():
         assert array.ctypes.data % 64 == 0

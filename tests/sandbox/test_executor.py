@@ -7,45 +7,16 @@ from pathlib import Path
 
 import psutil
 import pytest
+from worker import Worker, filled_arena, refuse
 
+from specahd.core.errors import ConfigError
+from specahd.sandbox.cluster import RayExecutor
 from specahd.sandbox.executor import LocalExecutor
-
-
-class Worker:
-    def __init__(self, offset):
-        self.offset = offset
-        self.started = os.getpid()
-
-    def add(self, number):
-        return self.offset + number
-
-    def fail(self):
-        raise KeyError("lost")
-
-    def process(self):
-        return self.started
-
-    def wait(self, seconds):
-        time.sleep(seconds)
-        return self.started
-
-    def die_once(self, marker):
-        if not Path(marker).exists():
-            Path(marker).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return "survived"
-
-    def die(self):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def unsendable(self):
-        return lambda: None
 
 
 @pytest.fixture
 def executor():
-    offset = 100
-    executor = LocalExecutor(lambda: Worker(offset), workers=2)
+    executor = LocalExecutor(Worker, filled_arena(), workers=2)
     yield executor
     executor.close()
 
@@ -100,18 +71,22 @@ def test_what_always_kills_fails_in_the_end(executor):
 
 
 def test_a_worker_that_cannot_start():
-    def start():
-        raise LookupError("no such thing")
-
     with pytest.raises(LookupError, match="no such thing"):
-        LocalExecutor(start, workers=2)
+        LocalExecutor(refuse, filled_arena(), workers=2)
     with pytest.raises(ValueError, match="at least 1"):
-        LocalExecutor(start, workers=0)
+        LocalExecutor(refuse, filled_arena(), workers=0)
+
+
+def test_ray_that_is_not_installed_gets_one_sentence(monkeypatch):
+    # A module that is None in sys.modules cannot be imported.
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigError, match=r"pip install 'specahd\[ray\]'"):
+        RayExecutor(Worker, filled_arena(), workers=2)
 
 
 def test_close_is_quick_and_leaves_no_process(descendants):
     before = descendants()
-    executor = LocalExecutor(lambda: Worker(0), workers=2)
+    executor = LocalExecutor(Worker, filled_arena(), workers=2)
     futures = [executor.submit("wait", 600) for _ in range(6)]
     time.sleep(0.2)
     start = time.monotonic()

@@ -17,6 +17,8 @@ from specahd.core.errors import ConfigError
 LEVELS = ("both", "lower", "upper")
 ACCEPT = ("feasible", "improving")
 STUDIES = ("routing",)
+REQUIRED = ("available", "strict")
+TIERS = ("auto", "interpreted", "compiled")
 
 
 @dataclass
@@ -122,6 +124,37 @@ class Limits:
                 raise ConfigError(f"Expected limits.{name} above 0, got {value}.")
 
 
+@dataclass
+class Tiers:
+    """Which lower programs run compiled.
+
+    ``auto`` compiles those whose first tasks take ``steps`` construction steps or
+    more; ``interpreted`` compiles none, ``compiled`` all that numba accepts. In
+    either case both tiers must act alike on ``probes`` tasks.
+    """
+
+    choose: str = "auto"
+    steps: int = 30_000
+    probes: int = 8
+
+    def validate(self) -> None:
+        """Refuse values out of range."""
+        _one_of("tiers.choose", self.choose, TIERS)
+        _within("tiers.steps", self.steps, 0)
+        _within("tiers.probes", self.probes, 1)
+
+
+@dataclass
+class SandboxOptions:
+    """Whether to run where a layer of the sandbox lacks: as ``available``, or not (``strict``)."""
+
+    require: str = "available"
+
+    def validate(self) -> None:
+        """Refuse values out of range."""
+        _one_of("sandbox.require", self.require, REQUIRED)
+
+
 class Schema(Protocol):
     """The schema of one door."""
 
@@ -144,11 +177,13 @@ class TrainConfig:
     budget: Budget = field(default_factory=Budget)
     search: Search = field(default_factory=Search)
     limits: Limits = field(default_factory=Limits)
+    sandbox: SandboxOptions = field(default_factory=SandboxOptions)
+    tiers: Tiers = field(default_factory=Tiers)
 
     def validate(self) -> None:
         """Refuse values out of range."""
         _within("seed", self.seed, 0)
-        for part in (self.pools, self.budget, self.search, self.limits):
+        for part in (self.pools, self.budget, self.search, self.limits, self.sandbox, self.tiers):
             part.validate()
         _check_workers(self.executor)
 
@@ -160,24 +195,29 @@ class EvaluateConfig:
     checkpoint: str = MISSING
     pool: str | None = None
     instance: str | None = None
+    incumbent: str | None = None
     baseline: str | None = None
     accept: str | None = None
     study: str | None = None
     executor: Any = MISSING
     pools: Pools = field(default_factory=Pools)
     limits: Limits = field(default_factory=Limits)
+    sandbox: SandboxOptions = field(default_factory=SandboxOptions)
 
     def validate(self) -> None:
         """Refuse values out of range, and anything but one source of instances."""
         if (self.pool is None) == (self.instance is None):
             got = "neither" if self.pool is None else "both"
             raise ConfigError(f"Expected either pool=NAME or instance=FILE, got {got}.")
+        if self.incumbent is not None and (self.instance is None or self.baseline is not None):
+            raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         if self.accept is not None:
             _one_of("accept", self.accept, ACCEPT)
         if self.study is not None:
             _one_of("study", self.study, STUDIES)
         self.pools.validate()
         self.limits.validate()
+        self.sandbox.validate()
         _check_workers(self.executor)
 
 
@@ -186,6 +226,7 @@ class PrepareConfig:
     """What ``python -m specahd.prepare`` accepts."""
 
     problem: Any = MISSING
+    verify: str | None = None
     pools: Pools = field(default_factory=Pools)
 
     def validate(self) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from specahd.core.program import Level, Program, canonical_source
+from specahd.core.syntax import parse
 from specahd.core.vocabulary import Vocabulary
 
 
@@ -37,6 +38,9 @@ class Contract:
         ``package.module:function`` that the sandbox child calls with
         ``(program, arrays, inputs)`` to run the program once; the module must
         import quickly (NumPy and the standard library only).
+    compiled
+        ``package.module:name`` of the compiled twin of ``runner``
+        (:class:`specahd.routing.compilation.CompiledRunner`), None if there is none.
     vocabulary
         What the offline proposer composes bodies from.
     """
@@ -49,6 +53,7 @@ class Contract:
     task: str
     runner: str
     vocabulary: Vocabulary
+    compiled: str | None = None
 
     @classmethod
     def of(
@@ -60,10 +65,11 @@ class Contract:
         task: str,
         runner: Callable[..., Any],
         vocabulary: Vocabulary,
+        compiled: str | None = None,
     ) -> "Contract":
         """Read a contract off its seed function."""
         document = textwrap.dedent(inspect.getsource(seed))
-        [function] = ast.parse(document).body
+        [function] = parse(document).body
         assert isinstance(function, ast.FunctionDef)
         program = Program(
             id=f"{level}-seed",
@@ -81,6 +87,7 @@ class Contract:
             task=task,
             runner=f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
+            compiled=compiled,
         )
 
 

@@ -4,6 +4,8 @@ import ast
 from dataclasses import dataclass
 from enum import StrEnum
 
+from specahd.core.syntax import parse
+
 
 class Level(StrEnum):
     """The two levels of the search: where to repair, and how."""
@@ -29,6 +31,13 @@ class Outcome(StrEnum):
     TRANSPORT_FAILED = "transport_failed"
 
 
+class Tier(StrEnum):
+    """How a program runs. NumPy and numba differ in the last bits, so the tier is part of it."""
+
+    INTERPRETED = "interpreted"
+    COMPILED = "compiled"
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """One executable heuristic and where it came from.
@@ -46,6 +55,8 @@ class Program:
         The variation operator that asked for it, or ``seed``.
     parents, skills
         Identifiers of the programs and skill records that the request carried.
+    tier
+        How it runs, fixed when it is first measured; None before.
     """
 
     id: str
@@ -55,6 +66,7 @@ class Program:
     operator: str
     parents: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
+    tier: Tier | None = None
 
 
 def canonical_source(function: ast.FunctionDef) -> str:
@@ -64,7 +76,7 @@ def canonical_source(function: ast.FunctionDef) -> str:
     given tree is left as it was.
     """
     # A round trip through text copies the tree.
-    [copy] = ast.parse(ast.unparse(function)).body
+    [copy] = parse(ast.unparse(function)).body
     assert isinstance(copy, ast.FunctionDef)
     arguments = copy.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:

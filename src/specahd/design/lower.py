@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class LowerSearch:
             result = evaluation.result()
             if result.launched:
                 self.table.add(program.id, result.responses)
-                kept.append(program)
+                kept.append(replace(program, tier=result.tier))
         self.policy.begin(self.rank, kept)
 
     def submit(self, program: Program) -> "Future[LowerResult]":
@@ -79,6 +79,7 @@ class LowerSearch:
             result.detail,
             float(np.mean(scores)),
             True,
+            tier=result.tier,
             vector={
                 "cost_before": [response.cost_before for response in result.responses],
                 "cost_merged": [response.cost_merged for response in result.responses],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 
 from specahd.core.contract import Contract, Parent
-from specahd.core.program import Level, Outcome, Program
+from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
 from specahd.sandbox.executor import Executor
@@ -66,6 +66,7 @@ class UpperSearch:
             result.detail,
             result.score,
             True,
+            tier=Tier.INTERPRETED,
             vector={"utilities": list(result.utilities), "penalties": list(result.penalties)},
         )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from specahd.core.syntax import parse
 from specahd.core.vocabulary import Constant, Production, Vocabulary
 from specahd.llm import templates
 from specahd.llm.templates import Number
@@ -155,7 +156,7 @@ class Grammar:
         assert isinstance(tree.rule, Production)
         names = templates.droppable(tree.rule.template, tree.rule.holes)
         body = templates.without_unused(_written(tree), names)
-        [function] = ast.parse(f"def {name}({', '.join(arguments)}): pass").body
+        [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
         assert isinstance(function, ast.FunctionDef)
         function.body = body
         return ast.unparse(ast.fix_missing_locations(function)) + "\n"
@@ -170,7 +171,7 @@ class Grammar:
     def recover(self, source: str) -> Tree | None:
         """Return a tree that derives a canonical ``source``; None if the vocabulary cannot."""
         try:
-            [function] = ast.parse(source).body
+            [function] = parse(source).body
         except (SyntaxError, ValueError):
             return None
         if not isinstance(function, ast.FunctionDef):

@@ -9,6 +9,7 @@ import re
 
 from specahd.core.contract import Contract
 from specahd.core.program import canonical_source
+from specahd.core.syntax import parse
 
 MAX_LENGTH = 100_000
 """Longest reply that is read, in characters."""
@@ -38,7 +39,7 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
         raise ParseError(f"The reply has {len(text)} characters, more than {MAX_LENGTH}.")
     prose, code = _split(_without_thoughts(text.replace("\r\n", "\n")))
     try:
-        function = _only_function(ast.parse(code))
+        function = _only_function(parse(code))
         _check_signature(function, contract)
         source = canonical_source(function)
         idea = _only_idea(prose)

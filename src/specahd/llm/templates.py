@@ -9,13 +9,15 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from specahd.core.syntax import parse
+
 Number = int | float
 
 
 @cache
 def parsed(text: str) -> Any:
     """Return a template's expression, or its list of statements if it has any."""
-    body = ast.parse(text).body
+    body = parse(text).body
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else body
 
 
@@ -108,7 +110,7 @@ def droppable(text: str, holes: Iterable[str]) -> frozenset[str]:
 
 @cache
 def _droppable(text: str, holes: tuple[str, ...]) -> frozenset[str]:
-    nodes = list(ast.walk(ast.parse(text)))
+    nodes = list(ast.walk(parse(text)))
     stored = [
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]

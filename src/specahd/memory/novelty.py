@@ -3,6 +3,8 @@
 import ast
 from typing import Protocol
 
+from specahd.core.syntax import parse
+
 
 class NoveltyFilter(Protocol):
     """Remembers the programs of one level and recognises repetitions."""
@@ -36,7 +38,7 @@ class ExactFilter:
 
 def normalised(source: str) -> str:
     """Return a text that two functions share if and only if their trees agree up to local names."""
-    tree = ast.parse(source)
+    tree = parse(source)
     assigned: dict[str, str] = {}
     # In order of appearance, so that a consistent renaming gives the same text.
     for node in ast.walk(tree):

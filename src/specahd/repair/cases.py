@@ -2,41 +2,61 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from specahd.core.errors import SpecAHDError
+from specahd.core.errors import FileError, SpecAHDError
 from specahd.routing.base import AnyProblem
 from specahd.sandbox.arena import Arena
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An instance x with its baseline solution y0 = B(x) and C_x(y0)."""
+    """An instance x with its baseline solution y0 = B(x) and C_x(y0).
+
+    ``source`` names B, or the file that y0 was read from.
+    """
 
     instance: Any
     baseline: Any
     cost: float
+    source: str
 
 
 class InfeasibleBaseline(SpecAHDError):
     """A baseline solver returned a solution that F refuses: a bug of ours."""
 
 
-def make_case(problem: AnyProblem, instance: Any, baseline: Any | None = None) -> Case:
-    """Run B on an instance (or take the given solution) and certify it with F.
+def make_case(problem: AnyProblem, instance: Any) -> Case:
+    """Run B on an instance and certify what it returns with F.
 
     Raises
     ------
     InfeasibleBaseline
         F finds a violation.
     """
-    solution = problem.baseline(instance) if baseline is None else baseline
+    solution = problem.baseline(instance)
     violations = problem.check(instance, solution)
     if violations:
         raise InfeasibleBaseline(
             f"{instance.name}: the baseline is infeasible: {violations[0].detail}."
         )
-    return Case(instance, solution, problem.cost(instance, solution))
+    return Case(instance, solution, problem.cost(instance, solution), problem.baseline_name)
+
+
+def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
+    """Make a case of the solution in a file.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or F finds a violation.
+    """
+    solution, _ = problem.read_solution(path)
+    violations = problem.check(instance, solution)
+    if violations:
+        raise FileError(f"{path} does not solve {instance.name}: {violations[0].detail}")
+    return Case(instance, solution, problem.cost(instance, solution), path.name)
 
 
 def make_cases(

@@ -1,16 +1,19 @@
 """What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from specahd.core.program import Level, Outcome, Program
+import numpy as np
+
+from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.repair.cases import Case
 from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Penalty, Repair, RepairSystem, fallbacks, repair_case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.sandbox.arena import Arena
-from specahd.sandbox.session import Call, Launch, Limits, Result, Sandbox, Session
+from specahd.sandbox.calls import Call, Launch, Limits, Result
+from specahd.sandbox.session import Sandbox, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,32 @@ class CallLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class TierRule:
+    """Which lower programs run compiled: a rule on counts, never on seconds.
+
+    A program that has no tier yet is compiled when its first tasks take at
+    least ``steps`` construction steps in all, numba accepts it, and both tiers
+    act alike on ``probes`` of those tasks.
+
+    Parameters
+    ----------
+    steps
+        0 tries to compile every program, None none.
+    """
+
+    steps: int | None = 30_000
+    probes: int = 8
+
+    def applies(self, steps: int) -> bool:
+        return self.steps is not None and steps >= self.steps
+
+
+@dataclass(frozen=True, slots=True)
 class LowerResult:
-    """A lower candidate on every task of a round."""
+    """A lower candidate on every task of a round, and the tier in which it ran."""
 
     launched: bool
+    tier: Tier
     outcome: Outcome
     detail: str
     responses: tuple[Response, ...]
@@ -67,12 +92,19 @@ class Evaluator:
         cases: Sequence[Case],
         arena: Arena,
         limits: CallLimits,
+        tiers: TierRule | None = None,
     ) -> None:
         self._problem = problem
         self._cases = cases
         self._limits = limits
+        self._tiers = tiers or TierRule()
         self._contracts = {level: problem.contract(level) for level in Level}
-        self._sandbox = Sandbox(arena, [contract.runner for contract in self._contracts.values()])
+        contracts = self._contracts.values()
+        self._sandbox = Sandbox(
+            arena,
+            [contract.runner for contract in contracts],
+            compiled=[contract.compiled for contract in contracts if contract.compiled],
+        )
         self._repertoire: tuple[str, Session] | None = None
 
     def close(self) -> None:
@@ -83,23 +115,39 @@ class Evaluator:
 
     def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
         """Measure a lower program on every task (one row of the dense table)."""
-        limits = Limits(self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes)
-        with self._session([program], limits) as session:
+        calls = []
+        for task in tasks:
+            case = self._cases[task.case]
+            inputs = self._problem.rebuild_inputs(case.instance, case.baseline, task.region)
+            calls.append(Call(0, task.case, inputs))
+        steps = sum(len(task.region.nodes) for task in tasks)
+        session, tier = self._lower(program, calls, steps)
+        with session:
             if session.launched is not Outcome.OK:
-                return LowerResult(False, Outcome.LAUNCH_FAILED, session.detail, ())
-            calls = []
-            for task in tasks:
-                case = self._cases[task.case]
-                inputs = self._problem.rebuild_inputs(case.instance, case.baseline, task.region)
-                calls.append(Call(0, task.case, inputs))
-            results = session.call_many(calls)
+                return LowerResult(False, tier, Outcome.LAUNCH_FAILED, session.detail, ())
             pairs = [
                 (self._response(task, result), result.detail)
-                for task, result in zip(tasks, results, strict=True)
+                for task, result in zip(tasks, session.call_many(calls), strict=True)
             ]
         responses = tuple(response for response, _ in pairs)
         outcome, detail = _summary(pairs)
-        return LowerResult(True, outcome, detail, responses)
+        return LowerResult(True, tier, outcome, detail, responses)
+
+    def _lower(self, program: Program, calls: Sequence[Call], steps: int) -> tuple[Session, Tier]:
+        """Launch a lower program in its tier, which is fixed now if it was not before."""
+        limits = Limits(self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes)
+        if program.tier is None and self._tiers.applies(steps) and self._compiles(program):
+            # The compiled form comes first, so that the session can go on after the probe.
+            both = [replace(program, tier=tier) for tier in (Tier.COMPILED, Tier.INTERPRETED)]
+            session = self._session(both, limits)
+            if session.launched is Outcome.OK and _act_alike(session, calls, self._tiers.probes):
+                return session, Tier.COMPILED
+            session.close()
+        tier = program.tier or Tier.INTERPRETED
+        return self._session([replace(program, tier=tier)], limits), tier
+
+    def _compiles(self, program: Program) -> bool:
+        return self._contracts[program.level].compiled is not None
 
     def _response(self, task: RepairTask, result: Result) -> Response:
         case = self._cases[task.case]
@@ -194,12 +242,28 @@ class Evaluator:
         )
 
     def _session(self, programs: Sequence[Program], limits: Limits) -> Session:
-        launches = [
-            Launch(program.source, contract.name, contract.runner)
-            for program in programs
-            for contract in [self._contracts[program.level]]
-        ]
-        return self._sandbox.session(launches, limits)
+        return self._sandbox.session([self._launch(program) for program in programs], limits)
+
+    def _launch(self, program: Program) -> Launch:
+        contract = self._contracts[program.level]
+        runner = contract.compiled if program.tier is Tier.COMPILED else contract.runner
+        if runner is None:
+            raise ValueError(f"{program.id} is compiled, but {contract.name} has no compiled loop.")
+        return Launch(program.source, contract.name, runner)
+
+
+def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
+    """Say whether the session's two programs answer alike on some calls, evenly spread."""
+    count = min(probes, len(calls))
+    probed = [calls[index * len(calls) // count] for index in range(count)]
+    answers = list(session.call_many(probed))
+    others = session.call_many([replace(call, program=1) for call in probed])
+    return all(
+        one.outcome is other.outcome
+        and len(one.output) == len(other.output)
+        and all(map(np.array_equal, one.output, other.output))
+        for one, other in zip(answers, others, strict=True)
+    )
 
 
 def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:

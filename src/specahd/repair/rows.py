@@ -48,7 +48,7 @@ def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
     return {
         "instance": case.instance.name,
         "size": case.instance.size,
-        "baseline": problem.baseline_name,
+        "baseline": case.source,
         "baseline_cost": repair.baseline_cost,
         "cost": repair.cost,
         "improvement": repair.improvement,
@@ -119,7 +119,11 @@ def summarise(
     rows: Sequence[Mapping[str, Any]],
     references: Sequence[str] = (),
 ) -> PoolSummary:
-    """Summarise a pool's rows; ``references`` names baseline solvers to run beside B."""
+    """Summarise a pool's rows; ``references`` names baseline solvers to run beside B.
+
+    B itself is passed over among them.
+    """
+    [source] = {case.source for case in cases}
     done = [entry for entry in rows if entry["status"] == "ok"]
 
     def mean(values: Sequence[float]) -> float:
@@ -130,7 +134,7 @@ def summarise(
         instances=len(rows),
         failed=len(rows) - len(done),
         infeasible=sum(not entry["feasible"] for entry in rows),
-        baseline=problem.baseline_name,
+        baseline=source,
         baseline_cost=mean([entry["baseline_cost"] for entry in done]),
         cost=mean([entry["cost"] for entry in done]),
         improvement=mean([entry["improvement"] for entry in done]),
@@ -143,5 +147,6 @@ def summarise(
                 ]
             )
             for name in references
+            if name != source
         },
     )

@@ -14,7 +14,7 @@ from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON, Accept, checked_merge
 from specahd.repair.router import Router
 from specahd.routing.base import AnyProblem, IntArray, Region, Validation
-from specahd.sandbox.session import Result
+from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
 Rebuild = Callable[[int, tuple[IntArray, ...]], Result]

@@ -7,7 +7,7 @@ read-only block) and the ``inputs`` of one call, and returns integer arrays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -56,6 +56,33 @@ class Violation:
     detail: str
 
 
+@dataclass(frozen=True)
+class PublicSet:
+    """Where one public set keeps its files, relative to the folder of all sets.
+
+    Parameters
+    ----------
+    name
+        As in the ``set`` column of bks.csv, or its part before a slash.
+    instances
+        Glob of the instance files.
+    solutions
+        Where a solution may lie beside its instance: ``{stem}`` is its file's name,
+        ``{upper}`` the same in capitals.
+    convention
+        How the ``convention`` column of its rows begins.
+    borrowed
+        Solutions of other sets that must be feasible here at their own stated cost, by
+        instance.
+    """
+
+    name: str
+    instances: str
+    solutions: tuple[str, ...] = ()
+    convention: str = ""
+    borrowed: Mapping[str, str] = field(default_factory=dict)
+
+
 class Instance(Protocol):
     """A problem instance; the rest of it is the problem's own business."""
 
@@ -81,6 +108,8 @@ class Problem(Protocol[I, S]):
     """As in ``conf/problem/<name>.yaml``."""
     suffix: str
     """File ending of its instances, with the dot."""
+    public_sets: Sequence[PublicSet]
+    """The public benchmark sets of this problem."""
     max_regions: int
     """K, the region budget."""
     max_size: int
@@ -89,6 +118,8 @@ class Problem(Protocol[I, S]):
     """The baseline solver B in force."""
     baselines: Sequence[str]
     """The baseline solvers that it has."""
+    references: Sequence[str]
+    """Those of them that are quick enough to run beside any evaluation."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 
@@ -116,8 +147,11 @@ class Problem(Protocol[I, S]):
         """Read a ``.sol`` file: the solution, and the cost it states, if any."""
         ...
 
-    def dumps_solution(self, solution: S, cost: float) -> str:
-        """Return the text of a ``.sol`` file."""
+    def solution_files(self, name: str, solution: S, cost: float) -> Mapping[str, str]:
+        """Return the texts of a solution's files by their endings, ``.sol`` among them.
+
+        ``name`` is the instance's; what :meth:`read_solution` reads is the same solution.
+        """
         ...
 
     # Pools

@@ -15,9 +15,9 @@ GEO_PI = 3.141592
 class Convention(StrEnum):
     """How an instance measures distances, as EDGE_WEIGHT_TYPE writes it.
 
-    ``EXACT_2D``, the unrounded Euclidean distance, and ``DIMACS``, the same
-    rounded down to tenths (12th DIMACS challenge), are ours: TSPLIB has no
-    names for them.
+    ``EXACT_2D``, the unrounded Euclidean distance, ``FLOOR_2D``, the same
+    rounded down, and ``DIMACS``, rounded down to tenths (12th DIMACS
+    challenge), are ours: TSPLIB has no names for them.
     """
 
     EUC_2D = "EUC_2D"
@@ -25,6 +25,7 @@ class Convention(StrEnum):
     GEO = "GEO"
     ATT = "ATT"
     EXACT_2D = "EXACT_2D"
+    FLOOR_2D = "FLOOR_2D"
     DIMACS = "DIMACS"
     EXPLICIT = "EXPLICIT"
 
@@ -58,6 +59,8 @@ def distances(start: FloatArray, end: FloatArray, convention: Convention) -> Flo
             return np.ceil(np.sqrt((across * across + along * along) / 10.0))
         case Convention.EXACT_2D:
             return exact
+        case Convention.FLOOR_2D:
+            return np.floor(exact)
         case Convention.DIMACS:
             return np.floor(10.0 * exact) / 10.0
     raise ValueError(f"Expected a convention with coordinates, got {convention}.")

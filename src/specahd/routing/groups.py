@@ -47,7 +47,7 @@ def validate_groups(
     The kept groups, and a rejection for every other: ``malformed``, ``empty``
     (fewer than 2 customers left), ``oversized`` or ``over_budget``.
     """
-    if not _consistent(output):
+    if not is_consistent(output):
         return Validation(1, (), (Rejection(0, "malformed"),))
     proposals = nested(*output)
     regions: list[Region] = []
@@ -71,7 +71,8 @@ def validate_groups(
     return Validation(len(proposals), tuple(regions), tuple(rejections))
 
 
-def _consistent(output: Sequence[IntArray]) -> bool:
+def is_consistent(output: Sequence[IntArray]) -> bool:
+    """Say whether arrays are the lengths of groups and as many values as those add up to."""
     if len(output) != 2 or not all(is_vector(array) for array in output):
         return False
     lengths, values = output

@@ -28,7 +28,7 @@ _F_SEAL_FUTURE_WRITE = 0x10
 class Arena:
     """The named arrays of several instances in one shared block.
 
-    Make one with :meth:`allocate` or :meth:`attach`.
+    Make one with :meth:`allocate`, :meth:`attach` or :meth:`copy_of`.
     """
 
     def __init__(self, fd: int, directory: Directory, block: mmap.mmap) -> None:
@@ -55,7 +55,17 @@ class Arena:
                 size = dtype.itemsize * math.prod(shape)
                 end += -(-size // ALIGNMENT) * ALIGNMENT
             directory.append(entry)
-        size = max(end, ALIGNMENT)
+        return cls._make(max(end, ALIGNMENT), directory)
+
+    @classmethod
+    def copy_of(cls, contents: NDArray[np.uint8], directory: Directory) -> Self:
+        """Make a block with the :meth:`contents` of another one, as on another machine."""
+        arena = cls._make(len(contents), directory)
+        np.frombuffer(arena._mapped(), np.uint8)[:] = contents
+        return arena
+
+    @classmethod
+    def _make(cls, size: int, directory: Directory) -> Self:
         fd = _anonymous_file(size)
         block = mmap.mmap(fd, size)
         _forbid_writers(fd)
@@ -90,13 +100,23 @@ class Arena:
             array.flags.writeable = False
         return arrays
 
+    def contents(self) -> NDArray[np.uint8]:
+        """Return a read-only view of the whole block, byte by byte."""
+        contents = np.frombuffer(self._mapped(), np.uint8)
+        contents.flags.writeable = False
+        return contents
+
     def _views(self, instance: int) -> dict[str, NDArray[Any]]:
-        if self._block is None:
-            raise ValueError("The arena is closed.")
+        block = self._mapped()
         return {
-            name: np.ndarray(shape, np.dtype(dtype), self._block, offset)
+            name: np.ndarray(shape, np.dtype(dtype), block, offset)
             for name, (offset, dtype, shape) in self.directory[instance].items()
         }
+
+    def _mapped(self) -> mmap.mmap:
+        if self._block is None:
+            raise ValueError("The arena is closed.")
+        return self._block
 
     def close(self) -> None:
         """Let go of the block; it is freed with the last array that still uses it."""

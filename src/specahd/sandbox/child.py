@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,25 @@ from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, encode
 Arrays = Mapping[str, NDArray[Any]]
 Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
 Bound = Callable[[Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
+
+
+class CompilingRunner(Protocol):
+    """A runner that calls a translation of the program, not the program itself."""
+
+    def warm_up(self) -> None:
+        """Do once, in the zygote, what every translation would do again."""
+        ...
+
+    def translate(self, source: str, name: str) -> Callable[..., Any]:
+        """Return what is to be called in place of a guarded program."""
+        ...
+
+    def __call__(
+        self, program: Callable[..., Any], arrays: Arrays, inputs: tuple[IntArray, ...]
+    ) -> Sequence[IntArray]:
+        """Run the translation once."""
+        ...
+
 
 OUTCOMES = tuple(Outcome)
 """A reply's code is a position in this tuple."""
@@ -48,6 +67,7 @@ def serve(
     runners: Mapping[str, Runner],
     instances: Sequence[Arrays],
     zygote: int,
+    wall: confinement.Wall,
 ) -> NoReturn:
     """Confine this process, launch the programs and answer calls until the parent hangs up.
 
@@ -59,13 +79,19 @@ def serve(
         What the zygote holds ready: runners by name, arrays by index.
     zygote
         The process that forked this one, and must not be outlived.
+    wall
+        What the kernel is to hold this process to; the zygote built it.
     """
     status = 1
     try:
         confinement.leave_family(zygote)
-        connection = confinement.keep_only(connection)
+        connection = wall.keep_only(connection)
         order = _read_order(connection)
-        confinement.limit(order["memory_bytes"], order["total_seconds"])
+        total = order["total_seconds"]
+        confinement.limit(
+            order["memory_bytes"], None if total is None else order["launch_seconds"] + total
+        )
+        wall.put_up()
         _Child(connection, order, instances).answer(runners)
         status = 0
     except MemoryError:
@@ -101,12 +127,13 @@ class _Child:
         self._connection = connection
         self._order = order
         self._instances = instances
-        self._start = time.thread_time()
+        self._start = 0.0
         self._programs: list[Bound] = []
 
     def answer(self, runners: Mapping[str, Runner]) -> None:
         """Launch, say hello, then answer until the parent closes the pipe."""
-        hello = self._measured(0, lambda: self._launch(runners))
+        hello = self._measured(0, lambda: self._launch(runners), self._order["launch_seconds"])
+        self._start = time.thread_time()
         if OUTCOMES[hello.code] is not Outcome.OK:
             failed = OUTCOMES.index(Outcome.LAUNCH_FAILED)
             hello = Frame(failed, 0, cpu_seconds=hello.cpu_seconds, detail=hello.detail)
@@ -127,16 +154,19 @@ class _Child:
     def _call(self, call: Frame) -> Frame:
         program = self._programs[call.code]
         arrays = self._instances[call.instance]
-        return self._measured(call.number, lambda: program(arrays, call.arrays))
+        seconds = self._order["call_seconds"]
+        if self._order["total_seconds"] is not None:
+            spent = time.thread_time() - self._start
+            seconds = min(seconds, self._order["total_seconds"] - spent)
+        return self._measured(call.number, lambda: program(arrays, call.arrays), seconds)
 
-    def _measured(self, number: int, work: Callable[[], Sequence[IntArray]]) -> Frame:
-        """Do the work within the CPU time that is left, and report what came of it."""
+    def _measured(
+        self, number: int, work: Callable[[], Sequence[IntArray]], seconds: float
+    ) -> Frame:
+        """Do the work within so much CPU time, and report what came of it."""
         # The process clock moves in ticks of some ms while its timer is armed; this
         # one does not, and there is one thread.
         began = time.thread_time()
-        seconds = self._order["call_seconds"]
-        if self._order["total_seconds"] is not None:
-            seconds = min(seconds, self._order["total_seconds"] - (began - self._start))
         if seconds < LEAST_SECONDS:
             return _reply(Outcome.TIMEOUT, number, 0.0, "no CPU time is left")
         output: Sequence[IntArray] = ()
@@ -164,8 +194,15 @@ class _Child:
         self._connection.sendall(data)
 
 
-def _bind(runner: Runner, source: str, name: str) -> Bound:
-    """Define the program in a namespace of its own and tie its runner to it."""
+def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
+    """Define or translate the program, and tie its runner to it."""
+    translate = getattr(runner, "translate", None)
+    function = _define(source, name) if translate is None else translate(source, name)
+    return lambda arrays, inputs: runner(function, arrays, inputs)
+
+
+def _define(source: str, name: str) -> Callable[..., Any]:
+    """Define the program in a namespace of its own."""
     namespace: dict[str, Any] = {
         "np": np,
         "math": math,
@@ -175,8 +212,8 @@ def _bind(runner: Runner, source: str, name: str) -> Bound:
         },
     }
     exec(compile(source, "<program>", "exec"), namespace)
-    function = namespace[name]
-    return lambda arrays, inputs: runner(function, arrays, inputs)
+    function: Callable[..., Any] = namespace[name]
+    return function
 
 
 def _loaded_numpy(name: str, *_: Any) -> ModuleType:

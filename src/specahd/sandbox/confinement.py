@@ -1,69 +1,71 @@
 """The second wall: what the kernel forbids a program's process.
 
-It holds whatever the guard let through. Each step is a function of its own, in
-the order in which :mod:`specahd.sandbox.child` takes them. What the host lacks
-(``prctl`` outside Linux) is left out: the process, its limits and the timeouts
-remain.
+It holds whatever the guard let through. A :class:`Wall` is built once, in the warm
+zygote, and put up around every child that it forks. Each layer is tried for real
+when the wall is built; a layer that the host lacks is left out, and the wall says
+why. Outside Linux the process, its limits and the timeouts remain.
 """
 
-import ctypes
+import errno
+import fcntl
+import functools
+import json
 import math
+import mmap
 import os
 import resource
 import signal
 import socket
 import sys
+import sysconfig
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_PR_SET_NO_NEW_PRIVS = 38
+from specahd.sandbox import kernel, landlock, privileges, seccomp
+
+_T = TypeVar("_T")
+
+ENFORCED = "enforced"
+"""What :attr:`Wall.status` says of a layer that the kernel enforces."""
 
 _OPEN_FILES = 32
 _LAST_DESCRIPTOR = 1 << 20
-
-
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+# Out of the way of those that keep_only assigns.
+_ASIDE = 64
+_TRIAL_MEMORY, _TRIAL_SECONDS = 1 << 30, 60.0
+# What a program's process may read: Python's library and the system's, and this package.
+_PYTHON = ("stdlib", "platstdlib", "purelib", "platlib")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 
 
 def die_with_parent(parent: int) -> None:
     """Have this process killed when its parent ends, even if that has happened already.
 
-    The kernel means the thread that forked: it must live as long as the process.
+    The kernel means the thread that forked: it must live as long as the process. It
+    forgets the wish when the process changes its user.
     """
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends (Linux)."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def leave_family(parent: int) -> None:
     """Start a session of its own, with default signals and an empty environment."""
     os.setsid()
     die_with_parent(parent)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     # What CPython changed at start, and what an executor's worker handed down.
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.environ.clear()
-
-
-def keep_only(connection: socket.socket) -> socket.socket:
-    """Close every descriptor but one connection; 0, 1 and 2 lead nowhere."""
-    null = os.open(os.devnull, os.O_RDWR)
-    kept = os.dup(connection.detach())
-    for standard in (0, 1, 2):
-        os.dup2(null, standard)
-    os.dup2(kept, 3)
-    os.closerange(4, _LAST_DESCRIPTOR)
-    return socket.socket(fileno=3)
 
 
 def limit(memory_bytes: int, cpu_seconds: float | None) -> None:
@@ -97,3 +99,128 @@ def _address_space() -> int:
     if sys.platform == "linux":
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return 1 << 40
+
+
+class Wall:
+    """What the kernel holds a program's process to, as far as this host can.
+
+    Building it gives up for good, in this process, what its children are to inherit:
+    the root user, every capability, the network. What else is to be read from
+    disk has to be read before.
+
+    Attributes
+    ----------
+    status
+        By layer, ``enforced``, or one line that says why the host lacks it.
+    """
+
+    def __init__(self) -> None:
+        self.status: dict[str, str] = {}
+        # While the paths can still be opened.
+        self._ruleset = self._prepare("landlock", lambda: landlock.make_ruleset(_readable()))
+        self._filter = self._prepare("seccomp", seccomp.make_filter)
+        self._prepare("no_new_privileges", privileges.forbid_new)
+        self._prepare("unprivileged_user", privileges.become_nobody)
+        # Who has a user namespace of their own may make the others.
+        self._prepare("user_namespace", privileges.enter_user_namespace)
+        self._prepare("network_namespace", privileges.enter_other_namespaces)
+        self._prepare("no_capabilities", privileges.drop_capabilities)
+        self._try_out()
+
+    def keep_only(self, connection: socket.socket) -> socket.socket:
+        """Close every descriptor but one connection; 0, 1 and 2 lead nowhere."""
+        null = os.open(os.devnull, os.O_RDWR)
+        kept = [connection.detach()]
+        if self._ruleset is not None:
+            kept.append(self._ruleset)
+        aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _ASIDE) for descriptor in kept]
+        for standard in (0, 1, 2):
+            os.dup2(null, standard)
+        for place, descriptor in enumerate(aside, 3):
+            os.dup2(descriptor, place)
+        os.closerange(3 + len(aside), _LAST_DESCRIPTOR)
+        if self._ruleset is not None:
+            self._ruleset = 4
+        return socket.socket(fileno=3)
+
+    def put_up(self) -> None:
+        """Put up what each process puts up for itself, for good.
+
+        Raises
+        ------
+        OSError
+            A layer that held when the wall was built does not hold now.
+        """
+        if self._ruleset is not None:
+            landlock.restrict(self._ruleset)
+            os.close(self._ruleset)
+        if self._filter is not None:
+            seccomp.install(self._filter)
+
+    def _prepare(self, layer: str, step: Callable[[], _T]) -> _T | None:
+        """Take a step, and note what came of it."""
+        self.status[layer] = ENFORCED
+        try:
+            return step()
+        except (OSError, ValueError) as error:
+            # Outside Linux a limit that does not exist is a ValueError.
+            self.status[layer] = getattr(error, "strerror", None) or str(error)
+            return None
+
+    def _try_out(self) -> None:
+        """Put up the rest around a child that tries what it is forbidden, and note what held."""
+        reader, writer = os.pipe()
+        zygote = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                leave_family(zygote)
+                self._prepare("limits", _try_limits)
+                if self._ruleset is not None:
+                    self._prepare("landlock", functools.partial(_try_files, self._ruleset))
+                if self._filter is not None:
+                    self._prepare("seccomp", functools.partial(_try_calls, self._filter))
+                os.write(writer, json.dumps(self.status).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:  # noqa: PTH123  a descriptor
+            report = pipe.read()
+        os.waitpid(pid, 0)
+        lost = dict.fromkeys(("landlock", "limits", "seccomp"), "the process that tried it died")
+        self.status |= json.loads(report) if report else lost
+        if self.status["landlock"] != ENFORCED:
+            self._ruleset = None
+        if self.status["seccomp"] != ENFORCED:
+            self._filter = None
+
+
+def _try_limits() -> None:
+    limit(_TRIAL_MEMORY, _TRIAL_SECONDS)
+    _expect_refusal(lambda: mmap.mmap(-1, 4 * _TRIAL_MEMORY).close())
+
+
+def _try_files(ruleset: int) -> None:
+    landlock.restrict(ruleset)
+    _expect_refusal(lambda: os.close(os.open("/", os.O_RDONLY)))
+
+
+def _try_calls(program: bytes) -> None:
+    seccomp.install(program)
+    _expect_refusal(lambda: socket.socket(socket.AF_UNIX).close())
+
+
+def _expect_refusal(deed: Callable[[], None]) -> None:
+    try:
+        deed()
+    except OSError:
+        return
+    raise OSError(errno.ENOTSUP, "the kernel accepted it and did not enforce it")
+
+
+def _readable() -> list[Path]:
+    """Return what a program's process may read, if its user may."""
+    own = sysconfig.get_paths()
+    base = sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})
+    library = {table[key] for table in (own, base) for key in _PYTHON}
+    return [*map(Path, sorted(library)), *map(Path, _SYSTEM), Path(__file__).parent.parent]

@@ -1,12 +1,13 @@
 """Where calls on a worker object run: one protocol, one class per place.
 
-The worker object is made once in each process by a function that the process
-inherits, so it may hold sandboxes and arenas; only method names, arguments and
+The worker object is made once in each process, on that process's own view of
+the shared arena, so it may hold sandboxes; only method names, arguments and
 results cross the process boundary, between processes that trust each other.
 """
 
 import multiprocessing
 import os
+import pickle
 import queue
 import signal
 import threading
@@ -14,20 +15,33 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from specahd.sandbox import confinement
+from specahd.sandbox.arena import Arena
 
-_ATTEMPTS = 3
+ATTEMPTS = 3
+"""How many workers in a row may die of one submission."""
+Start = Callable[[Arena], Any]
+_DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
 
 
 class Executor(Protocol):
-    """Runs the methods of worker objects that live in other processes."""
+    """Runs the methods of worker objects that live in other processes.
+
+    An executor is made from ``start``, which makes a worker object on an arena,
+    and from the filled arena, which it takes over and closes.
+    """
 
     workers: int
+
+    @staticmethod
+    def require() -> None:
+        """Raise ConfigError if this machine lacks what such an executor needs."""
+        ...
 
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
         """Have some worker call ``worker.method(*arguments)``.
@@ -43,10 +57,53 @@ class Executor(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Submission:
+class Submission:
+    """A call that some worker shall make, and the future that its result goes to."""
+
     method: str
     arguments: tuple[Any, ...]
-    future: Future[Any]
+    future: Future[Any] = field(default_factory=Future)
+
+    def order(self) -> bytes:
+        """Return what :func:`answer` expects; raises what pickling the arguments raises."""
+        return pickle.dumps((self.method, self.arguments))
+
+    def settle(self, reply: bytes) -> None:
+        """Give the future what :func:`answer` replied."""
+        succeeded, value = pickle.loads(reply)
+        if succeeded:
+            self.future.set_result(value)
+        else:
+            self.future.set_exception(value)
+
+    def begin(self) -> bool:
+        """Say whether anyone still wants the result; from then on nobody can cancel it."""
+        return self.future.running() or self.future.set_running_or_notify_cancel()
+
+    def lose(self, reason: str) -> None:
+        """Tell those who wait why no worker will finish it."""
+        if self.begin():
+            self.future.set_exception(RuntimeError(f"The executor {reason} during {self.method}."))
+
+    def cancel(self) -> None:
+        """Tell those who wait that the executor was closed before it was finished."""
+        if self.future.cancel():
+            self.future.set_running_or_notify_cancel()
+        else:
+            self.lose("was closed")
+
+
+def answer(worker: Any, order: bytes) -> bytes:
+    """Call a worker object as ordered; reply whether it returned, and what came of it."""
+
+    def call() -> Any:
+        method, arguments = pickle.loads(order)
+        return getattr(worker, method)(*arguments)
+
+    try:
+        return pickle.dumps(_attempt(call))
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
+        return pickle.dumps((False, RuntimeError(f"The answer cannot be sent: {error}")))
 
 
 class LocalExecutor:
@@ -62,18 +119,21 @@ class LocalExecutor:
         Makes the worker object, in each process; a closure will do. If the
         object has a ``close`` method, it is called when the executor is closed.
         What it raises is raised here.
+    arena
+        Inherited by the workers.
     workers
         Number of processes, at least 1.
     """
 
-    def __init__(self, start: Callable[[], Any], workers: int) -> None:
+    def __init__(self, start: Start, arena: Arena, workers: int) -> None:
         if workers < 1:
             raise ValueError(f"Expected at least 1 worker, got {workers}.")
         self.workers = workers
-        self._queue: queue.SimpleQueue[_Submission | None] = queue.SimpleQueue()
+        self._arena = arena
+        self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()
         self._closed = False
         forking = threading.Lock()
-        self._team = [_Worker(start, forking) for _ in range(workers)]
+        self._team = [_Worker(lambda: start(arena), forking) for _ in range(workers)]
         try:
             for worker in self._team:
                 worker.await_ready()
@@ -89,10 +149,14 @@ class LocalExecutor:
         for attendant in self._attendants:
             attendant.start()
 
+    @staticmethod
+    def require() -> None:
+        """Need nothing but the standard library."""
+
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
         if self._closed:
             raise RuntimeError("The executor is closed.")
-        submission = _Submission(method, arguments, Future())
+        submission = Submission(method, arguments)
         self._queue.put(submission)
         return submission.future
 
@@ -102,8 +166,7 @@ class LocalExecutor:
         self._closed = True
         with suppress(queue.Empty):
             while submission := self._queue.get_nowait():
-                submission.future.cancel()
-                submission.future.set_running_or_notify_cancel()
+                submission.cancel()
         for _ in self._attendants:
             self._queue.put(None)
         for worker in self._team:
@@ -111,32 +174,26 @@ class LocalExecutor:
                 worker.kill()
         for attendant in self._attendants:
             attendant.join()
+        self._arena.close()
 
     def _attend(self, worker: "_Worker") -> None:
         while submission := self._queue.get():
-            if submission.future.set_running_or_notify_cancel():
+            if submission.begin():
                 self._carry_out(submission, worker)
         worker.dismiss()
 
-    def _carry_out(self, submission: _Submission, worker: "_Worker") -> None:
-        for _ in range(_ATTEMPTS):
+    def _carry_out(self, submission: Submission, worker: "_Worker") -> None:
+        for _ in range(ATTEMPTS):
             if self._closed:
                 break
             try:
-                succeeded, answer = worker.call(submission.method, submission.arguments)
+                submission.settle(worker.call(submission.order()))
             except (EOFError, OSError):
                 continue
             except Exception as error:  # noqa: BLE001  goes to the future
-                succeeded, answer = False, error
-            if succeeded:
-                submission.future.set_result(answer)
-            else:
-                submission.future.set_exception(answer)
+                submission.future.set_exception(error)
             return
-        reason = "was closed" if self._closed else f"lost {_ATTEMPTS} workers in a row"
-        submission.future.set_exception(
-            RuntimeError(f"The executor {reason} during {submission.method}.")
-        )
+        submission.lose("was closed" if self._closed else f"lost {ATTEMPTS} workers in a row")
 
 
 class _Worker:
@@ -168,8 +225,8 @@ class _Worker:
             raise answer
         self._ready = True
 
-    def call(self, method: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
-        """Return whether the method returned, and what it returned or raised.
+    def call(self, order: bytes) -> bytes:
+        """Return the worker's reply, as :func:`answer` makes it.
 
         Raises
         ------
@@ -184,20 +241,20 @@ class _Worker:
                 self._fork()
             if not self._ready:
                 self.await_ready()
-            self._connection.send((method, arguments))
-            answer: tuple[bool, Any] = self._connection.recv()
+            self._connection.send_bytes(order)
+            reply = self._connection.recv_bytes()
         except (EOFError, OSError):
             self.kill()
             self._process.join()
             raise
         finally:
             self.busy = False
-        return answer
+        return reply
 
     def dismiss(self) -> None:
         """Let the process close its worker object and end."""
         with suppress(OSError):
-            self._connection.send(None)
+            self._connection.send_bytes(_DISMISSAL)
         self._process.join()
         self._connection.close()
 
@@ -214,15 +271,8 @@ def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None
     connection.send((succeeded, None if succeeded else worker))
     if not succeeded:
         return
-    while order := connection.recv():
-        method, arguments = order
-        answer = _attempt(lambda: getattr(worker, method)(*arguments))  # noqa: B023  called at once
-        try:
-            connection.send(answer)
-        except (TypeError, AttributeError, ValueError) as error:
-            connection.send(
-                (False, RuntimeError(f"{method} answered what cannot be sent: {error}"))
-            )
+    while (order := connection.recv_bytes()) != _DISMISSAL:
+        connection.send_bytes(answer(worker, order))
     if hasattr(worker, "close"):
         worker.close()
 

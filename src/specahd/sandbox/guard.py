@@ -10,13 +10,13 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 
+from specahd.core.syntax import parse, refuse_uncompilable
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
+from specahd.sandbox.values import Refusal, check_call, check_constant, check_operands
 
 MAX_SOURCE = 20_000
 MAX_NODES = 6_000
 MAX_DEPTH = 60
-MAX_STRING = 200
-MAX_INTEGER = 2**63
 
 _NODES = (
     *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.For),
@@ -27,7 +27,6 @@ _NODES = (
     *(ast.Tuple, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
 )
 _MODULES = {"np": NUMPY, "math": MATH, "np.linalg": LINALG}
-_REDUCTIONS = frozenset({"all", "any", "max", "mean", "min", "prod", "std", "sum", "var"})
 _REASONS: dict[type[ast.AST], str] = {
     ast.Import: "imports are not allowed",
     ast.ImportFrom: "imports are not allowed",
@@ -46,14 +45,6 @@ _REASONS: dict[type[ast.AST], str] = {
     ast.YieldFrom: "generator functions are not allowed",
     ast.Match: "match is not allowed",
 }
-
-
-class _Refusal(Exception):
-    """Carries the rule that a program broke and the node that broke it."""
-
-    def __init__(self, rule: str, node: ast.AST | None = None) -> None:
-        line = getattr(node, "lineno", None)
-        super().__init__(f"Line {line}: {rule}." if line else f"{rule[0].upper()}{rule[1:]}.")
 
 
 def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
@@ -77,24 +68,24 @@ def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
         _check_body(function)
         _check_lambdas(function)
         _compile(function)
-    except _Refusal as refusal:
+    except Refusal as refusal:
         return str(refusal)
     return None
 
 
 def _parse(source: str) -> ast.Module:
     if len(source) > MAX_SOURCE:
-        raise _Refusal(f"the source is longer than {MAX_SOURCE:,} characters")
+        raise Refusal(f"the source is longer than {MAX_SOURCE:,} characters")
     if not source.isascii():
-        raise _Refusal("the source has characters outside ASCII")
+        raise Refusal("the source has characters outside ASCII")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            tree = parse(source)
     except SyntaxError as error:
-        raise _Refusal(f"the source is not Python ({error.msg}, line {error.lineno})") from error
+        raise Refusal(f"the source is not Python ({error.msg}, line {error.lineno})") from error
     except (ValueError, MemoryError, RecursionError) as error:
-        raise _Refusal("the source is not Python that the parser can hold") from error
+        raise Refusal("the source is not Python that the parser can hold") from error
     _check_size(tree)
     return tree
 
@@ -105,21 +96,19 @@ def _check_size(tree: ast.Module) -> None:
     for _ in range(MAX_DEPTH):
         nodes += len(level)
         if nodes > MAX_NODES:
-            raise _Refusal(f"the program has more than {MAX_NODES:,} syntax nodes")
+            raise Refusal(f"the program has more than {MAX_NODES:,} syntax nodes")
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return
-    raise _Refusal(f"the program is nested deeper than {MAX_DEPTH} levels")
+    raise Refusal(f"the program is nested deeper than {MAX_DEPTH} levels")
 
 
 def _only_function(tree: ast.Module) -> ast.FunctionDef:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
-            raise _Refusal(
-                _REASONS.get(type(node), "a program is one function, nothing else"), node
-            )
+            raise Refusal(_REASONS.get(type(node), "a program is one function, nothing else"), node)
     if len(tree.body) != 1:
-        raise _Refusal(f"a program is one function, not {len(tree.body)}")
+        raise Refusal(f"a program is one function, not {len(tree.body)}")
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
     return function
@@ -127,23 +116,23 @@ def _only_function(tree: ast.Module) -> ast.FunctionDef:
 
 def _check_signature(function: ast.FunctionDef, name: str, arguments: Sequence[str]) -> None:
     if function.decorator_list:
-        raise _Refusal("decorators are not allowed", function)
+        raise Refusal("decorators are not allowed", function)
     if function.name != name:
-        raise _Refusal(f"the function must be called {name}, not {function.name}", function)
+        raise Refusal(f"the function must be called {name}, not {function.name}", function)
     if _parameters(function.args, function) != list(arguments):
-        raise _Refusal(f"the arguments must be ({', '.join(arguments)})", function)
+        raise Refusal(f"the arguments must be ({', '.join(arguments)})", function)
     if function.returns is not None:
-        raise _Refusal("annotations are not allowed", function)
+        raise Refusal("annotations are not allowed", function)
 
 
 def _parameters(arguments: ast.arguments, node: ast.AST) -> list[str]:
     """Return the names of plain positional arguments, and refuse any other kind."""
     starred = arguments.vararg or arguments.kwarg
     if starred or arguments.posonlyargs or arguments.kwonlyargs or arguments.defaults:
-        raise _Refusal("arguments must be plain, without star, slash or default", node)
+        raise Refusal("arguments must be plain, without star, slash or default", node)
     for argument in arguments.args:
         if argument.annotation is not None:
-            raise _Refusal("annotations are not allowed", argument)
+            raise Refusal("annotations are not allowed", argument)
     return [argument.arg for argument in arguments.args]
 
 
@@ -153,11 +142,11 @@ def _check_body(function: ast.FunctionDef) -> None:
     for node in _in_order(function):
         if not isinstance(node, _NODES):
             kind = type(node).__name__
-            raise _Refusal(_REASONS.get(type(node), f"{kind} is not allowed"), node)
+            raise Refusal(_REASONS.get(type(node), f"{kind} is not allowed"), node)
         if isinstance(node, ast.FunctionDef) and node is not function:
-            raise _Refusal("nested functions are not allowed", node)
+            raise Refusal("nested functions are not allowed", node)
         if isinstance(node, ast.Constant):
-            _check_constant(node)
+            check_constant(node)
         elif isinstance(node, ast.Attribute):
             _check_attribute(node, parents[node])
         elif isinstance(node, ast.Name):
@@ -166,11 +155,13 @@ def _check_body(function: ast.FunctionDef) -> None:
             for parameter in _parameters(node.args, node):
                 _check_binding(parameter, node, function.name)
         elif isinstance(node, ast.Call):
-            _check_call(node)
+            check_call(node, function)
+        elif isinstance(node, ast.BinOp):
+            check_operands(node)
         elif isinstance(node, ast.GeneratorExp) and not isinstance(parents[node], ast.Call):
-            raise _Refusal("a generator expression may only be an argument of a call", node)
+            raise Refusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
-            raise _Refusal("asynchronous code is not allowed", node.target)
+            raise Refusal("asynchronous code is not allowed", node.target)
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
@@ -186,63 +177,37 @@ def _bound_names(function: ast.FunctionDef) -> frozenset[str]:
     return frozenset(names | {n.id for n in stored if isinstance(n.ctx, ast.Store)})
 
 
-def _check_constant(node: ast.Constant) -> None:
-    value = node.value
-    if isinstance(value, str):
-        if len(value) > MAX_STRING:
-            raise _Refusal(f"a string is longer than {MAX_STRING} characters", node)
-        if "__" in value:
-            raise _Refusal("strings with double underscores are not allowed", node)
-    elif isinstance(value, (bytes, complex)):
-        raise _Refusal(f"{type(value).__name__} constants are not allowed", node)
-    elif isinstance(value, int) and value > MAX_INTEGER:
-        raise _Refusal("an integer is larger than 2**63", node)
-
-
 def _check_attribute(node: ast.Attribute, parent: ast.AST) -> None:
     if not isinstance(node.ctx, ast.Load):
-        raise _Refusal("attributes cannot be assigned", node)
+        raise Refusal("attributes cannot be assigned", node)
     if isinstance(node.value, ast.Attribute):
         _check_attribute(node.value, node)
     base = ast.unparse(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
     if base == "np" and node.attr == "linalg":
         if not isinstance(parent, ast.Attribute):
-            raise _Refusal("np.linalg may only stand before a dot", node)
+            raise Refusal("np.linalg may only stand before a dot", node)
     elif node.attr not in _MODULES.get(base, METHODS):
         where = base if base in _MODULES else ""
-        raise _Refusal(f"the attribute {where}.{node.attr} is not allowed", node)
+        raise Refusal(f"the attribute {where}.{node.attr} is not allowed", node)
 
 
 def _check_name(node: ast.Name, parent: ast.AST, own: str, bound: frozenset[str]) -> None:
     if isinstance(node.ctx, ast.Store):
         _check_binding(node.id, node, own)
     elif node.id == own:
-        raise _Refusal("recursion is not allowed", node)
+        raise Refusal("recursion is not allowed", node)
     elif node.id in _MODULES:
         if not isinstance(parent, ast.Attribute):
-            raise _Refusal(f"{node.id} may only stand before a dot", node)
+            raise Refusal(f"{node.id} may only stand before a dot", node)
     elif node.id not in bound and node.id not in BUILTINS:
-        raise _Refusal(f"the name {node.id} is not allowed", node)
+        raise Refusal(f"the name {node.id} is not allowed", node)
 
 
 def _check_binding(name: str, node: ast.AST, own: str) -> None:
     if name in _MODULES or name == own:
-        raise _Refusal(f"{name} cannot be assigned", node)
+        raise Refusal(f"{name} cannot be assigned", node)
     if "__" in name:
-        raise _Refusal(f"the name {name} has a double underscore", node)
-
-
-def _check_call(node: ast.Call) -> None:
-    keywords = {keyword.arg for keyword in node.keywords}
-    if None in keywords:
-        raise _Refusal("double-starred arguments are not allowed", node)
-    if any("__" in keyword for keyword in keywords if keyword):
-        raise _Refusal("keywords with double underscores are not allowed", node)
-    # Elementwise functions with `where` and no `out` answer with uninitialised memory.
-    if keywords & {"where", "out"} == {"where"}:
-        callee = node.func.attr if isinstance(node.func, ast.Attribute) else None
-        if callee not in _REDUCTIONS:
-            raise _Refusal("the keyword where needs the keyword out", node)
+        raise Refusal(f"the name {name} has a double underscore", node)
 
 
 def _check_lambdas(function: ast.FunctionDef) -> None:
@@ -254,10 +219,11 @@ def _check_lambdas(function: ast.FunctionDef) -> None:
     """
     helpers: dict[str, list[ast.Lambda]] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    helpers.setdefault(target.id, []).append(node.value)
+        if isinstance(node, ast.Assign):
+            targets = [name for target in node.targets for name in ast.walk(target)]
+            for target in targets:
+                if isinstance(target, ast.Name) and (lambdas := _lambdas_in(node.value)):
+                    helpers.setdefault(target.id, []).extend(lambdas)
     uses = {name: _names_in(bodies) & set(helpers) for name, bodies in helpers.items()}
     for name, bodies in helpers.items():
         reached, frontier = set[str](), set(uses[name])
@@ -265,14 +231,31 @@ def _check_lambdas(function: ast.FunctionDef) -> None:
             reached |= frontier
             frontier = {use for step in frontier for use in uses[step]} - reached
         if name in reached:
-            raise _Refusal(f"the lambda {name} calls itself", bodies[0])
+            raise Refusal(f"the lambda {name} calls itself", bodies[0])
     for node in ast.walk(function):
         if isinstance(node, ast.Lambda):
             own = {argument.arg for argument in node.args.args}
             for call in ast.walk(node.body):
                 callee = call.func if isinstance(call, ast.Call) else None
+                while isinstance(callee, ast.Subscript):
+                    callee = callee.value
                 if isinstance(callee, ast.Name) and callee.id in own:
-                    raise _Refusal("a lambda may not call its own argument", callee)
+                    raise Refusal("a lambda may not call its own argument", callee)
+
+
+def _lambdas_in(value: ast.expr) -> list[ast.Lambda]:
+    """Return the lambdas that a value is or holds, not those that its calls use."""
+    if isinstance(value, ast.Lambda):
+        return [value]
+    if isinstance(value, ast.Tuple | ast.List | ast.Set):
+        parts = value.elts
+    elif isinstance(value, ast.Dict):
+        parts = value.values
+    elif isinstance(value, ast.IfExp):
+        parts = [value.body, value.orelse]
+    else:
+        return []
+    return [found for part in parts for found in _lambdas_in(part)]
 
 
 def _names_in(bodies: Sequence[ast.Lambda]) -> set[str]:
@@ -284,6 +267,6 @@ def _compile(function: ast.FunctionDef) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(ast.Module([function], []), "<program>", "exec")
+            refuse_uncompilable(ast.Module([function], []))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise _Refusal("the source does not compile") from error
+        raise Refusal("the source does not compile") from error

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specahd.sandbox.arena import Arena
@@ -33,6 +33,18 @@ class Ending:
 
 class Keeper:
     """Starts one zygote and gives it orders; may be used from several threads.
+
+    Parameters
+    ----------
+    arena, path
+        What the zygote maps, and where it finds runners that are not installed.
+    runners
+        What it imports, and warms up, before it loses the right to read from disk.
+
+    Attributes
+    ----------
+    status
+        What holds its children, by layer (:attr:`confinement.Wall.status`).
 
     Raises
     ------
@@ -65,7 +77,8 @@ class Keeper:
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
         try:
-            self._report()
+            _, length, _ = self._report()
+            self.status: Mapping[str, str] = json.loads(self._receive(length))
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error
@@ -115,17 +128,22 @@ class Keeper:
         return Ending(None, os.WEXITSTATUS(status), cpu_seconds)
 
     def _report(self) -> tuple[int, int, float]:
-        report = b""
+        report = self._receive(REPORT.size)
+        pid, status, cpu_seconds = REPORT.unpack(report)
+        return pid, status, cpu_seconds
+
+    def _receive(self, size: int) -> bytes:
+        data = b""
         # A zygote that is stopped rather than dead times out here.
         with contextlib.suppress(OSError):
-            report = self._control.recv(REPORT.size)
-        if len(report) < REPORT.size:
+            while len(data) < size and (chunk := self._control.recv(size - len(data))):
+                data += chunk
+        if len(data) < size:
             # Nothing that it says later may be heard.
             self._process.kill()
             self._process.wait()
             raise ZygoteLost
-        pid, status, cpu_seconds = REPORT.unpack(report)
-        return pid, status, cpu_seconds
+        return data
 
     def close(self) -> None:
         """Hang up: the zygote ends its children and itself."""
@@ -135,6 +153,21 @@ class Keeper:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def inspect_host() -> Mapping[str, str]:
+    """Find out, by starting a zygote, which layers of the wall this host can put up.
+
+    Returns
+    -------
+    Mapping
+        By layer, ``enforced`` or why it is not (:attr:`confinement.Wall.status`).
+    """
+    arena = Arena.allocate([])
+    keeper = Keeper(arena, (), ())
+    keeper.close()
+    arena.close()
+    return keeper.status
 
 
 def _environment() -> dict[str, str]:

@@ -10,16 +10,16 @@ import json
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.program import Outcome
 from specahd.sandbox.arena import Arena
+from specahd.sandbox.calls import Call, Launch, Limits, Result, patience
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
 from specahd.sandbox.keeper import Ending, Keeper, ZygoteLost
 from specahd.sandbox.link import Link, LinkClosed, LinkStalled
-from specahd.sandbox.wire import Frame, IntArray, WireError, encode
+from specahd.sandbox.wire import Frame, WireError, encode
 
 # Calls sent ahead of their answers: enough that the child never waits for its parent.
 _WINDOW = 256
@@ -34,66 +34,10 @@ _REPLIES = frozenset(
         Outcome.LAUNCH_FAILED,
     }
 )
+_LAUNCH_SECONDS = 1.0
+_COMPILE_SECONDS = 60.0
+"""CPU time in which a child's programs must be launched; it counts towards no other limit."""
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the programs of a session may use (SPEC section 6, LIMITS).
-
-    Parameters
-    ----------
-    call_seconds
-        CPU time of one call. A call also ends after four times that in
-        wall-clock time, at least five seconds more, if the program sleeps.
-    total_seconds
-        CPU time of the session, over all its calls; None for no bound.
-    memory_bytes
-        Address space beyond that of the zygote, arena included.
-    """
-
-    call_seconds: float
-    total_seconds: float | None = None
-    memory_bytes: int = 1 << 30
-
-    def __post_init__(self) -> None:
-        for seconds in (self.call_seconds, self.total_seconds):
-            if seconds is not None and not LEAST_SECONDS <= seconds <= 1e6:
-                raise ValueError(f"Expected seconds in [{LEAST_SECONDS}, 1e6], got {seconds}.")
-        if self.memory_bytes < 0:
-            raise ValueError(f"Expected memory_bytes of at least 0, got {self.memory_bytes}.")
-
-    @property
-    def wall_seconds(self) -> float:
-        return max(4.0 * self.call_seconds, self.call_seconds + 5.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A program to be launched: guarded source, function name, ``package.module:runner``."""
-
-    source: str
-    name: str
-    runner: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """One call: positions in the session's programs and the arena's instances, and inputs."""
-
-    program: int
-    instance: int
-    inputs: tuple[IntArray, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """What came of a call; ``output`` is empty unless the outcome is ok."""
-
-    outcome: Outcome
-    output: tuple[IntArray, ...] = ()
-    detail: str = ""
-    cpu_seconds: float = 0.0
 
 
 class Sandbox:
@@ -105,36 +49,54 @@ class Sandbox:
         Filled before the first session.
     runners
         Every ``package.module:function`` that a launch may name.
+    compiled
+        Runners that compile programs; those of ``runners`` stand beside them. They
+        have a zygote of their own, which starts when it is first needed: it takes
+        seconds to warm up, and larger processes fork more slowly.
     path
         Directories added to the zygote's import path, for runners that are not
         installed.
     """
 
-    def __init__(self, arena: Arena, runners: Sequence[str], path: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        runners: Sequence[str],
+        path: Sequence[str] = (),
+        compiled: Sequence[str] = (),
+    ) -> None:
         self._arena = arena
-        self._runners = tuple(runners)
+        self._runners = {False: tuple(runners), True: (*runners, *compiled)}
         self._path = tuple(path)
         self._lock = threading.Lock()
-        self._keeper = Keeper(arena, self._runners, self._path)
+        self._keepers = {False: self._start(False)}
+
+    def _start(self, compiling: bool) -> Keeper:
+        return Keeper(self._arena, self._runners[compiling], self._path)
 
     def session(self, programs: Sequence[Launch], limits: Limits) -> "Session":
         """Fork a child and launch the programs in it; several sessions may be open at once."""
+        known = self._runners[True]
         for program in programs:
-            if program.runner not in self._runners:
-                raise ValueError(f"Expected one of {self._runners}, got {program.runner!r}.")
-        return Session(self, programs, limits)
+            if program.runner not in known:
+                raise ValueError(f"Expected one of {known}, got {program.runner!r}.")
+        compiling = any(program.runner not in self._runners[False] for program in programs)
+        return Session(self, programs, limits, compiling)
 
-    def _living_keeper(self) -> Keeper:
+    def _living_keeper(self, compiling: bool) -> Keeper:
         """Return the keeper of a zygote that lives, a new one if need be."""
         with self._lock:
-            if not self._keeper.alive:
-                self._keeper.close()
-                self._keeper = Keeper(self._arena, self._runners, self._path)
-            return self._keeper
+            keeper = self._keepers.get(compiling)
+            if keeper is None or not keeper.alive:
+                if keeper is not None:
+                    keeper.close()
+                keeper = self._keepers[compiling] = self._start(compiling)
+            return keeper
 
     def close(self) -> None:
-        """End the zygote and every child."""
-        self._keeper.close()
+        """End the zygotes and every child."""
+        for keeper in self._keepers.values():
+            keeper.close()
 
     def __enter__(self) -> Self:
         return self
@@ -158,6 +120,7 @@ class _Child:
         self.link.send(launch)
         self._sent = 0
         self._received = -1  # the hello frame is number 0
+        self.launch_seconds = 0.0
         self.cpu_seconds = 0.0
 
     @property
@@ -177,7 +140,10 @@ class _Child:
         outcome = OUTCOMES[frame.code]
         if outcome not in _REPLIES or (frame.arrays and outcome is not Outcome.OK):
             raise WireError("A reply says what none can say.")
-        self.cpu_seconds += frame.cpu_seconds
+        if frame.number == 0:
+            self.launch_seconds = frame.cpu_seconds
+        else:
+            self.cpu_seconds += frame.cpu_seconds
         return Result(outcome, frame.arrays, frame.detail, frame.cpu_seconds)
 
     def end(self) -> Ending:
@@ -194,13 +160,16 @@ class Session:
         OK, or LAUNCH_FAILED and why; then every call answers the same.
     """
 
-    def __init__(self, sandbox: Sandbox, programs: Sequence[Launch], limits: Limits) -> None:
+    def __init__(
+        self, sandbox: Sandbox, programs: Sequence[Launch], limits: Limits, compiling: bool
+    ) -> None:
         self._sandbox = sandbox
         self._programs = [
             {"source": program.source, "name": program.name, "runner": program.runner}
             for program in programs
         ]
         self._limits = limits
+        self._compiling = compiling
         self._spent = 0.0
         self._child: _Child | None = None
         self.launched, self.detail = Outcome.OK, ""
@@ -257,7 +226,7 @@ class Session:
                 child.ask(calls[asked])
                 asked += 1
             try:
-                return self._receive()
+                return self._receive(self._limits.wall_seconds)
             except ZygoteLost:
                 # Not this program's doing, unless it happens again.
                 if attempt == 2:
@@ -266,8 +235,10 @@ class Session:
 
     def _launch(self) -> None:
         """Fork a child and wait for its hello."""
+        launch_seconds = _COMPILE_SECONDS if self._compiling else _LAUNCH_SECONDS
         order: dict[str, Any] = {
             "programs": self._programs,
+            "launch_seconds": launch_seconds,
             "call_seconds": self._limits.call_seconds,
             "total_seconds": None if self._limits.total_seconds is None else self._left(),
             "memory_bytes": self._limits.memory_bytes,
@@ -275,8 +246,9 @@ class Session:
         text = json.dumps(order).encode()
         for attempt in (1, 2):
             try:
-                self._child = _Child(self._sandbox._living_keeper(), LENGTH.pack(len(text)) + text)
-                hello = self._receive()
+                keeper = self._sandbox._living_keeper(self._compiling)
+                self._child = _Child(keeper, LENGTH.pack(len(text)) + text)
+                hello = self._receive(patience(launch_seconds))
             except ZygoteLost:
                 if attempt == 2:
                     raise RuntimeError("The sandbox cannot fork.") from None
@@ -286,7 +258,7 @@ class Session:
                 self.close()
             return
 
-    def _receive(self) -> Result:
+    def _receive(self, seconds: float) -> Result:
         """Return what the child says, or what its silence means; a dead child is ended.
 
         Raises
@@ -295,15 +267,14 @@ class Session:
             The child died with its zygote.
         """
         assert self._child is not None
-        known = self._child.cpu_seconds
+        known = self._child.launch_seconds + self._child.cpu_seconds
         try:
-            result = self._child.receive(self._limits.wall_seconds)
+            result = self._child.receive(seconds)
         except LinkClosed:
             ending = self._end()
             outcome, detail = _verdict(ending)
         except LinkStalled:
             ending = self._end()
-            seconds = self._limits.wall_seconds
             outcome, detail = Outcome.TIMEOUT, f"no answer in {seconds:g} s of wall-clock time"
         except WireError as error:
             ending = self._end()
@@ -324,7 +295,8 @@ class Session:
         child, self._child = self._child, None
         self._spent += child.cpu_seconds
         ending = child.end()
-        self._spent += max(0.0, ending.cpu_seconds - child.cpu_seconds)
+        known = child.launch_seconds + child.cpu_seconds
+        self._spent += max(0.0, ending.cpu_seconds - known)
         return ending
 
 

@@ -158,12 +158,16 @@ def _decode_text(data: bytes) -> str:
 def _decode_arrays(data: bytes, count: int) -> tuple[IntArray, ...]:
     if len(data) % 8:
         raise WireError("A frame's arrays are torn.")
-    words = np.frombuffer(data, "<i8").astype(np.int64, copy=False)
-    lengths = words[:count]
-    room = words.size - count
-    # Bounded one by one first, so that the sum cannot overflow.
-    if np.any(lengths < 0) or np.any(lengths > room) or int(lengths.sum()) != room:
+    words = np.frombuffer(data, "<i8")
+    if words.dtype != np.int64:
+        words = words.astype(np.int64)
+    # Python integers: their sum cannot overflow.
+    lengths: Sequence[int] = words[:count].tolist()
+    if min(lengths, default=0) < 0 or sum(lengths) != words.size - count:
         raise WireError("A frame's arrays do not add up.")
-    ends: Sequence[int] = (count + np.cumsum(lengths)).tolist()
-    starts = [count, *ends]
-    return tuple(words[start:end] for start, end in zip(starts, ends, strict=False))
+    arrays = []
+    start = count
+    for length in lengths:
+        arrays.append(words[start : start + length])
+        start += length
+    return tuple(arrays)

@@ -1,9 +1,10 @@
 """A warm process that only forks: ``python -m specahd.sandbox.zygote``.
 
-It imports NumPy and the runners once, maps the arena read-only, and obeys three
-orders of the parent that started it: fork a child, end a child, and (when the
-parent hangs up or dies) end all of them and itself. Every process that its
-children leave behind becomes its own child and is ended with them.
+It imports NumPy and the runners once, maps the arena read-only, builds the wall
+around its children, and obeys three orders of the parent that started it: fork a
+child, end a child, and (when the parent hangs up or dies) end all of them and
+itself. Every process that its children leave behind becomes its own child and is
+ended with them.
 """
 
 import gc
@@ -19,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import numpy.ma  # NumPy loads it late (setxor1d), when children can load no more
 
 from specahd.sandbox import confinement
 from specahd.sandbox.arena import Arena
@@ -28,7 +30,11 @@ ORDER = struct.Struct("<cq")
 """What is to be done, and to which process."""
 FORK, END = b"F", b"E"
 REPORT = struct.Struct("<qid")
-"""Process (-1: it could not be forked), wait status, CPU seconds."""
+"""Process (-1: it could not be forked), wait status, CPU seconds.
+
+The first report has the length of the wall's status in the second place; the status
+follows, as JSON.
+"""
 
 _SWEEPS = 1000
 
@@ -36,8 +42,15 @@ _SWEEPS = 1000
 class Zygote:
     """The warm process: its arena, its runners, and the children it has."""
 
-    def __init__(self, control: socket.socket, arena: Arena, runners: dict[str, Runner]) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        arena: Arena,
+        runners: dict[str, Runner],
+        wall: confinement.Wall,
+    ) -> None:
         self._control = control
+        self._wall = wall
         self._instances = [arena.arrays(instance) for instance in range(len(arena))]
         self._runners = runners
         self._children: set[int] = set()
@@ -45,7 +58,8 @@ class Zygote:
     def obey(self) -> None:
         """Carry out orders until the parent hangs up or dies, then end every child."""
         with suppress(ConnectionError):
-            self._control.sendall(REPORT.pack(os.getpid(), 0, 0.0))
+            status = json.dumps(self._wall.status).encode()
+            self._control.sendall(REPORT.pack(os.getpid(), len(status), 0.0) + status)
             while True:
                 order, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
                 if len(order) < ORDER.size:
@@ -63,7 +77,8 @@ class Zygote:
         except OSError:
             pid = -1
         if pid == 0:
-            serve(socket.socket(fileno=descriptor), self._runners, self._instances, zygote)
+            connection = socket.socket(fileno=descriptor)
+            serve(connection, self._runners, self._instances, zygote, self._wall)
         os.close(descriptor)
         if pid > 0:
             self._children.add(pid)
@@ -102,6 +117,8 @@ class Zygote:
 def _load(name: str) -> Runner:
     module, _, function = name.partition(":")
     runner: Runner = getattr(importlib.import_module(module), function)
+    if hasattr(runner, "warm_up"):
+        runner.warm_up()
     return runner
 
 
@@ -114,7 +131,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     confinement.adopt_orphans()
-    zygote = Zygote(socket.socket(fileno=start["control"]), arena, runners)
+    wall = confinement.Wall()
+    zygote = Zygote(socket.socket(fileno=start["control"]), arena, runners, wall)
     # Collected and frozen: the children share these pages and never write to them.
     gc.collect()
     gc.freeze()

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from specahd.core.contract import Contract, Parent
-from specahd.core.program import Level, Outcome, Program
+from specahd.core.program import Level, Outcome, Program, Tier
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
 """Orders programs, given oldest first, from best to worst, each with its measured score."""
@@ -60,6 +60,8 @@ class Evaluation:
         The level's measure, larger is better; None when there is none.
     retained
         Whether the candidate may survive.
+    tier
+        How the candidate ran, and will run from now on; None if it did not.
     vector
         Measurements behind the score, for ``responses.jsonl``.
     record
@@ -70,6 +72,7 @@ class Evaluation:
     detail: str
     score: float | None
     retained: bool
+    tier: Tier | None = None
     vector: Mapping[str, Any] = field(default_factory=dict)
     record: Mapping[str, Any] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -198,6 +198,7 @@ class Engine:
             evaluation = search.measure(result)
             if evaluation.retained:
                 assert program is not None
+                program = replace(program, tier=evaluation.tier)
                 search.admit(program, result)
         search.policy.tell(program if evaluation.retained else None)
         sample.seconds["commit"] = time.perf_counter() - sample.started
@@ -217,6 +218,7 @@ class Engine:
                 "reply": sample.reply.result().text,
                 "source": program.source if program else None,
                 "idea": program.idea if program else None,
+                "tier": evaluation.tier,
                 "outcome": evaluation.outcome,
                 "detail": evaluation.detail,
                 "score": evaluation.score,

@@ -10,9 +10,13 @@ from specahd.routing.geometry import Convention, distances
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"baseline": "best"}, "Expected a baseline in nearest, savings, got 'best'."),
+        ({"baseline": "best"}, "Expected a baseline in nearest, savings, pyvrp, got 'best'."),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
+        (
+            {"solver_iterations": 0},
+            "Expected solver_iterations of at least 1, got 0.",
+        ),
     ],
 )
 def test_parameters_are_validated_where_born(parameters, message):
@@ -76,7 +80,7 @@ def test_solution_files(data, tmp_path):
     problem = CVRP()
     routes, cost = problem.read_solution(data / "tiny.sol")
     assert cost == problem.cost(problem.read(data / "tiny.vrp"), routes)
-    assert problem.dumps_solution(routes, cost) == (data / "tiny.sol").read_text()
+    assert problem.solution_files("x", routes, cost)[".sol"] == (data / "tiny.sol").read_text()
 
 
 def test_every_pool_is_generated():

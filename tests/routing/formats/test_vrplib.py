@@ -85,7 +85,11 @@ TORN = {
     "no capacity": ("CAPACITY : 10\n", "", "CAPACITY is missing"),
     "capacity no number": ("CAPACITY : 10", "CAPACITY : ten", "CAPACITY is 'ten'"),
     "no customer": ("DIMENSION	:  6", "DIMENSION : 1", "expected at least 2"),
-    "other weights": ("EUC_2D", "MAN_2D", "EDGE_WEIGHT_TYPE is 'MAN_2D', expected EUC_2D or CEIL_2D"),
+    "other weights": (
+        "EUC_2D",
+        "MAN_2D",
+        "EDGE_WEIGHT_TYPE is 'MAN_2D', expected EUC_2D or CEIL_2D",
+    ),
     "other type": ("TYPE: CVRP", "TYPE: TSP", "TYPE is 'TSP', expected CVRP"),
     "other section": ("DEMAND_SECTION", "PICKUP_SECTION", "PICKUP_SECTION is not supported"),
     "other constraint": ("CAPACITY", "DISTANCE : 200\nCAPACITY", "DISTANCE states a constraint"),

@@ -1,4 +1,4 @@
-"""Baseline solvers B: quick, deterministic, always feasible."""
+"""Baseline solvers B: deterministic, always feasible."""
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -11,7 +11,8 @@ from specahd.routing.kernels.construction import (
     nearest_routes,
     pair_savings,
 )
-from specahd.routing.kernels.distances import CODES, NO_MATRIX
+from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.routes import Solution
 
 NEIGHBOURS = 100
@@ -49,6 +50,21 @@ def savings(instance: CVRPInstance) -> Solution:
     order = np.argsort(-gains, kind="stable")
     order = order[gains[order] > 0]
     return nested(*joined_routes(starts[order], ends[order], instance.demands, instance.capacity))
+
+
+def pyvrp(instance: CVRPInstance, iterations: int) -> Solution:
+    """Run PyVRP for so many iterations."""
+    matrix = instance.matrix
+    if matrix is None:
+        matrix = np.empty((instance.size + 1, instance.size + 1))
+        fill_distance_matrix(instance.coords, instance.convention, matrix)
+    return solver.solve(
+        distances=matrix,
+        demands=instance.demands,
+        capacity=instance.capacity,
+        iterations=iterations,
+        seed=0,
+    )
 
 
 def _neighbouring_pairs(instance: CVRPInstance) -> tuple[IntArray, IntArray]:

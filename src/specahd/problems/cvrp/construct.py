@@ -13,6 +13,7 @@ import numpy as np
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import flattened, views
 from specahd.routing.base import IntArray
+from specahd.routing.local import Waiting, local_distances
 
 
 def propose(
@@ -85,29 +86,30 @@ def rebuild(
         An answer is no integer, or a customer outweighs an empty vehicle.
     """
     nodes = np.concatenate(([0], inputs[0]))
-    distances = np.ascontiguousarray(arrays["distance_matrix"][np.ix_(nodes, nodes)])
-    demands = arrays["demands"][nodes]
-    distances.flags.writeable = False
-    demands.flags.writeable = False
+    distances, demands = arrays["distance_matrix"], arrays["demands"]
+    if len(nodes) < len(demands):
+        distances, demands = local_distances(distances, nodes), demands[nodes]
+        demands.flags.writeable = False
     loads: list[int] = demands.tolist()
     capacity = int(arrays["capacity"][0])
     largest = max(loads)
     if largest > capacity:
         raise InvalidAnswer("A customer outweighs an empty vehicle.")
 
-    remaining = np.arange(1, len(nodes))
-    waiting = set(range(1, len(nodes)))
+    waiting = Waiting(len(nodes) - 1)
     route: list[int] = []
     current, rest, fallbacks = 0, capacity, 0
     # This loop is the price of every score in a run: few NumPy calls per step.
     with np.errstate(all="ignore"):
         while waiting:
-            feasible = remaining if rest >= largest else remaining[demands[remaining] <= rest]
-            if not len(feasible):
-                route.append(0)
-                current, rest = 0, capacity
-                continue
-            feasible.flags.writeable = False
+            feasible = waiting.array()
+            if rest < largest:
+                feasible = feasible[demands[feasible] <= rest]
+                if not len(feasible):
+                    route.append(0)
+                    current, rest = 0, capacity
+                    continue
+                feasible.flags.writeable = False
             answer = program(current, 0, feasible, rest, demands, distances)
             if type(answer) is not int:
                 if not isinstance(answer, np.integer):
@@ -117,12 +119,13 @@ def rebuild(
                 route.append(0)
                 current, rest = 0, capacity
                 continue
-            if answer not in waiting or loads[answer] > rest:
+            place = waiting.place(answer)
+            if place < 0 or loads[answer] > rest:
                 answer = int(feasible[np.argmin(distances[current, feasible])])
+                place = waiting.place(answer)
                 fallbacks += 1
             route.append(answer)
-            waiting.remove(answer)
-            remaining = remaining[remaining != answer]
+            waiting.remove(place)
             rest -= loads[answer]
             current = answer
     return [np.array(route, dtype=np.int64), np.array([fallbacks], dtype=np.int64)]

@@ -143,6 +143,7 @@ CONTRACTS: dict[Level, Contract] = {
         + "Write the function that decides HOW to rebuild a group: it is asked again and again "
         "for the next customer of the current route.",
         runner=construct.rebuild,
+        compiled="specahd.problems.cvrp.compiled:REBUILD",
         vocabulary=next_customer.vocabulary(),
     ),
 }

@@ -1,6 +1,7 @@
 """The CVRP as the search sees it; every method delegates to a room of this folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.problems.cvrp import baseline, checker, generator
 from specahd.problems.cvrp.instance import CVRPInstance, dumps, read
-from specahd.routing.base import FloatArray, IntArray, Region, Validation, Violation
+from specahd.routing.base import FloatArray, IntArray, PublicSet, Region, Validation, Violation
 from specahd.routing.formats import sol
 from specahd.routing.groups import concatenated, validate_groups
 from specahd.routing.vehicles import block, descriptor, routes
 from specahd.routing.vehicles.routes import Solution
 
-_BASELINES = {"nearest": baseline.nearest, "savings": baseline.savings}
+_BASELINES = ("nearest", "savings", "pyvrp")
 
 
 class CVRP:
@@ -27,11 +28,13 @@ class CVRP:
     Parameters
     ----------
     baseline
-        The baseline solver in force, ``nearest`` or ``savings``.
+        The baseline solver in force, ``nearest``, ``savings`` or ``pyvrp``.
     max_regions
         Most regions kept from one proposal, at least 1.
     max_size
         Most customers in a region, at least 2.
+    solver_iterations
+        Iterations of the baseline ``pyvrp``, at least 1.
 
     Raises
     ------
@@ -41,19 +44,35 @@ class CVRP:
 
     name: str = "cvrp"
     suffix: str = ".vrp"
-    baselines: Sequence[str] = tuple(_BASELINES)
+    public_sets: Sequence[PublicSet] = (
+        PublicSet("cvrp_small", "cvrp_small/*.vrp", ("{stem}.sol",)),
+        PublicSet("cvrp_belgium", "cvrp_belgium/*.vrp", ("{stem}.sol",)),
+        PublicSet("cvrp_x", "cvrp_x/*.vrp", ("{stem}.sol",)),
+        PublicSet("cvrp_xl", "cvrp_xl/*.vrp"),
+    )
+    baselines: Sequence[str] = _BASELINES
+    references: Sequence[str] = ("nearest", "savings")
     descriptor_names: tuple[str, ...] = descriptor.NAMES
 
-    def __init__(self, baseline: str = "nearest", max_regions: int = 8, max_size: int = 50) -> None:
+    def __init__(
+        self,
+        baseline: str = "nearest",
+        max_regions: int = 8,
+        max_size: int = 50,
+        solver_iterations: int = 200,
+    ) -> None:
         if baseline not in _BASELINES:
             raise ConfigError(f"Expected a baseline in {', '.join(_BASELINES)}, got {baseline!r}.")
         if max_regions < 1:
             raise ConfigError(f"Expected max_regions of at least 1, got {max_regions}.")
         if max_size < 2:
             raise ConfigError(f"Expected max_size of at least 2, got {max_size}.")
+        if solver_iterations < 1:
+            raise ConfigError(f"Expected solver_iterations of at least 1, got {solver_iterations}.")
         self.baseline_name = baseline
         self.max_regions = max_regions
         self.max_size = max_size
+        self.solver_iterations = solver_iterations
 
     def contract(self, level: Level) -> Contract:
         # Only a search needs the contracts; reading and checking do not.
@@ -70,17 +89,22 @@ class CVRP:
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
         return sol.read(path)
 
-    def dumps_solution(self, solution: Solution, cost: float) -> str:
-        return sol.dumps(solution, cost)
+    def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
+        return {".sol": sol.dumps(solution, cost)}
 
     def generate(self, pool: str, seed: int) -> Iterator[CVRPInstance]:
         return generator.generate(pool, seed)
 
     def baseline(self, instance: CVRPInstance, name: str | None = None) -> Solution:
         name = self.baseline_name if name is None else name
-        if name not in _BASELINES:
-            raise ConfigError(f"Expected a baseline in {', '.join(_BASELINES)}, got {name!r}.")
-        return _BASELINES[name](instance)
+        solvers: dict[str, Callable[[CVRPInstance], Solution]] = {
+            "nearest": baseline.nearest,
+            "savings": baseline.savings,
+            "pyvrp": partial(baseline.pyvrp, iterations=self.solver_iterations),
+        }
+        if name not in solvers:
+            raise ConfigError(f"Expected a baseline in {', '.join(solvers)}, got {name!r}.")
+        return solvers[name](instance)
 
     def cost(self, instance: CVRPInstance, solution: Solution) -> float:
         return checker.cost(instance, solution)

@@ -12,6 +12,8 @@ Routes = tuple[tuple[int, ...], ...]
 
 _ROUTE = re.compile(r"route\s*#?\s*\d+\s*:\s*(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost\s*:?\s*([0-9.eE+-]+)", re.IGNORECASE)
+# What some files add of their cost.
+_OPTIMAL = re.compile(r"optimal\s*:\s*\w+", re.IGNORECASE)
 _CUSTOMER = re.compile(r"-?\d{1,10}")
 
 
@@ -33,7 +35,7 @@ def read(path: Path) -> tuple[Routes, float | None]:
             routes.append(tuple(_customer(path, line_number, word) for word in route[1].split()))
         elif stated := _COST.fullmatch(text):
             cost = _cost(path, line_number, stated[1])
-        elif text:
+        elif text and _OPTIMAL.fullmatch(text) is None:
             raise FileError(
                 f"{path}: line {line_number} is {text[:40]!r}, "
                 f"expected 'Route #k: customers' or 'Cost value'."

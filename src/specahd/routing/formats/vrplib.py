@@ -1,4 +1,4 @@
-"""VRPLIB text files of capacitated problems, as CVRPLIB has them."""
+"""VRPLIB text files of capacitated problems, as CVRPLIB has them, and of VRPTW, as PyVRP has."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,14 @@ from specahd.routing.formats.sections import Sections
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
+TIMED = "VRPTW"
+"""The TYPE of files that have time windows."""
 LARGEST = 2**31 - 1
 """Largest capacity and demand."""
 FARTHEST = 1e9
 """Largest absolute coordinate: squares and sums of distances stay finite and exact."""
+LATEST = 1e9
+"""Latest time and longest service, in the unit of distances."""
 
 _SECTIONS = (
     "NODE_COORD_SECTION",
@@ -22,8 +26,28 @@ _SECTIONS = (
     "EDGE_WEIGHT_SECTION",
     "DISPLAY_DATA_SECTION",
 )
+_TIMED_SECTIONS = ("SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION")
 # What these state is a constraint; to pass over it would solve another problem.
 _CONSTRAINTS = ("DISTANCE", "SERVICE_TIME", "VEHICLE_CAPACITY", "SPEED")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindows:
+    """When service may start and how long it takes, each of shape (n + 1,).
+
+    Row 0 says when vehicles may leave the depot and when they are back.
+
+    Parameters
+    ----------
+    ready, due
+        In [0, 1e9], ``ready`` at most ``due``.
+    service
+        In [0, 1e9]; 0 at the depot.
+    """
+
+    ready: FloatArray
+    due: FloatArray
+    service: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +63,8 @@ class VRPLIBData:
     demands
         Shape (n + 1,), 0 at the depot, never negative. May exceed the
         capacity: not every problem forbids that.
+    windows
+        Of VRPTW files only.
     """
 
     name: str
@@ -48,6 +74,7 @@ class VRPLIBData:
     coords: FloatArray | None
     weights: FloatArray | None
     demands: IntArray
+    windows: TimeWindows | None = None
 
 
 def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
@@ -60,7 +87,8 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
     FileError
         The file is missing, torn, not text, or says what the format does not allow.
     """
-    sections = Sections(path, _SECTIONS)
+    timed = kind == TIMED
+    sections = Sections(path, (*_SECTIONS, *_TIMED_SECTIONS) if timed else _SECTIONS)
     sections.choice("TYPE", {kind: kind})
     for field in _CONSTRAINTS:
         if field in sections.fields:
@@ -77,7 +105,7 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
         weights = read_matrix(sections, dimension)
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
-        coords = _coords(sections, dimension)
+        coords = coordinates(sections, dimension)
     demands = _demands(sections, dimension)
     depot = _depot(sections, dimension)
     if demands[depot] != 0:
@@ -85,6 +113,7 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
             f"DEMAND_SECTION gives the depot {depot + 1} the demand {demands[depot]}, expected 0"
         )
     order = np.concatenate(([depot], np.delete(np.arange(dimension), depot)))
+    windows = _windows(sections, dimension, depot, order) if timed else None
     return VRPLIBData(
         name=sections.fields.get("NAME") or path.stem,
         comment=sections.fields.get("COMMENT", "").strip('"'),
@@ -93,10 +122,12 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
         coords=None if coords is None else coords[order],
         weights=None if weights is None else weights[np.ix_(order, order)],
         demands=demands[order],
+        windows=windows,
     )
 
 
-def _coords(sections: Sections, dimension: int) -> FloatArray:
+def coordinates(sections: Sections, dimension: int) -> FloatArray:
+    """Return the points of NODE_COORD_SECTION, in the file's order."""
     coords = sections.table("NODE_COORD_SECTION", dimension, 2)
     wrong = np.flatnonzero(~(np.abs(coords) <= FARTHEST).all(axis=1))
     if wrong.size:
@@ -121,6 +152,30 @@ def _demands(sections: Sections, dimension: int) -> IntArray:
     return numbers.astype(np.int64)
 
 
+def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) -> TimeWindows:
+    service = sections.table("SERVICE_TIME_SECTION", dimension, 1)[:, 0]
+    wrong = np.flatnonzero(~((service >= 0) & (service <= LATEST)))
+    if wrong.size:
+        raise sections.error(
+            f"SERVICE_TIME_SECTION gives node {wrong[0] + 1} the service time "
+            f"{service[wrong[0]]:g}, expected a number in [0, {LATEST:g}]"
+        )
+    if service[depot] != 0:
+        raise sections.error(
+            f"SERVICE_TIME_SECTION gives the depot {depot + 1} the service time "
+            f"{service[depot]:g}, expected 0"
+        )
+    times = sections.table("TIME_WINDOW_SECTION", dimension, 2)
+    ready, due = times[:, 0], times[:, 1]
+    wrong = np.flatnonzero(~((ready >= 0) & (ready <= due) & (due <= LATEST)))
+    if wrong.size:
+        raise sections.error(
+            f"TIME_WINDOW_SECTION opens node {wrong[0] + 1} at {ready[wrong[0]]:g} and closes it "
+            f"at {due[wrong[0]]:g}, expected 0 <= opening <= closing <= {LATEST:g}"
+        )
+    return TimeWindows(ready[order], due[order], service[order])
+
+
 def _depot(sections: Sections, dimension: int) -> int:
     """Return the index of the depot in the file's order."""
     numbers = sections.numbers("DEPOT_SECTION")
@@ -132,13 +187,16 @@ def _depot(sections: Sections, dimension: int) -> int:
     return int(depot) - 1
 
 
-def dumps(data: VRPLIBData) -> str:
-    """Return the text that :func:`read` and other tools read back; the depot is node 1."""
+def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
+    """Return the text that :func:`read` and other tools read back; the depot is node 1.
+
+    Its TYPE is ``kind``, unless there are time windows.
+    """
     lines = [f"NAME : {data.name}"]
     if data.comment:
         lines.append(f"COMMENT : {data.comment}")
     lines += [
-        "TYPE : CVRP",
+        f"TYPE : {kind if data.windows is None else TIMED}",
         f"DIMENSION : {len(data.demands)}",
         f"EDGE_WEIGHT_TYPE : {data.convention}",
         f"CAPACITY : {data.capacity}",
@@ -154,6 +212,19 @@ def dumps(data: VRPLIBData) -> str:
         ]
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]
+    if data.windows is not None:
+        lines.append("SERVICE_TIME_SECTION")
+        lines += [
+            f"{node} {number(time)}"
+            for node, time in enumerate(data.windows.service.tolist(), start=1)
+        ]
+        lines.append("TIME_WINDOW_SECTION")
+        lines += [
+            f"{node} {number(ready)} {number(due)}"
+            for node, (ready, due) in enumerate(
+                zip(data.windows.ready.tolist(), data.windows.due.tolist(), strict=True), start=1
+            )
+        ]
     lines += ["DEPOT_SECTION", "1", "-1", "EOF"]
     return "\n".join(lines) + "\n"
 

@@ -9,7 +9,7 @@ from numba import njit
 from specahd.routing.base import FloatArray
 from specahd.routing.geometry import EARTH_RADIUS, GEO_PI, Convention
 
-_EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _DIMACS, _EXPLICIT = range(7)
+_EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _FLOOR_2D, _DIMACS, _EXPLICIT = range(8)
 
 CODES = {
     Convention.EUC_2D: _EUC_2D,
@@ -17,6 +17,7 @@ CODES = {
     Convention.GEO: _GEO,
     Convention.ATT: _ATT,
     Convention.EXACT_2D: _EXACT_2D,
+    Convention.FLOOR_2D: _FLOOR_2D,
     Convention.DIMACS: _DIMACS,
     Convention.EXPLICIT: _EXPLICIT,
 }
@@ -55,6 +56,8 @@ def between(coords: Any, matrix: Any, code: int, start: int, end: int) -> Any:
         return np.ceil(exact)
     if code == _ATT:
         return np.ceil(math.sqrt((across * across + along * along) / 10.0))
+    if code == _FLOOR_2D:
+        return np.floor(exact)
     if code == _DIMACS:
         return np.floor(10.0 * exact) / 10.0
     return exact
@@ -100,6 +103,9 @@ def _fill(coords: Any, code: int, out: Any) -> None:
         elif code == _CEIL_2D:
             for j in range(size):
                 row[j] = np.ceil(row[j])
+        elif code == _FLOOR_2D:
+            for j in range(size):
+                row[j] = np.floor(row[j])
         elif code == _DIMACS:
             for j in range(size):
                 row[j] = np.floor(10.0 * row[j]) / 10.0

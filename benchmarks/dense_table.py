@@ -1,0 +1,100 @@
+"""One dense table, 10 programs x 400 CVRP tasks on 2 workers: its rate, and where time goes.
+
+``python benchmarks/dense_table.py [REPEATS]``; run in the environment of another checkout,
+it measures that one.
+"""
+
+import cProfile
+import multiprocessing
+import pstats
+import statistics
+import sys
+import time
+
+from specahd.core.contract import Request
+from specahd.core.program import Level, Program
+from specahd.llm.offline import OfflineProposer
+from specahd.llm.parsing import parse_reply
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.cases import Case, make_arena, make_cases
+from specahd.repair.evaluator import CallLimits, Evaluator
+from specahd.repair.responses import RepairTask
+from specahd.sandbox.arena import Arena
+
+PROGRAMS, TASKS, WORKERS = 10, 400, 2
+PROBLEM = CVRP()
+
+
+def programs() -> list[Program]:
+    """Return fresh offline programs that answer."""
+    contract = PROBLEM.contract(Level.LOWER)
+    made = []
+    for index in range(PROGRAMS):
+        reply = OfflineProposer().propose(Request(contract, 0, Level.LOWER, 0, index, "i1"))
+        source, idea = parse_reply(reply.text, contract)
+        made.append(Program(f"lower-0-{index:04d}", Level.LOWER, source, idea, "i1"))
+    return made
+
+
+def evaluator(cases: list[Case], arena: Arena) -> Evaluator:
+    return Evaluator(PROBLEM, cases, arena, CallLimits())
+
+
+def tasks_of(cases: list[Case], arena: Arena) -> list[RepairTask]:
+    made = evaluator(cases, arena)
+    seed = PROBLEM.contract(Level.UPPER).seed
+    tasks = made.expose(seed, range(len(cases)))[:TASKS]
+    made.close()
+    return tasks
+
+
+def work(share, cases, arena, tasks, ready, answer) -> None:
+    """Be one worker: measure some programs on every task."""
+    made = evaluator(cases, arena)
+    made.respond(share[0], tasks[:1])
+    ready.wait()
+    began = time.perf_counter()
+    answered = sum(made.respond(program, tasks).launched for program in share)
+    answer.put((answered, time.perf_counter() - began))
+    made.close()
+
+
+def table(cases: list[Case], arena: Arena, tasks: list[RepairTask]) -> float:
+    """Return programs per second of one table."""
+    context = multiprocessing.get_context("fork")
+    ready, answer = context.Barrier(WORKERS), context.Queue()
+    team = [
+        context.Process(
+            target=work, args=(programs()[w::WORKERS], cases, arena, tasks, ready, answer)
+        )
+        for w in range(WORKERS)
+    ]
+    for worker in team:
+        worker.start()
+    answers = [answer.get() for _ in team]
+    for worker in team:
+        worker.join()
+    return sum(count for count, _ in answers) / max(seconds for _, seconds in answers)
+
+
+def main() -> None:
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    cases = make_cases(PROBLEM, PROBLEM.generate("lower_train", 2024))
+    arena = make_arena(PROBLEM, cases)
+    tasks = tasks_of(cases, arena)
+    steps = sum(len(task.region.nodes) for task in tasks)
+    print(f"{PROGRAMS} programs x {len(tasks)} tasks ({steps} steps), {WORKERS} workers")
+    rates = [table(cases, arena, tasks) for _ in range(repeats)]
+    print(f"programs per second: median {statistics.median(rates):.2f}, all {sorted(rates)}")
+    made = evaluator(cases, arena)
+    profile = cProfile.Profile()
+    profile.enable()
+    for program in programs():
+        made.respond(program, tasks)
+    profile.disable()
+    pstats.Stats(profile).sort_stats("tottime").print_stats(18)
+    made.close()
+
+
+if __name__ == "__main__":
+    main()

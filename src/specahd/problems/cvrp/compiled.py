@@ -1,0 +1,101 @@
+"""The compiled twin of :func:`specahd.problems.cvrp.construct.rebuild`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.base import IntArray
+from specahd.routing.compilation import (
+    MATRIX,
+    NO_ANSWER,
+    NUMBER,
+    VECTOR,
+    CompiledRunner,
+    local_distances,
+    program_type,
+)
+
+_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
+_HEAVY, _NO_NODE = -1, -2
+
+
+@njit(
+    types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
+        program_type(_ARGUMENTS, NUMBER), MATRIX, VECTOR, NUMBER
+    ),
+    cache=True,
+)
+def _build(program: Any, distances: Any, demands: Any, capacity: int) -> Any:
+    """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    size = len(demands)
+    route = np.empty(2 * size, np.int64)
+    # Ascending; its first `left` entries wait.
+    remaining = np.arange(1, size)
+    feasible = np.empty(size, np.int64)
+    left = size - 1
+    largest = demands.max()
+    length = 0
+    fallbacks = 0
+    current = 0
+    rest = capacity
+    if largest > capacity:
+        return route[:0], _HEAVY
+    while left > 0:
+        candidates = remaining[:left]
+        if rest < largest:
+            fitting = 0
+            for place in range(left):
+                feasible[fitting] = remaining[place]
+                fitting += demands[remaining[place]] <= rest
+            candidates = feasible[:fitting]
+        if len(candidates) == 0:
+            route[length] = 0
+            length += 1
+            current = 0
+            rest = capacity
+            continue
+        answer = program(current, 0, candidates, rest, demands, distances)
+        if answer == NO_ANSWER:
+            return route[:0], _NO_NODE
+        if answer == 0 and current != 0:
+            route[length] = 0
+            length += 1
+            current = 0
+            rest = capacity
+            continue
+        place = np.searchsorted(remaining[:left], answer)
+        if place == left or remaining[place] != answer or demands[answer] > rest:
+            answer = candidates[0]
+            for node in candidates[1:]:
+                if distances[current, node] < distances[current, answer]:
+                    answer = node
+            place = np.searchsorted(remaining[:left], answer)
+            fallbacks += 1
+        route[length] = answer
+        length += 1
+        left -= 1
+        for later in range(place, left):
+            remaining[later] = remaining[later + 1]
+        rest -= demands[answer]
+        current = answer
+    return route[:length].copy(), fallbacks
+
+
+def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+    nodes = np.concatenate(([0], inputs[0]))
+    matrix, demands = arrays["distance_matrix"], arrays["demands"]
+    if len(nodes) < len(demands):
+        matrix, demands = local_distances(matrix, nodes), demands[nodes]
+    route, fallbacks = _build(program, matrix, demands, int(arrays["capacity"][0]))
+    if fallbacks == _HEAVY:
+        raise InvalidAnswer("A customer outweighs an empty vehicle.")
+    if fallbacks == _NO_NODE:
+        raise InvalidAnswer("Expected a node, got None.")
+    return [route, np.array([fallbacks], dtype=np.int64)]
+
+
+REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+"""What the sandbox child runs in the compiled tier."""

@@ -1,0 +1,154 @@
+"""The compiled tier: lower programs as first-class numba functions in compiled loops.
+
+A problem's construction loop is compiled once and cached on disk; it takes the
+program as an argument. The program is compiled in the child that runs it and is
+cached nowhere. Bounds are checked, and division follows NumPy. Answers that are
+no node (``None``, or falling off the end) become :data:`NO_ANSWER`, which the
+loops refuse as the interpreted runners refuse ``None``.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.routing.base import IntArray
+from specahd.routing.kernels.order import argsort
+
+NO_ANSWER = -(2**63 - 1)
+"""What a compiled program returns where Python returns None."""
+
+NUMBER = types.int64
+REAL = types.float64
+VECTOR = types.Array(types.int64, 1, "C", readonly=True)
+REALS = types.Array(types.float64, 1, "C", readonly=True)
+MATRIX = types.Array(types.float64, 2, "C", readonly=True)
+"""Arguments of programs and loops: read-only, as in the interpreted tier."""
+
+_WARM_UP = """
+def warm_up(number, vector, matrix):
+    row = matrix[number][vector]
+    scores = np.log(row + 1.0) + np.sqrt(np.abs(row)) * np.exp(-row) + np.maximum(row, 0.0) ** 2
+    scores += np.where(row > row.mean(), np.minimum(row, scores), row.sum() + row.std())
+    scores -= matrix[number, vector] / max(1.0, np.max(scores) - np.min(scores))
+    total = vector[np.argmin(scores)] + vector[np.argmax(scores)] + int(vector.sum())
+    for place in np.argsort(scores):
+        total += vector[place]
+    return total
+"""
+
+
+_ARGSORT = "__argsort"
+"""What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
+
+
+class Untranslatable(Exception):
+    """The program cannot be compiled: numba refuses it, or its answer has another type."""
+
+
+class CompiledRunner:
+    """Runs a lower program once, like a function of ``construct``, in compiled code.
+
+    Parameters
+    ----------
+    arguments
+        Types of the program's arguments: :data:`NUMBER`, :data:`REAL`,
+        :data:`VECTOR`, :data:`REALS` or :data:`MATRIX`.
+    answer
+        Type of what the program returns: :data:`NUMBER` or a tuple of it.
+    run
+        Calls the construction loop with ``(program, arrays, inputs)``.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[types.Type],
+        answer: types.Type,
+        run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Sequence[IntArray]],
+    ) -> None:
+        self._arguments = tuple(arguments)
+        self._answer = answer
+        self._run = run
+
+    def warm_up(self) -> None:
+        """Compile what most programs need of numba, before the child is confined."""
+        _compiled(_prepared(_WARM_UP, NUMBER), "warm_up", (NUMBER, VECTOR, MATRIX))
+
+    def translate(self, source: str, name: str) -> Any:
+        """Compile a guarded program.
+
+        Raises
+        ------
+        Untranslatable
+            With numba's reason in one line.
+        """
+        program = _compiled(_prepared(source, self._answer), name, self._arguments)
+        [signature] = program.nopython_signatures
+        if signature.return_type != self._answer:
+            raise Untranslatable(
+                f"Expected an answer of {self._answer}, not {signature.return_type}."
+            )
+        return program
+
+    def __call__(
+        self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+    ) -> Sequence[IntArray]:
+        return self._run(program, arrays, inputs)
+
+
+@njit(types.Array(types.float64, 2, "C")(MATRIX, VECTOR), cache=True)
+def local_distances(matrix: Any, nodes: Any) -> Any:
+    """Return the distances among some nodes."""
+    size = len(nodes)
+    local = np.empty((size, size))
+    # Unsigned indices spare the loop a look at every sign.
+    columns = nodes.astype(np.uint64)
+    for row in range(size):
+        source = matrix[nodes[row]]
+        target = local[row]
+        for column in range(size):
+            target[column] = source[columns[column]]
+    return local
+
+
+def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.Type:
+    """Return the type under which a loop takes a program."""
+    return types.FunctionType(answer(*arguments))
+
+
+def _compiled(source: str, name: str, arguments: tuple[types.Type, ...]) -> Any:
+    namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
+    exec(compile(source, "<program>", "exec"), namespace)
+    try:
+        return njit(arguments, boundscheck=True, error_model="numpy")(namespace[name])
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
+
+
+def _prepared(source: str, answer: types.Type) -> str:
+    """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
+    tree = ast.parse(source)
+    count = answer.count if isinstance(answer, types.UniTuple) else 0
+    nothing = f"({', '.join([str(NO_ANSWER)] * count)})" if count else str(NO_ANSWER)
+    [function] = tree.body
+    assert isinstance(function, ast.FunctionDef)
+    # Falling off the end returns None too.
+    function.body.append(ast.Return(None))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and _is_none(node.value):
+            node.value = ast.parse(nothing, mode="eval").body
+        elif isinstance(node, ast.Call) and _is_argsort(node):
+            node.func = ast.Name(_ARGSORT, ast.Load())
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_argsort(call: ast.Call) -> bool:
+    return ast.unparse(call.func) == "np.argsort" and len(call.args) == 1 and not call.keywords

@@ -1,0 +1,71 @@
+"""What is asked of a session, within which limits, and what comes of it."""
+
+from dataclasses import dataclass
+
+from specahd.core.program import Outcome
+from specahd.sandbox.child import LEAST_SECONDS
+from specahd.sandbox.wire import IntArray
+
+
+def patience(cpu_seconds: float) -> float:
+    """Return the wall-clock seconds to wait for what may take so much CPU time."""
+    return max(4.0 * cpu_seconds, cpu_seconds + 5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the programs of a session may use (SPEC section 6, LIMITS).
+
+    Parameters
+    ----------
+    call_seconds
+        CPU time of one call. A call also ends after four times that in
+        wall-clock time, at least five seconds more, if the program sleeps.
+    total_seconds
+        CPU time of the session, over all its calls; None for no bound.
+    memory_bytes
+        Address space beyond that of the zygote, arena included.
+    """
+
+    call_seconds: float
+    total_seconds: float | None = None
+    memory_bytes: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        for seconds in (self.call_seconds, self.total_seconds):
+            if seconds is not None and not LEAST_SECONDS <= seconds <= 1e6:
+                raise ValueError(f"Expected seconds in [{LEAST_SECONDS}, 1e6], got {seconds}.")
+        if self.memory_bytes < 0:
+            raise ValueError(f"Expected memory_bytes of at least 0, got {self.memory_bytes}.")
+
+    @property
+    def wall_seconds(self) -> float:
+        return patience(self.call_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A program to be launched: guarded source, function name, ``package.module:runner``."""
+
+    source: str
+    name: str
+    runner: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """One call: positions in the session's programs and the arena's instances, and inputs."""
+
+    program: int
+    instance: int
+    inputs: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What came of a call; ``output`` is empty unless the outcome is ok."""
+
+    outcome: Outcome
+    output: tuple[IntArray, ...] = ()
+    detail: str = ""
+    cpu_seconds: float = 0.0

@@ -1,0 +1,341 @@
+"""Workers on a Ray cluster; the only file that knows Ray, which is the extra ``ray``.
+
+Every worker is an actor with a CPU of its own, which Ray starts over wherever there
+is room when its process or its node is gone. The workers of a node share one arena:
+the first of them starts one more actor, which copies it out of the object store, and
+all of them map that copy.
+
+Results depend on the submission alone, so neither the number of nodes nor their loss
+changes any. Every node needs this version of specahd and of its libraries.
+"""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.errors import ConfigError
+from specahd.sandbox.arena import Arena, Directory
+from specahd.sandbox.executor import ATTEMPTS, Start, Submission, answer
+
+_PATIENCE = 120.0
+"""Seconds until the first worker must stand."""
+_REACH = 12.0
+"""Seconds until a cluster that does not tell its state counts as unreachable."""
+_PULSE = 5.0
+"""Seconds until an idle worker that does not answer gets no work until it does."""
+_PAUSE = 1.0
+"""Seconds between attempts to bring a worker up."""
+_HEADROOM = 200_000_000
+"""Bytes of a local object store beyond the arena."""
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+@dataclass(order=True, slots=True)
+class _Entry:
+    """A submission's place in the queue, kept if it comes back; None ends an attendant."""
+
+    number: float
+    submission: Submission | None = field(compare=False)
+    losses: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """References to what lies in the object store; a process fetches what it needs.
+
+    ``start`` stands for the executor's ``start`` and the arena's directory,
+    ``contents`` for the arena's block.
+    """
+
+    start: Any
+    contents: Any
+
+
+class RayExecutor:
+    """Worker processes on the nodes of a Ray cluster.
+
+    One thread attends each worker. A submission whose worker is lost goes to the
+    next free one, ahead of later ones. While no node is left, submissions wait
+    for one to join. Closing kills the workers; their sandboxes end with them.
+
+    Parameters
+    ----------
+    start
+        Makes the worker object, in each process; cloudpickle must be able to
+        send it. What it raises is raised here.
+    arena
+        Put into the object store once; each node keeps one copy for its workers.
+    workers
+        Number of processes in the whole cluster, at least 1. Those for which
+        there is no free CPU yet join when there is one.
+    address
+        ``HOST:PORT`` of the cluster's head, or ``auto`` for the cluster that this
+        machine is a node of, as it must be in either case. None starts one on
+        this machine and ends it with the executor.
+
+    Raises
+    ------
+    ConfigError
+        Ray is not installed, or the address leads to no cluster with a free CPU.
+    """
+
+    def __init__(
+        self, start: Start, arena: Arena, workers: int, address: str | None = None
+    ) -> None:
+        if workers < 1:
+            raise ValueError(f"Expected at least 1 worker, got {workers}.")
+        self.workers = workers
+        self._queue: queue.PriorityQueue[_Entry] = queue.PriorityQueue()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._submitted = 0
+        self._attended = workers
+        self._ray = _connect(address, workers, arena.contents().nbytes)
+        try:
+            self._stored = _Stored(
+                self._ray.put((start, arena.directory)), self._ray.put(arena.contents())
+            )
+            arena.close()
+            actor = self._ray.remote(num_cpus=1, max_restarts=-1)(_WorkerActor)
+            self._actors = [actor.remote() for _ in range(workers)]
+            self._await_first()
+        except BaseException:
+            self._ray.shutdown()
+            raise
+        self._attendants = [
+            threading.Thread(target=self._attend, args=(actor,), daemon=True)
+            for actor in self._actors
+        ]
+        for attendant in self._attendants:
+            attendant.start()
+
+    def _await_first(self) -> None:
+        ready = [actor.prepare.remote(self._stored) for actor in self._actors]
+        done, _ = self._ray.wait(ready, timeout=_PATIENCE)
+        if not done:
+            raise ConfigError(
+                "Expected executor.address to lead to a Ray cluster with a free CPU, "
+                f"but no worker started there within {_PATIENCE:.0f} seconds."
+            )
+        try:
+            self._ray.get(done)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+
+    @staticmethod
+    def require() -> None:
+        """Need the extra ``ray``."""
+        if find_spec("ray") is None:
+            raise ConfigError(
+                "Expected Ray for executor=ray; install it with pip install 'specahd[ray]'."
+            )
+
+    def submit(self, method: str, *arguments: Any) -> Future[Any]:
+        submission = Submission(method, arguments)
+        with self._lock:
+            if self._closed.is_set():
+                raise RuntimeError("The executor is closed.")
+            if self._attended == 0:
+                raise RuntimeError("The executor lost every worker for good.")
+            self._queue.put(_Entry(self._submitted, submission))
+            self._submitted += 1
+        return submission.future
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closed.is_set():
+                return
+            self._closed.set()
+            for submission in self._drain():
+                submission.cancel()
+        for _ in self._attendants:
+            self._queue.put(_Entry(float("inf"), None))
+        for actor in self._actors:
+            self._ray.kill(actor)
+        for attendant in self._attendants:
+            attendant.join()
+        self._ray.shutdown()
+
+    def _drain(self) -> list[Submission]:
+        submissions = []
+        with suppress(queue.Empty):
+            while submission := self._queue.get_nowait().submission:
+                submissions.append(submission)
+        return submissions
+
+    def _attend(self, actor: Any) -> None:
+        """Give a worker one submission at a time, until it is lost for good."""
+        stands = False
+        while stands or self._stands(actor):
+            entry = self._queue.get()
+            if entry.submission is None:
+                return
+            stands = self._carry_out(entry, entry.submission, actor)
+        with self._lock:
+            self._attended -= 1
+            if self._attended == 0:
+                for submission in self._drain():
+                    submission.lose("lost every worker for good")
+
+    def _carry_out(self, entry: _Entry, submission: Submission, actor: Any) -> bool:
+        """Have a worker answer, or let the submission wait for another one.
+
+        Returns
+        -------
+        bool
+            Whether the worker still stands.
+        """
+        if not self._stands(actor, _PULSE):
+            self._put_back(entry, submission)
+            return False
+        if not submission.begin():
+            return True
+        try:
+            submission.settle(self._ray.get(actor.call.remote(submission.order())))
+        except self._ray.exceptions.RayError:
+            entry.losses += 1
+            self._put_back(entry, submission)
+            return False
+        except Exception as error:  # noqa: BLE001  goes to the future
+            submission.future.set_exception(error)
+        return True
+
+    def _put_back(self, entry: _Entry, submission: Submission) -> None:
+        with self._lock:
+            if self._closed.is_set():
+                submission.cancel()
+            elif entry.losses == ATTEMPTS:
+                submission.lose(f"lost {ATTEMPTS} workers in a row")
+            else:
+                self._queue.put(entry)
+
+    def _stands(self, actor: Any, seconds: float | None = None) -> bool:
+        """Say whether a worker is there to be called, after so many seconds at most.
+
+        Without a bound, wait until Ray has started it over, on a node that joins
+        if need be; if it is absent then, it is lost for good.
+        """
+        failures = 0
+        while failures < ATTEMPTS and not self._closed.is_set():
+            try:
+                self._ray.get(actor.prepare.remote(self._stored), timeout=seconds)
+            except self._ray.exceptions.GetTimeoutError:
+                return False
+            except self._ray.exceptions.ActorUnavailableError:
+                if seconds is not None:
+                    return False
+            except self._ray.exceptions.RayError:
+                failures += 1
+            else:
+                return True
+            self._closed.wait(_PAUSE)
+        return False
+
+
+class _WorkerActor:
+    """The process of one worker; only ``prepare`` may be repeated."""
+
+    def __init__(self) -> None:
+        self._worker: Any = None
+
+    def prepare(self, stored: _Stored) -> None:
+        """Make the worker object, if that is not done."""
+        if self._worker is None:
+            import ray
+
+            start, directory = ray.get(stored.start)
+            # Kept: Ray ends an actor to which its maker has no handle.
+            self._holder = _holder(stored.contents, directory)
+            path = ray.get(self._holder.path.remote())
+            self._worker = start(Arena.attach(os.open(path, os.O_RDONLY), directory))
+
+    def call(self, order: bytes) -> bytes:
+        """Reply to an order, as :func:`~specahd.sandbox.executor.answer` does."""
+        return answer(self._worker, order)
+
+
+class _ArenaActor:
+    """Holds the arena of a node."""
+
+    def __init__(self, contents: NDArray[np.uint8], directory: Directory) -> None:
+        self._arena = Arena.copy_of(contents, directory)
+
+    def path(self) -> str:
+        """Return where the processes of this node and this user find the block."""
+        return f"/proc/{os.getpid()}/fd/{self._arena.fd}"
+
+
+def _holder(contents: Any, directory: Directory) -> Any:
+    """Return the arena's actor on this node, a new one if there is none."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    node = ray.get_runtime_context().get_node_id()
+    actor = ray.remote(_ArenaActor).options(
+        num_cpus=0,
+        name=f"arena-{node}",
+        get_if_exists=True,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+    )
+    return actor.remote(contents, directory)
+
+
+def _connect(address: str | None, workers: int, arena_bytes: int) -> ModuleType:
+    """Return Ray, connected to a cluster.
+
+    Raises
+    ------
+    ConfigError
+        Ray is not installed, or there is no cluster at the address.
+    """
+    RayExecutor.require()
+    import ray
+
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is None:
+        ray.init(
+            "local",
+            num_cpus=workers,
+            object_store_memory=arena_bytes + _HEADROOM,
+            include_dashboard=False,
+            **options,
+        )
+        return ray
+    _reach(address)
+    try:
+        ray.init(address, **options)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _refusal(address, str(error)) from error
+    return ray
+
+
+def _reach(address: str) -> None:
+    """Ask for the cluster's state: Ray's own attempts to connect take minutes to fail."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_REACH, check=False)
+    except subprocess.TimeoutExpired:
+        raise _refusal(address, f"no answer within {_REACH:.0f} seconds") from None
+    if done.returncode != 0:
+        raise _refusal(address, "\n".join(done.stderr.splitlines()[-1:]))
+
+
+def _refusal(address: str, reason: str) -> ConfigError:
+    first_line = reason.partition("\n")[0].rstrip(".")
+    return ConfigError(
+        "Expected executor.address to be null, auto or the HOST:PORT of a Ray cluster "
+        f"that this machine is a node of, got {address} ({first_line})."
+    )

@@ -1,0 +1,51 @@
+"""The kernel's calls that Python has no function for; each failure is an OSError that names it."""
+
+import ctypes
+import errno
+import os
+import sys
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_NO_NEW_PRIVS = 39
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_CAPABILITY_VERSION = 0x20080522
+_CAPABILITY_WORDS = 6
+
+
+def prctl(option: int, value: int = 0, address: int = 0) -> int:
+    """Set or get a property of this process (prctl(2))."""
+    return _call("prctl", option, value, address, 0, 0)
+
+
+def syscall(number: int, name: str, *arguments: int) -> int:
+    """Make a system call that the C library has no name for; integers and addresses only."""
+    return _call("syscall", number, *arguments, said=name)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces that the flags name, for new ones of this process (unshare(2))."""
+    _call("unshare", flags)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, in the ambient set too (capset(2))."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    none = (ctypes.c_uint32 * _CAPABILITY_WORDS)()
+    _call("capset", ctypes.addressof(header), ctypes.addressof(none))
+
+
+def _call(function: str, *arguments: int, said: str = "") -> int:
+    name = said or function
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, f"{name} needs Linux")
+    # As C longs, or an address would be cut to 32 bits.
+    status: int = getattr(_LIBC, function)(*map(ctypes.c_long, arguments))
+    if status == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return status

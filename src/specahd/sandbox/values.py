@@ -1,0 +1,113 @@
+"""What the guard asks of constants and of how they are used: the values of a program.
+
+Beside sizes, three things would make a program's answer differ from run to run:
+memory that nobody initialised, the addresses of objects, and the clock.
+"""
+
+import ast
+import warnings
+
+import numpy as np
+
+MAX_STRING = 200
+MAX_INTEGER = 2**63
+
+_REDUCTIONS = frozenset({"all", "any", "max", "mean", "min", "prod", "std", "sum", "var"})
+_MAKERS = frozenset(
+    {"array", "asarray", "astype", "copy", "full", "full_like", "ones", "ones_like"}
+    | {"zeros", "zeros_like"}
+)
+
+
+class Refusal(Exception):
+    """The guard says no: carries the rule that a program broke and the node that broke it."""
+
+    def __init__(self, rule: str, node: ast.AST | None = None) -> None:
+        line = getattr(node, "lineno", None)
+        super().__init__(f"Line {line}: {rule}." if line else f"{rule[0].upper()}{rule[1:]}.")
+
+
+def check_constant(node: ast.Constant) -> None:
+    """Refuse constants that are too large, or of a kind that no program needs."""
+    value = node.value
+    if isinstance(value, str):
+        if len(value) > MAX_STRING:
+            raise Refusal(f"a string is longer than {MAX_STRING} characters", node)
+        if "__" in value:
+            raise Refusal("strings with double underscores are not allowed", node)
+        # Formatting an object tells its address, which differs from run to run.
+        if "%" in value:
+            raise Refusal("strings with a percent sign are not allowed", node)
+        # With a comma it is a subscript string of einsum rather than a type.
+        if len(value) > 1 and "," not in value:
+            _check_dtype(value, node)
+    elif isinstance(value, (bytes, complex)):
+        raise Refusal(f"{type(value).__name__} constants are not allowed", node)
+    elif isinstance(value, int) and value > MAX_INTEGER:
+        raise Refusal("an integer is larger than 2**63", node)
+
+
+def _check_dtype(value: str, node: ast.AST) -> None:
+    """Refuse the name of a NumPy type that holds no numbers: objects, text, records, times.
+
+    The first three would tell addresses, the last (``np.array("now", "M8")``) the clock.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            kind = np.dtype(value).kind
+        except (TypeError, ValueError, SyntaxError):
+            return
+    if kind not in "biufc":
+        raise Refusal(f"the array type {value!r} is not allowed", node)
+
+
+def check_operands(node: ast.BinOp) -> None:
+    """Refuse to build strings, which could say what no constant may say."""
+    for side in (node.left, node.right):
+        if isinstance(side, ast.Constant) and isinstance(side.value, str):
+            raise Refusal("computing with strings is not allowed", node)
+
+
+def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
+    """Refuse keywords that hide what is asked, and calls that read what nobody wrote."""
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+    callee = node.func.attr if isinstance(node.func, ast.Attribute) else None
+    if None in keywords:
+        raise Refusal("double-starred arguments are not allowed", node)
+    if any("__" in keyword for keyword in keywords if keyword):
+        raise Refusal("keywords with double underscores are not allowed", node)
+    # Elementwise functions with `where` and no `out` answer with uninitialised memory.
+    if "where" in keywords and callee not in _REDUCTIONS:
+        if "out" not in keywords:
+            raise Refusal("the keyword where needs the keyword out", node)
+        if not _is_array(keywords["out"], function):
+            raise Refusal("with the keyword where, out must be a new array such as zeros", node)
+    dtypes = [keywords["dtype"]] if "dtype" in keywords else []
+    for dtype in [*dtypes, *(node.args if callee == "astype" else [])]:
+        if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
+            _check_dtype(dtype.value, dtype)
+
+
+def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
+    """Say whether an expression is sure to be an array and not None: made so, or named so."""
+    if not isinstance(node, ast.Name):
+        return _makes(node)
+    everything = list(ast.walk(function))
+    arguments = {n.arg for n in everything if isinstance(n, ast.arg)}
+    kept = {n.target for n in everything if isinstance(n, ast.AugAssign)}
+    stores = [n for n in everything if _is_stored(n, node.id) and n not in kept]
+    assigned = {
+        target: n.value for n in everything if isinstance(n, ast.Assign) for target in n.targets
+    }
+    made = (n in assigned and _makes(assigned[n]) for n in stores)
+    return node.id not in arguments and bool(stores) and all(made)
+
+
+def _makes(node: ast.AST) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in _MAKERS
+
+
+def _is_stored(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)

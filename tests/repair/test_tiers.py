@@ -1,0 +1,90 @@
+"""The tier of a lower program is fixed once, by counts and a probe, and used everywhere."""
+
+from dataclasses import replace
+
+import pytest
+
+from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+
+PROBLEM = CVRP()
+CONTRACT = PROBLEM.contract(Level.LOWER)
+FIRST = "unvisited_nodes[0]"
+
+
+@pytest.fixture(scope="module")
+def cases():
+    instances = [x for x, _ in zip(PROBLEM.generate("upper_train", 2024), range(2), strict=False)]
+    return make_cases(PROBLEM, instances)
+
+
+@pytest.fixture(scope="module")
+def evaluator(cases):
+    arena = make_arena(PROBLEM, cases)
+    made = Evaluator(PROBLEM, cases, arena, CallLimits(), TierRule(steps=200, probes=4))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def tasks(evaluator):
+    tasks = evaluator.expose(PROBLEM.contract(Level.UPPER).seed, [0, 1])
+    assert sum(len(task.region.nodes) for task in tasks) >= 200
+    return tasks
+
+
+def lower(body):
+    head = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):\n    "
+    return Program("h", Level.LOWER, head + body + "\n", "", "i1")
+
+
+def test_enough_steps_compile_a_program(evaluator, tasks):
+    seed = CONTRACT.seed
+    compiled = evaluator.respond(seed, tasks)
+    assert compiled.tier is Tier.COMPILED
+    plain = evaluator.respond(replace(seed, tier=Tier.INTERPRETED), tasks)
+    assert plain.tier is Tier.INTERPRETED
+    assert compiled.responses == plain.responses
+
+
+def test_few_steps_do_not(evaluator, tasks):
+    assert evaluator.respond(CONTRACT.seed, tasks[:1]).tier is Tier.INTERPRETED
+
+
+def test_a_tier_once_fixed_stays(evaluator, tasks):
+    fixed = replace(CONTRACT.seed, tier=Tier.COMPILED)
+    assert evaluator.respond(fixed, tasks[:1]).tier is Tier.COMPILED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return max(unvisited_nodes, key=lambda node: demands[node])",
+        # Divides by zero in the interpreter only.
+        f"return {FIRST} if 1 / (rest_capacity - rest_capacity) > 0 else 0",
+    ],
+    ids=["numba refuses", "tiers differ"],
+)
+def test_what_numba_refuses_or_does_otherwise_is_interpreted(evaluator, tasks, body):
+    assert evaluator.respond(lower(body), tasks).tier is Tier.INTERPRETED
+
+
+def test_a_compiled_program_that_fails_costs_its_own_tasks(evaluator, tasks):
+    crash = lower("return unvisited_nodes[999]")
+    result = evaluator.respond(replace(crash, tier=Tier.COMPILED), tasks)
+    assert {response.outcome for response in result.responses} == {Outcome.CRASHED}
+    assert "IndexError" in result.detail
+
+
+def test_a_compiled_loop_that_never_ends_is_ended(cases, tasks):
+    limits = CallLimits(lower_call=0.2, candidate=0.5)
+    evaluator = Evaluator(PROBLEM, cases, make_arena(PROBLEM, cases), limits)
+    body = f"while rest_capacity > 0:\n        pass\n    return {FIRST}"
+    try:
+        result = evaluator.respond(replace(lower(body), tier=Tier.COMPILED), tasks[:4])
+    finally:
+        evaluator.close()
+    assert result.launched
+    assert {response.outcome for response in result.responses} == {Outcome.TIMEOUT}

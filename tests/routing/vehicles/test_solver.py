@@ -1,0 +1,139 @@
+from fractions import Fraction
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+
+from specahd.core.errors import ConfigError
+from specahd.routing.geometry import Convention, distances
+from specahd.routing.vehicles.solver import solve
+
+SEARCH = {"iterations": 50, "seed": 1}
+
+
+def plane(rng, customers, side=100, convention=Convention.EUC_2D):
+    points = rng.integers(0, side, (customers + 1, 2)).astype(float)
+    return distances(points[:, None], points[None], convention)
+
+
+def weights(rng, customers, most=9):
+    return np.concatenate(([0], rng.integers(0, most + 1, customers)))
+
+
+def length(matrix, route):
+    return sum(matrix[i, j] for i, j in pairwise([0, *route, 0]))
+
+
+def covers(solution, customers):
+    return sorted(node for route in solution for node in route) == list(range(1, customers + 1))
+
+
+@pytest.mark.parametrize("customers", [1, 2, 5])
+def test_few_customers(customers):
+    rng = np.random.default_rng(customers)
+    matrix = plane(rng, customers)
+    demands = np.concatenate(([0], np.ones(customers, np.int64)))
+    solution = solve(distances=matrix, demands=demands, capacity=customers, **SEARCH)
+    assert covers(solution, customers)
+    best = min(length(matrix, route) for route in permutations(range(1, customers + 1)))
+    assert sum(length(matrix, route) for route in solution) <= best
+
+
+def test_the_same_arguments_give_the_same_routes_and_the_capacity_holds():
+    rng = np.random.default_rng(3)
+    matrix, demands = plane(rng, 60), weights(rng, 60)
+    first, second = (
+        solve(distances=matrix, demands=demands, capacity=20, iterations=30, seed=7)
+        for _ in range(2)
+    )
+    assert first == second
+    assert covers(first, 60)
+    assert all(demands[list(route)].sum() <= 20 for route in first)
+
+
+@pytest.mark.parametrize("convention", [Convention.EUC_2D, Convention.EXACT_2D, Convention.DIMACS])
+def test_windows_hold_in_exact_arithmetic(convention):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        matrix, demands = plane(rng, 40, convention=convention), weights(rng, 40)
+        home = matrix[0]
+        service = np.concatenate(([0.0], rng.integers(0, 9, 40) / 3))
+        closing = 2 * home.max() + 60.7
+        # Wide enough for the rounding of a customer served alone.
+        ready = np.minimum(home + rng.random(41) * 30, closing - home - service - 0.01)
+        due = np.minimum(ready + 0.01 + rng.random(41) * 25, closing - home - service)
+        ready[0], due[0] = 0.0, closing
+        solution = solve(
+            distances=matrix,
+            demands=demands,
+            capacity=40,
+            ready=ready,
+            due=due,
+            service=service,
+            **SEARCH,
+        )
+        assert covers(solution, 40)
+        for route in solution:
+            time = Fraction(ready[0])
+            for before, node in pairwise([0, *route, 0]):
+                time = max(time + Fraction(matrix[before, node]), Fraction(ready[node]))
+                assert time <= Fraction(due[node])
+                time += Fraction(service[node])
+
+
+def test_integral_windows_are_kept_to_the_last_unit():
+    # Out at 0, at customer 1 at 10 sharp, at 2 at 25 sharp, back at 45 sharp.
+    matrix = np.array([[0, 10, 20], [10, 0, 10], [20, 10, 0]], float)
+    windows = {
+        "ready": np.array([0, 10, 25.0]),
+        "due": np.array([45, 10, 25.0]),
+        "service": np.array([0, 5, 0.0]),
+    }
+    for parts in (1, 10):
+        solution = solve(
+            distances=matrix / parts,
+            demands=np.array([0, 1, 1]),
+            capacity=2,
+            **{name: times / parts for name, times in windows.items()},
+            **SEARCH,
+        )
+        assert solution == ((1, 2),)
+
+
+def test_nobody_in_time_is_reported():
+    with pytest.raises(ConfigError, match="found no feasible routes in 50 iterations"):
+        solve(
+            distances=np.array([[0, 10.0], [10, 0]]),
+            demands=np.array([0, 1]),
+            capacity=1,
+            ready=np.zeros(2),
+            due=np.array([100, 9.0]),
+            service=np.zeros(2),
+            **SEARCH,
+        )
+
+
+def test_a_window_without_a_whole_part_is_reported():
+    with pytest.raises(ConfigError, match="holds no whole 1/1000 of a unit"):
+        solve(
+            distances=np.array([[0, 1.0], [1, 0]]),
+            demands=np.array([0, 1]),
+            capacity=1,
+            ready=np.array([0, 1.0005]),
+            due=np.array([9, 1.0005]),
+            service=np.zeros(2),
+            **SEARCH,
+        )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
+        ({"seed": -1}, "Expected a solver seed of at least 0, got -1."),
+    ],
+)
+def test_parameters_are_checked(wrong, message):
+    with pytest.raises(ConfigError) as caught:
+        solve(distances=np.zeros((2, 2)), demands=np.zeros(2), capacity=1, **(SEARCH | wrong))
+    assert str(caught.value) == message

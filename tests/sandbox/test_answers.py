@@ -1,0 +1,133 @@
+"""What programs may answer, through the real runners of CVRP in the real sandbox."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from specahd.core.program import Level, Outcome
+from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.cases import make_arena, make_case
+from specahd.routing.base import Region
+from specahd.sandbox.calls import Call, Launch, Limits
+from specahd.sandbox.guard import guard
+from specahd.sandbox.session import Sandbox
+
+PROBLEM = CVRP()
+
+
+@pytest.fixture(scope="module")
+def case():
+    [instance] = itertools.islice(PROBLEM.generate("lower_train", 5), 1)
+    return make_case(PROBLEM, instance)
+
+
+@pytest.fixture(scope="module")
+def sandbox(case):
+    arena = make_arena(PROBLEM, [case])
+    runners = [PROBLEM.contract(level).runner for level in Level]
+    with Sandbox(arena, runners) as sandbox:
+        yield sandbox
+    arena.close()
+
+
+def answer(sandbox, level, body, inputs):
+    contract = PROBLEM.contract(level)
+    source = f"def {contract.name}({', '.join(contract.arguments)}):\n    {body}\n"
+    assert guard(source, contract.name, contract.arguments) is None
+    launch = Launch(source, contract.name, contract.runner)
+    with sandbox.session([launch], Limits(5.0)) as session:
+        return session.call(Call(0, 0, inputs))
+
+
+def rebuilt(sandbox, case, body):
+    customers = tuple(case.baseline[0])
+    inputs = PROBLEM.rebuild_inputs(case.instance, case.baseline, Region(customers))
+    return customers, answer(sandbox, Level.LOWER, body, inputs)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1.0", "float"),
+        ("float('nan')", "float"),
+        ("float('inf')", "float"),
+        ("np.nan", "float"),
+        ("np.float64(1)", "float64"),
+        ("True", "bool"),
+        ("np.bool_(True)", "bool"),
+        ("None", "NoneType"),
+        ("'1'", "str"),
+        ("unvisited_nodes", "ndarray"),
+        ("unvisited_nodes[:1]", "ndarray"),
+        ("np.array(1)", "ndarray"),
+        ("[1]", "list"),
+        ("(1,)", "tuple"),
+        ("{1}", "set"),
+        ("lambda: 1", "function"),
+    ],
+)
+def test_a_lower_answer_that_is_no_integer_fails_the_task(sandbox, case, value, kind):
+    _, result = rebuilt(sandbox, case, f"return {value}")
+    assert result.outcome is Outcome.INVALID_OUTPUT
+    assert result.detail == f"Expected a node, got {kind}."
+
+
+@pytest.mark.parametrize(
+    "value", ["-1", "-(10**30)", "10**30", "10**9", "2**63", "len(demands)", "np.int64(-5)"]
+)
+def test_a_node_that_is_unavailable_is_replaced(sandbox, case, value):
+    customers, result = rebuilt(sandbox, case, f"return {value}")
+    assert result.outcome is Outcome.OK
+    route, fallbacks = result.output
+    assert sorted(route[route > 0].tolist()) == list(range(1, len(customers) + 1))
+    assert fallbacks.tolist() == [len(customers)]
+
+
+def test_the_fallback_is_the_nearest_customer(sandbox, case):
+    _, forced = rebuilt(sandbox, case, "return -1")
+    nearest = "unvisited_nodes[np.argmin(distance_matrix[current_node][unvisited_nodes])]"
+    _, chosen = rebuilt(sandbox, case, f"return {nearest}")
+    assert forced.output[0].tolist() == chosen.output[0].tolist()
+    assert chosen.output[1].tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("None", "malformed"),
+        ("1", "malformed"),
+        ("'123'", "malformed"),
+        ("True", "malformed"),
+        ("float('nan')", "malformed"),
+        ("coords", "malformed"),
+        ("[1, 2]", "malformed"),
+        ("[[], 'ab']", "malformed"),
+        ("[coords]", "malformed"),
+        ("{1: 2}", "malformed"),
+        ("[[-1, -5], [10**30, 2**63], [0]]", ""),
+        ("[[float('nan'), float('inf'), True, None]]", ""),
+        ("[[1.5, 'a', [1], np.array([1])]]", ""),
+    ],
+)
+def test_an_upper_answer_that_proposes_nothing_yields_no_region(sandbox, case, value, reason):
+    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
+    assert result.outcome is Outcome.OK, result
+    validation = PROBLEM.validate(case.instance, case.baseline, result.output)
+    assert validation.regions == ()
+    assert any(reason in rejection.reason for rejection in validation.rejections)
+
+
+@pytest.mark.parametrize("value", ["[[1]] * 10**7", "[[1] * 10**7]"])
+def test_a_flood_of_regions_is_refused(sandbox, case, value):
+    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
+    assert result.outcome is Outcome.INVALID_OUTPUT
+
+
+def test_a_good_answer_passes(sandbox, case):
+    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    result = answer(sandbox, Level.UPPER, "return [list(routes[0])]", inputs)
+    [region] = PROBLEM.validate(case.instance, case.baseline, result.output).regions
+    assert np.array_equal(sorted(region.nodes), sorted(case.baseline[0]))
