@@ -1,0 +1,173 @@
+"""Baseline solvers B: quick, deterministic, always feasible."""
+
+import math
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from specahd.problems.tsp.instance import Solution, TSPInstance
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.geometry import Convention
+from specahd.routing.kernels.distances import CODES, NO_MATRIX
+from specahd.routing.kernels.tours import (
+    hilbert_places,
+    join_fragments,
+    nearest_tour,
+    pair_distances,
+    walk,
+)
+
+NEIGHBOURS = 10
+"""How many neighbours of each node ``greedy`` considers first."""
+HILBERT_BITS = 20
+"""The curve of ``space_filling`` passes through 2**20 columns of as many cells."""
+
+# Nodes at distance d are at most stretch * d + slack apart in the plane.
+_REACH = {
+    Convention.EUC_2D: (1.0, 0.5),
+    Convention.CEIL_2D: (1.0, 0.0),
+    Convention.ATT: (math.sqrt(10.0), 0.0),
+    Convention.EXACT_2D: (1.0, 0.0),
+    Convention.FLOOR_2D: (1.0, 1.0),
+    Convention.DIMACS: (1.0, 0.1),
+}
+
+
+def nearest(instance: TSPInstance) -> Solution:
+    """Go from node 0 to the nearest unvisited node until none is left.
+
+    Ties go to the lowest index. Where distances follow from the plane, a grid
+    of about two nodes to a cell spares most comparisons.
+    """
+    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
+    side, reach = math.inf, (1.0, 0.0)
+    if instance.convention in _REACH:
+        side, reach = _cell_side(instance.coords), _REACH[instance.convention]
+    code = CODES[instance.convention]
+    return tuple(nearest_tour(instance.coords, matrix, code, side, *reach).tolist())
+
+
+def _cell_side(coords: FloatArray) -> float:
+    """Return the side of square cells of which there are about half as many as nodes."""
+    width, height = (coords.max(axis=0) - coords.min(axis=0)).tolist()
+    share = 2.0 / len(coords)
+    side = max(math.sqrt(width * height * share), max(width, height) * share)
+    return side if side > 0.0 else math.inf
+
+
+def greedy(instance: TSPInstance) -> Solution:
+    """Take the shortest edges first that keep every node on a simple path.
+
+    At first only edges to the :data:`NEIGHBOURS` nearest are tried. While paths
+    are left, the same is done again among the ends of the paths, so the whole
+    takes O(n log n). Ties go to the lower indices.
+    """
+    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
+    beside = np.full((instance.size, 2), -1)
+    other_end = np.arange(instance.size)
+    # Else a crowd in one place would all have the same few neighbours.
+    paths = instance.size - join_fragments(*_twins(instance), beside, other_end)
+    nodes = np.flatnonzero(beside[:, 1] < 0)
+    while paths > 1:
+        starts, ends = _pairs(instance, nodes)
+        # An end has at most itself and its path's other end among its three nearest or
+        # more, so a pair is left and every round joins some paths.
+        apart = other_end[starts] != ends
+        starts, ends = starts[apart], ends[apart]
+        lengths = pair_distances(instance.coords, matrix, CODES[instance.convention], starts, ends)
+        # Pairs come in lexicographic order, which a stable sort keeps among equals.
+        order = np.argsort(lengths, kind="stable")
+        paths -= join_fragments(starts[order], ends[order], beside, other_end)
+        nodes = nodes[beside[nodes, 1] < 0]
+    return tuple(walk(beside).tolist())
+
+
+def space_filling(instance: TSPInstance) -> Solution:
+    """Visit the nodes in the order of a Hilbert curve through their square.
+
+    Reference: J. J. Bartholdi and L. K. Platzman, Operations Research Letters 1
+    (1982), 121-125. Coordinates from scaling serve EXPLICIT instances.
+    """
+    corner = instance.coords.min(axis=0)
+    side = float((instance.coords.max(axis=0) - corner).max())
+    cells = np.zeros((instance.size, 2), np.int64)
+    if side > 0.0:
+        scaled = (instance.coords - corner) / side * (2**HILBERT_BITS - 1)
+        cells = scaled.astype(np.int64)
+    places = hilbert_places(cells[:, 0], cells[:, 1], HILBERT_BITS)
+    return tuple(np.argsort(places, kind="stable").tolist())
+
+
+def with_fixed_edges(instance: TSPInstance, tour: Solution) -> Solution:
+    """Reverse parts of a tour until it follows every fixed edge.
+
+    An edge from ``start`` to ``end`` comes about by reversing what lies between them,
+    either way round; the way that breaks no other fixed edge is taken.
+    """
+    wanted = {frozenset(edge) for edge in instance.fixed_edges}
+    for start, end in instance.fixed_edges:
+        if frozenset((start, end)) in _edges(tour):
+            continue
+        kept = wanted & _edges(tour)
+        turned = (_reversed_between(way, start, end) for way in (tour, tour[::-1]))
+        tour = max(turned, key=lambda way: len(kept & _edges(way)))
+    return tour
+
+
+def _reversed_between(tour: Solution, start: int, end: int) -> Solution:
+    place = tour.index(start)
+    rest = tour[place + 1 :] + tour[:place]
+    stop = rest.index(end) + 1
+    return (start, *rest[:stop][::-1], *rest[stop:])
+
+
+def _edges(tour: Solution) -> set[frozenset[int]]:
+    return {frozenset(edge) for edge in zip(tour, (*tour[1:], tour[0]), strict=True)}
+
+
+def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the pairs i < j of ``nodes``, one among the nearest of the other, in order."""
+    neighbours = _neighbours(instance, nodes)
+    owners = np.repeat(nodes, neighbours.shape[1])
+    others = neighbours.ravel()
+    low = np.minimum(owners, others)
+    high = np.maximum(owners, others)
+    keys = np.unique((low * instance.size + high)[low < high])
+    starts, ends = np.divmod(keys, instance.size)
+    return starts, ends
+
+
+def _twins(instance: TSPInstance) -> tuple[IntArray, IntArray]:
+    """Return pairs that chain the nodes of each place; none where a matrix rules."""
+    order = np.lexsort(instance.coords.T)
+    if instance.matrix is not None:
+        return order[:0], order[:0]
+    points = instance.coords[order]
+    same = (points[1:] == points[:-1]).all(axis=1)
+    return order[:-1][same], order[1:][same]
+
+
+def _neighbours(instance: TSPInstance, nodes: IntArray) -> IntArray:
+    """Return the nearest of ``nodes`` for each of them, itself included, the farthest last."""
+    # Among its nearest points a node finds itself.
+    count = min(NEIGHBOURS + 1, len(nodes))
+    if instance.matrix is None:
+        points = _points(instance)[nodes]
+        ranks = np.asarray(cKDTree(points).query(points, k=np.arange(1, count + 1))[1])
+    else:
+        distances = instance.matrix[np.ix_(nodes, nodes)]
+        ranks = np.argsort(distances, axis=1, kind="stable")[:, :count]
+    return nodes[ranks]
+
+
+def _points(instance: TSPInstance) -> FloatArray:
+    """Return points whose straight distances have the order of the convention's."""
+    if instance.convention is not Convention.GEO:
+        return instance.coords
+    whole = np.trunc(instance.coords)
+    angles = (whole + 5.0 * (instance.coords - whole) / 3.0) * math.pi / 180.0
+    latitude, longitude = angles[:, 0], angles[:, 1]
+    across = np.cos(latitude)
+    return np.stack(
+        (across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)), axis=1
+    )

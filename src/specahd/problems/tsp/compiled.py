@@ -1,0 +1,70 @@
+"""The compiled twin of :func:`specahd.problems.tsp.construct.rebuild`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.base import IntArray
+from specahd.routing.compilation import (
+    MATRIX,
+    NO_ANSWER,
+    NUMBER,
+    VECTOR,
+    CompiledRunner,
+    local_distances,
+    program_type,
+)
+
+_ARGUMENTS = (NUMBER, NUMBER, VECTOR, MATRIX)
+_NO_NODE = -1
+
+
+@njit(
+    types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
+        program_type(_ARGUMENTS, NUMBER), MATRIX
+    ),
+    cache=True,
+)
+def _build(program: Any, distances: Any) -> Any:
+    """Return the path between the anchors, and the fallbacks (negative: no node was chosen)."""
+    end = len(distances) - 1
+    path = np.empty(end - 1, np.int64)
+    # Ascending; its first `left` entries wait.
+    remaining = np.arange(1, end)
+    left = end - 1
+    fallbacks = 0
+    current = 0
+    while left > 0:
+        candidates = remaining[:left]
+        answer = program(current, end, candidates, distances)
+        if answer == NO_ANSWER:
+            return path[:0], _NO_NODE
+        place = np.searchsorted(candidates, answer)
+        if place == left or remaining[place] != answer:
+            place = 0
+            for other in range(1, left):
+                if distances[current, remaining[other]] < distances[current, remaining[place]]:
+                    place = other
+            answer = remaining[place]
+            fallbacks += 1
+        path[end - 1 - left] = answer
+        left -= 1
+        for later in range(place, left):
+            remaining[later] = remaining[later + 1]
+        current = answer
+    return path, fallbacks
+
+
+def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+    [nodes] = inputs
+    path, fallbacks = _build(program, local_distances(arrays["distance_matrix"], nodes))
+    if fallbacks == _NO_NODE:
+        raise InvalidAnswer("Expected a node, got None.")
+    return [path, np.array([fallbacks], dtype=np.int64)]
+
+
+REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+"""What the sandbox child runs in the compiled tier."""

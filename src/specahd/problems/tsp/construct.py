@@ -1,0 +1,109 @@
+"""What the sandbox child runs for TSP: one call of an upper or of a lower program.
+
+Only NumPy and the standard library are imported, so that a fresh child starts
+fast. Nothing here is trusted: the validator V, the merge M and the checker F
+judge what comes out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.answers import flattened
+from specahd.routing.base import IntArray
+from specahd.routing.local import Waiting, local_distances
+
+
+def propose(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+) -> list[IntArray]:
+    """Run an upper program once.
+
+    Parameters
+    ----------
+    program
+        Bears the upper contract.
+    arrays
+        The instance: ``coords`` (n, 2) and ``distance_matrix`` (n, n), read-only.
+    inputs
+        The incumbent as the nodes of its tour in order, then ``[max_segments,
+        max_segment_size]``.
+
+    Returns
+    -------
+    list of IntArray
+        Lengths of the proposed runs and their entries concatenated; ``[-1]``
+        and nothing if the answer is no list of sequences.
+
+    Raises
+    ------
+    InvalidAnswer
+        The answer is a flood, far beyond what any instance could use.
+    """
+    tour, (max_segments, max_segment_size) = inputs
+    route = tour.copy()
+    route.flags.writeable = False
+    with np.errstate(all="ignore"):
+        segments = program(
+            route,
+            arrays["coords"],
+            arrays["distance_matrix"],
+            int(max_segments),
+            int(max_segment_size),
+        )
+    return flattened(segments, max_entries=10 * len(route) + 1000)
+
+
+def rebuild(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+) -> list[IntArray]:
+    """Rebuild one run with a lower program: a path from its start anchor to its end anchor.
+
+    Parameters
+    ----------
+    program
+        Bears the lower contract.
+    arrays
+        The instance, as for :func:`propose`.
+    inputs
+        The start anchor, the nodes between the anchors in ascending order, and
+        the end anchor. A closed tour has one node as both anchors.
+
+    Returns
+    -------
+    list of IntArray
+        The nodes between the anchors in the order of the path, as indices into
+        the input; and the number of unavailable answers that were replaced by
+        the nearest node.
+
+    Raises
+    ------
+    InvalidAnswer
+        An answer is no integer.
+    """
+    [nodes] = inputs
+    distances = local_distances(arrays["distance_matrix"], nodes)
+    end = len(nodes) - 1
+    waiting = Waiting(end - 1)
+    path: list[int] = []
+    current, fallbacks = 0, 0
+    # This loop is the price of every score in a run: few NumPy calls per step.
+    with np.errstate(all="ignore"):
+        while waiting:
+            remaining = waiting.array()
+            answer = program(current, end, remaining, distances)
+            if type(answer) is not int:
+                if not isinstance(answer, np.integer):
+                    raise InvalidAnswer(f"Expected a node, got {type(answer).__name__}.")
+                answer = int(answer)
+            place = waiting.place(answer)
+            if place < 0:
+                answer = int(remaining[np.argmin(distances[current, remaining])])
+                place = waiting.place(answer)
+                fallbacks += 1
+            path.append(answer)
+            waiting.remove(place)
+            current = answer
+    return [np.array(path, dtype=np.int64), np.array([fallbacks], dtype=np.int64)]

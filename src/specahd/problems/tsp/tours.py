@@ -1,0 +1,32 @@
+"""Tours as files: CVRPLIB's ``.sol``, which we write, and TSPLIB's ``.tour``."""
+
+from pathlib import Path
+
+from specahd.core.errors import FileError
+from specahd.problems.tsp.instance import Solution
+from specahd.routing.formats import sol, tsplib
+
+
+def read(path: Path) -> tuple[Solution, float | None]:
+    """Read a ``.tour`` file, or a ``.sol`` file of one route that leaves from node 0.
+
+    A ``.sol`` file numbers the nodes as the instances here do, from 0, and
+    leaves 0 out; a ``.tour`` file numbers them from 1 and states no cost.
+
+    Raises
+    ------
+    FileError
+        The file is missing, torn, or no tour.
+    """
+    if path.suffix == ".tour":
+        return tsplib.read_tour(path), None
+    routes, cost = sol.read(path)
+    if len(routes) != 1:
+        raise FileError(f"{path}: holds {len(routes)} routes, expected one.")
+    return (0, *routes[0]), cost
+
+
+def dumps(solution: Solution, cost: float) -> str:
+    """Return the text of a ``.sol`` file that :func:`read` reads back, turned to leave from 0."""
+    first = solution.index(0)
+    return sol.dumps([(*solution[first + 1 :], *solution[:first])], cost)

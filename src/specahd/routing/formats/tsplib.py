@@ -1,0 +1,165 @@
+"""TSPLIB text files of symmetric travelling salesman problems: instances and tours.
+
+Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from specahd.routing.base import FloatArray
+from specahd.routing.formats.sections import Sections
+from specahd.routing.formats.vrplib import LARGEST, coordinates, number
+from specahd.routing.formats.weights import read_matrix
+from specahd.routing.geometry import Convention
+
+_SECTIONS = (
+    "NODE_COORD_SECTION",
+    "EDGE_WEIGHT_SECTION",
+    "FIXED_EDGES_SECTION",
+    "DISPLAY_DATA_SECTION",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TSPLIBData:
+    """What a file says; node i of the file is node i - 1 here.
+
+    Parameters
+    ----------
+    coords
+        Shape (n, 2); None when an EXPLICIT file gives none. Those of GEO are
+        latitudes and longitudes in degrees and minutes (DDD.MM).
+    weights
+        Symmetric, shape (n, n), of EXPLICIT files only.
+    fixed_edges
+        Pairs of nodes that must be neighbours in the tour.
+    """
+
+    name: str
+    comment: str
+    convention: Convention
+    coords: FloatArray | None
+    weights: FloatArray | None
+    fixed_edges: tuple[tuple[int, int], ...] = ()
+
+
+def read(path: Path) -> TSPLIBData:
+    """Read a file whose TYPE is ``TSP``.
+
+    DISPLAY_DATA_SECTION is passed over: it places the nodes on a drawing and
+    measures nothing.
+
+    Raises
+    ------
+    FileError
+        The file is missing, torn, not text, or says what the format does not allow.
+    """
+    sections = Sections(path, _SECTIONS)
+    _demand_type(sections, "TSP")
+    dimension = sections.integer("DIMENSION", 1, LARGEST)
+    if dimension < 3:
+        raise sections.error(f"DIMENSION is {dimension}, expected at least 3")
+    convention = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
+    weights = None
+    if convention is Convention.EXPLICIT:
+        weights = read_matrix(sections, dimension)
+    coords = None
+    if weights is None or "NODE_COORD_SECTION" in sections:
+        coords = coordinates(sections, dimension)
+    return TSPLIBData(
+        name=sections.fields.get("NAME") or path.stem,
+        comment=sections.fields.get("COMMENT", "").strip('"'),
+        convention=convention,
+        coords=coords,
+        weights=weights,
+        fixed_edges=(
+            _fixed_edges(sections, dimension) if "FIXED_EDGES_SECTION" in sections else ()
+        ),
+    )
+
+
+def _demand_type(sections: Sections, kind: str) -> None:
+    # Some files name a person behind the type: "TSP (M.~Hofmeister)".
+    words = sections.fields.get("TYPE", "").split()
+    if not words:
+        raise sections.error("TYPE is missing")
+    if words[0].upper() != kind:
+        raise sections.error(f"TYPE is {words[0][:40]!r}, expected {kind}")
+
+
+def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], ...]:
+    numbers = sections.numbers("FIXED_EDGES_SECTION")
+    ends = numbers[:-1] if numbers.size and numbers[-1] == -1 else numbers
+    wrong = ends[~((ends >= 1) & (ends <= dimension) & (np.floor(ends) == ends))]
+    if wrong.size or ends.size % 2:
+        found = f"node {wrong[0]:g}" if wrong.size else f"{ends.size} nodes"
+        raise sections.error(
+            f"FIXED_EDGES_SECTION holds {found}, expected pairs of nodes from 1 to {dimension}"
+        )
+    pairs = (ends.astype(np.int64) - 1).reshape(-1, 2).tolist()
+    return tuple((start, end) for start, end in pairs)
+
+
+def dumps(data: TSPLIBData) -> str:
+    """Return the text that :func:`read` and other tools read back."""
+    lines = [f"NAME : {data.name}"]
+    if data.comment:
+        lines.append(f"COMMENT : {data.comment}")
+    points = data.coords if data.weights is None else data.weights
+    size = 0 if points is None else len(points)
+    lines += ["TYPE : TSP", f"DIMENSION : {size}", f"EDGE_WEIGHT_TYPE : {data.convention}"]
+    if data.weights is not None:
+        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
+        lines += [" ".join(map(number, row)) for row in data.weights.tolist()]
+    if data.coords is not None:
+        lines.append("NODE_COORD_SECTION")
+        lines += [
+            f"{node} {number(x)} {number(y)}"
+            for node, (x, y) in enumerate(data.coords.tolist(), start=1)
+        ]
+    if data.fixed_edges:
+        lines.append("FIXED_EDGES_SECTION")
+        lines += [f"{start + 1} {end + 1}" for start, end in data.fixed_edges]
+        lines.append("-1")
+    return "\n".join([*lines, "EOF"]) + "\n"
+
+
+def read_tour(path: Path) -> tuple[int, ...]:
+    """Return the nodes of a ``.tour`` file in order, numbered from 0.
+
+    Whether they are a solution is the checker's business.
+
+    Raises
+    ------
+    FileError
+        The file is missing, not text, torn, or no tour.
+    """
+    sections = Sections(path, ("TOUR_SECTION",))
+    _demand_type(sections, "TOUR")
+    numbers = sections.numbers("TOUR_SECTION")
+    if numbers.size < 2 or numbers[-1] != -1:
+        raise sections.error("TOUR_SECTION has no end, expected nodes and then -1")
+    nodes = numbers[:-1]
+    wrong = nodes[~((nodes >= 1) & (nodes <= LARGEST) & (np.floor(nodes) == nodes))]
+    if wrong.size:
+        raise sections.error(f"TOUR_SECTION holds {wrong[0]:g}, expected nodes from 1 on")
+    if "DIMENSION" in sections.fields:
+        dimension = sections.integer("DIMENSION", 1, LARGEST)
+        if nodes.size != dimension:
+            raise sections.error(
+                f"TOUR_SECTION holds {nodes.size} nodes, expected {dimension} (DIMENSION)"
+            )
+    return tuple((nodes.astype(np.int64) - 1).tolist())
+
+
+def dumps_tour(tour: Sequence[int], name: str, comment: str = "") -> str:
+    """Return the text of a ``.tour`` file that :func:`read_tour` reads back."""
+    lines = [f"NAME : {name}"]
+    if comment:
+        lines.append(f"COMMENT : {comment}")
+    lines += ["TYPE : TOUR", f"DIMENSION : {len(tour)}", "TOUR_SECTION"]
+    lines += [str(node + 1) for node in tour]
+    return "\n".join([*lines, "-1", "EOF"]) + "\n"

@@ -1,0 +1,167 @@
+"""Construction of closed tours."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from specahd.routing.kernels.distances import between
+
+
+@njit(cache=True, nogil=True)
+def nearest_tour(
+    coords: Any, matrix: Any, code: int, side: float, stretch: float, slack: float
+) -> Any:
+    """Return the tour from node 0 that always goes on to the nearest unvisited node.
+
+    Ties go to the lowest index. The nodes lie in the square cells of a grid,
+    which are searched from the current one outwards in rings.
+
+    Parameters
+    ----------
+    side
+        Of the cells, in the unit of ``coords``; infinite puts all nodes into one.
+    stretch, slack
+        Nodes at distance d in the convention are at most ``stretch * d + slack``
+        apart in the plane.
+    """
+    size = len(coords)
+    left = coords[:, 0].min()
+    low = coords[:, 1].min()
+    column = ((coords[:, 0] - left) / side).astype(np.int64)
+    row = ((coords[:, 1] - low) / side).astype(np.int64)
+    columns = column.max() + 1
+    rows = row.max() + 1
+    cell = column * rows + row
+    first = np.zeros(columns * rows, np.int64)
+    waiting = np.bincount(cell, minlength=columns * rows)
+    first[1:] = np.cumsum(waiting)[:-1]
+    # The nodes cell by cell; those that wait come first in each.
+    members = np.argsort(cell, kind="mergesort")
+    place = np.empty(size, np.int64)
+    place[members] = np.arange(size)
+    tour = np.zeros(size, np.int64)
+    current = 0
+    for step in range(size):
+        if step > 0:
+            chosen = -1
+            shortest = np.inf
+            ring = 0
+            while chosen < 0 or (ring - 1) * side * (1.0 - 1e-9) <= stretch * shortest + slack:
+                if ring > max(columns, rows):
+                    break
+                across = column[current]
+                along = row[current]
+                for x in range(max(0, across - ring), min(columns, across + ring + 1)):
+                    # Of the columns between the outermost only the two ends are in the ring.
+                    stride = 1 if abs(x - across) == ring else 2 * ring
+                    for y in range(along - ring, along + ring + 1, stride):
+                        if y < 0 or y >= rows:
+                            continue
+                        start = first[x * rows + y]
+                        for index in range(start, start + waiting[x * rows + y]):
+                            node = members[index]
+                            distance = between(coords, matrix, code, current, node)
+                            if distance < shortest or (distance == shortest and node < chosen):
+                                shortest = distance
+                                chosen = node
+                ring += 1
+            current = chosen
+            tour[step] = current
+        home = cell[current]
+        waiting[home] -= 1
+        last = members[first[home] + waiting[home]]
+        members[place[current]] = last
+        place[last] = place[current]
+    return tour
+
+
+@njit(cache=True, nogil=True)
+def pair_distances(coords: Any, matrix: Any, code: int, starts: Any, ends: Any) -> Any:
+    """Return the distance of each pair of nodes."""
+    out = np.empty(len(starts))
+    for pair in range(len(starts)):
+        out[pair] = between(coords, matrix, code, starts[pair], ends[pair])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def join_fragments(starts: Any, ends: Any, beside: Any, other_end: Any) -> int:
+    """Join paths end to end in place, trying the pairs in the order given.
+
+    Parameters
+    ----------
+    starts, ends
+        Pairs of nodes.
+    beside
+        Shape (n, 2): the neighbours of each node in its path, -1 where there is none.
+    other_end
+        Shape (n,): of each end of a path the other end, the node itself where it
+        is alone. Kept up to date at the ends only.
+
+    Returns
+    -------
+    Number of joins.
+    """
+    joins = 0
+    for pair in range(len(starts)):
+        i = starts[pair]
+        j = ends[pair]
+        if i == j or beside[i, 1] >= 0 or beside[j, 1] >= 0 or other_end[i] == j:
+            continue
+        beside[i, 1 if beside[i, 0] >= 0 else 0] = j
+        beside[j, 1 if beside[j, 0] >= 0 else 0] = i
+        first = other_end[i]
+        last = other_end[j]
+        other_end[first] = last
+        other_end[last] = first
+        joins += 1
+    return joins
+
+
+@njit(cache=True, nogil=True)
+def walk(beside: Any) -> Any:
+    """Return the nodes of the one path that ``beside`` holds, from its end of lower index."""
+    size = len(beside)
+    tour = np.empty(size, np.int64)
+    node = 0
+    while beside[node, 1] >= 0:
+        node += 1
+    previous = -1
+    for step in range(size):
+        tour[step] = node
+        following = beside[node, 0]
+        if following == previous:
+            following = beside[node, 1]
+        previous = node
+        node = following
+    return tour
+
+
+@njit(cache=True, nogil=True)
+def hilbert_places(x: Any, y: Any, bits: int) -> Any:
+    """Return the place of each cell along the Hilbert curve that fills a square.
+
+    Parameters
+    ----------
+    x, y
+        Columns and rows of the cells, integers in [0, 2**bits).
+    """
+    out = np.zeros(len(x), np.int64)
+    for point in range(len(x)):
+        column = x[point]
+        row = y[point]
+        place = 0
+        for level in range(bits - 1, -1, -1):
+            half = 1 << level
+            right = 1 if column & half else 0
+            upper = 1 if row & half else 0
+            place += half * half * ((3 * right) ^ upper)
+            # Each quadrant holds the same curve, mirrored or turned.
+            if upper == 0:
+                if right == 1:
+                    column = (1 << bits) - 1 - column
+                    row = (1 << bits) - 1 - row
+                column, row = row, column
+        out[point] = place
+    return out
