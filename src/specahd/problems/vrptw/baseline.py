@@ -1,0 +1,98 @@
+"""Baseline solvers B: deterministic, always feasible."""
+
+from itertools import product
+
+import numpy as np
+
+from specahd.problems.vrptw.checker import cost
+from specahd.problems.vrptw.instance import VRPTWInstance
+from specahd.routing.base import FloatArray
+from specahd.routing.geometry import Convention
+from specahd.routing.groups import nested
+from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.kernels.timed_construction import inserted_routes, nearest_timed_routes
+from specahd.routing.vehicles import solver
+from specahd.routing.vehicles.routes import Solution
+
+_ROUNDING = 1e-9
+"""Above the relative error of a sum of as many numbers as a route has legs."""
+
+
+def nearest(instance: VRPTWInstance) -> Solution:
+    """Go from the depot to the nearest unserved customer that fits in time, until nobody does.
+
+    Ties go to the lowest index. O(n^2), without a matrix.
+    """
+    windows = instance.windows
+    return nested(
+        *nearest_timed_routes(
+            instance.coords,
+            NO_MATRIX if instance.matrix is None else instance.matrix,
+            CODES[instance.measure],
+            instance.demands,
+            instance.capacity,
+            windows.ready,
+            windows.due,
+            windows.service,
+        )
+    )
+
+
+def insertion(instance: VRPTWInstance) -> Solution:
+    """Return the cheapest of eight runs of Solomon's insertion heuristic I1 (1987).
+
+    They open routes with the farthest customer or with the one whose window
+    closes first, and take the four settings of lambda and alpha of his study.
+    """
+    windows, matrix = instance.windows, _matrix(instance)
+    margin = 0.0 if _integral(instance, matrix) else _ROUNDING * windows.due[0]
+    solutions = [
+        nested(
+            *inserted_routes(
+                matrix,
+                instance.demands,
+                instance.capacity,
+                windows.ready,
+                windows.due,
+                windows.service,
+                margin,
+                by_deadline,
+                reward,
+                patience,
+            )
+        )
+        for by_deadline, reward, patience in product((False, True), (1.0, 2.0), (0.0, 1.0))
+    ]
+    return min(solutions, key=lambda solution: cost(instance, solution))
+
+
+def pyvrp(instance: VRPTWInstance, iterations: int) -> Solution:
+    """Run PyVRP for so many iterations."""
+    windows = instance.windows
+    return solver.solve(
+        distances=_matrix(instance),
+        demands=instance.demands,
+        capacity=instance.capacity,
+        iterations=iterations,
+        seed=0,
+        ready=windows.ready,
+        due=windows.due,
+        service=windows.service,
+    )
+
+
+def _matrix(instance: VRPTWInstance) -> FloatArray:
+    if instance.matrix is not None:
+        return instance.matrix
+    matrix = np.empty((instance.size + 1, instance.size + 1))
+    fill_distance_matrix(instance.coords, instance.measure, matrix)
+    return matrix
+
+
+def _integral(instance: VRPTWInstance, matrix: FloatArray) -> bool:
+    """Say whether all sums of distances and times are exact."""
+    windows = instance.windows
+    times = (windows.ready, windows.due, windows.service)
+    rounded = instance.measure not in (Convention.EXACT_2D, Convention.EXPLICIT)
+    arrays = times if rounded else (*times, matrix)
+    return all(np.array_equal(np.rint(array), array) for array in arrays)

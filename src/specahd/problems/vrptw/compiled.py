@@ -1,0 +1,114 @@
+"""The compiled twin of :func:`specahd.problems.vrptw.construct.rebuild`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.core.errors import InvalidAnswer
+from specahd.routing.base import IntArray
+from specahd.routing.compilation import (
+    MATRIX,
+    NO_ANSWER,
+    NUMBER,
+    REAL,
+    REALS,
+    VECTOR,
+    CompiledRunner,
+    local_distances,
+    program_type,
+)
+
+_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, REAL, VECTOR, REALS, REALS, REALS, MATRIX)
+_UNREACHABLE, _NO_NODE = -1, -2
+
+
+@njit(
+    types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
+        program_type(_ARGUMENTS, NUMBER), MATRIX, VECTOR, NUMBER, REALS, REALS, REALS
+    ),
+    cache=True,
+)
+def _build(
+    program: Any, distances: Any, demands: Any, capacity: int, ready: Any, due: Any, service: Any
+) -> Any:
+    """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    size = len(demands)
+    route = np.empty(2 * size, np.int64)
+    waiting = np.ones(size, np.bool_)
+    waiting[0] = False
+    finish = np.empty(size)
+    feasible = np.empty(size, np.int64)
+    left = size - 1
+    length = 0
+    fallbacks = 0
+    current = 0
+    rest = capacity
+    time = ready[0]
+    while left > 0:
+        fitting = 0
+        for node in range(1, size):
+            # In the order in which the checker sums them.
+            finish[node] = max(distances[current, node] + time, ready[node])
+            in_time = finish[node] <= due[node]
+            finish[node] += service[node]
+            in_time &= finish[node] + distances[0, node] <= due[0]
+            feasible[fitting] = node
+            fitting += in_time & waiting[node] & (demands[node] <= rest)
+        if fitting == 0:
+            if current == 0:
+                return route[:0], _UNREACHABLE
+            route[length] = 0
+            length += 1
+            current = 0
+            rest = capacity
+            time = ready[0]
+            continue
+        candidates = feasible[:fitting]
+        answer = program(
+            current, 0, candidates, rest, time, demands, ready, due, service, distances
+        )
+        if answer == NO_ANSWER:
+            return route[:0], _NO_NODE
+        if answer == 0 and current != 0:
+            route[length] = 0
+            length += 1
+            current = 0
+            rest = capacity
+            time = ready[0]
+            continue
+        place = np.searchsorted(candidates, answer)
+        if place == fitting or candidates[place] != answer:
+            answer = candidates[0]
+            for node in candidates[1:]:
+                if distances[current, node] < distances[current, answer]:
+                    answer = node
+            fallbacks += 1
+        route[length] = answer
+        length += 1
+        waiting[answer] = False
+        left -= 1
+        rest -= demands[answer]
+        time = finish[answer]
+        current = answer
+    return route[:length].copy(), fallbacks
+
+
+def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+    nodes = np.concatenate(([0], inputs[0]))
+    matrix, demands = arrays["distance_matrix"], arrays["demands"]
+    times = [arrays[name] for name in ("ready_times", "due_times", "service_times")]
+    if len(nodes) < len(demands):
+        matrix, demands = local_distances(matrix, nodes), demands[nodes]
+        times = [array[nodes] for array in times]
+    route, fallbacks = _build(program, matrix, demands, int(arrays["capacity"][0]), *times)
+    if fallbacks == _UNREACHABLE:
+        raise InvalidAnswer("A customer cannot be served by a vehicle of its own.")
+    if fallbacks == _NO_NODE:
+        raise InvalidAnswer("Expected a node, got None.")
+    return [route, np.array([fallbacks], dtype=np.int64)]
+
+
+REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+"""What the sandbox child runs in the compiled tier."""

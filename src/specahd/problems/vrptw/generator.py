@@ -1,0 +1,189 @@
+"""The generated pools of SPEC section 8 (the paper's appendix C), by Homberger's rules.
+
+Only integers are drawn, and nothing but integer arithmetic follows, so a seed
+gives the same bytes on every machine. Coordinates and times are in tenths of
+Homberger's unit, so that rounding distances to integers matters as little as
+the DIMACS rounding of his instances.
+
+Reference: H. Gehring and J. Homberger, Proceedings of EUROGEN99, 1999; the
+numbers below are those of the published instances.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+
+from specahd.core.errors import ConfigError
+from specahd.core.seeding import generator
+from specahd.problems.vrptw.instance import VRPTWInstance
+from specahd.routing.base import POOLS, IntArray
+from specahd.routing.formats.vrplib import TimeWindows
+
+_COUNT = 60
+# Ranges of the last three digits of the serial number in a name.
+_FIRST_SERIAL = {"lower_train": 0, "upper_train": 300, "selection": 400, "validation": 500}
+# Customers, and the side of the square they lie in.
+_SIDES = {200: 1400, 400: 2000, 600: 3000, 800: 4000, 1000: 5000}
+_CLUSTER_DEMANDS = np.array([10, 10, 10, 10, 20, 20, 20, 20, 30, 40])
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """Capacity and times of one family and type.
+
+    Parameters
+    ----------
+    base, slope
+        The depot closes at ``base + slope * side / 2``.
+    widths
+        Mean and largest deviation of the windows' widths; an instance has one of them.
+    """
+
+    capacity: int
+    service: int
+    base: int
+    slope: int
+    widths: tuple[tuple[int, int], ...]
+
+
+_CLASSES = {
+    "c1": _Class(200, 900, 12_000, 2, ((600, 360), (1500, 1400), (4800, 2800))),
+    "c2": _Class(700, 900, 35_000, 2, ((1600, 0), (5000, 3000), (8800, 0))),
+    "r1": _Class(200, 100, 1500, 7, ((100, 0), (300, 0), (1200, 1000))),
+    "r2": _Class(1000, 100, 6000, 28, ((1200, 1000), (2400, 0), (4800, 2000))),
+    "rc1": _Class(200, 100, 1500, 7, ((300, 0), (600, 0), (1500, 0))),
+    "rc2": _Class(1000, 100, 6000, 28, ((1200, 0), (2400, 0), (6000, 0))),
+}
+
+
+def generate(pool: str, seed: int) -> Iterator[VRPTWInstance]:
+    """Yield the instances of a pool in order.
+
+    Each pool has two instances of every family (clustered, random, half of
+    each), type (1: narrow windows and small vehicles, 2: the opposite) and size
+    (200 to 1,000 customers). A name like ``vrptw-rc1-n400-s2024017`` states
+    family and type, the number of customers (as Homberger counts) and 1000 times the
+    seed plus a serial number that no two instances of the pools share.
+
+    Parameters
+    ----------
+    pool
+        One of :data:`~specahd.routing.base.POOLS`.
+    seed
+        Of all pools together, at least 0.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool, or the seed is negative.
+    """
+    if pool not in _FIRST_SERIAL:
+        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
+    if seed < 0:
+        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
+    names, sizes = list(_CLASSES), list(_SIDES)
+    for number in range(_COUNT):
+        rng = generator(seed, "vrptw", pool, number)
+        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
+        name = names[number % len(names)]
+        customers = sizes[number // len(names) % len(sizes)]
+        yield _instance(rng, name, customers, serial, f"{pool} pool, seed {seed}")
+
+
+def _instance(
+    rng: np.random.Generator, name: str, customers: int, serial: int, comment: str
+) -> VRPTWInstance:
+    rules, side = _CLASSES[name], _SIDES[customers]
+    closing = rules.base + rules.slope * side // 2
+    coords = _points(rng, name, customers, side)
+    demands = np.zeros(customers + 1, np.int64)
+    demands[1:] = _demands(rng, name, customers)
+    if name.startswith("c"):
+        centres = _visits(coords, demands, rules, closing)
+    else:
+        away = _distances(coords[0], coords)
+        centres = away + rng.integers(closing - rules.service - 2 * away + 1)
+    return VRPTWInstance(
+        name=f"vrptw-{name}-n{customers}-s{serial}",
+        coords=coords.astype(np.float64),
+        demands=demands,
+        capacity=rules.capacity,
+        windows=_windows(rng, coords, centres, rules, closing),
+        comment=comment,
+    )
+
+
+def _points(rng: np.random.Generator, name: str, customers: int, side: int) -> IntArray:
+    """Return the depot in the middle, then the customers, those in clusters first."""
+    clustered = {"c": customers, "r": 0, "rc": customers // 2}[name[:-1]]
+    uniform = rng.integers(0, side + 1, size=(customers - clustered, 2))
+    centres = rng.integers(side // 20, side - side // 20 + 1, size=(max(1, clustered // 20), 2))
+    # A sum of four uniforms is nearly normal.
+    offsets = rng.integers(-side // 40, side // 40 + 1, size=(4, clustered, 2)).sum(axis=0)
+    chosen = np.sort(rng.integers(len(centres), size=clustered))
+    members = np.clip(centres[chosen] + offsets, 0, side)
+    return np.concatenate((np.full((1, 2), side // 2), members, uniform))
+
+
+def _demands(rng: np.random.Generator, name: str, customers: int) -> IntArray:
+    if name.startswith("c"):
+        chosen: IntArray = _CLUSTER_DEMANDS[rng.integers(len(_CLUSTER_DEMANDS), size=customers)]
+        return chosen
+    bell: IntArray = 18 + rng.integers(-7, 8, size=(4, customers)).sum(axis=0)
+    return np.maximum(bell, 1)
+
+
+def _visits(coords: IntArray, demands: IntArray, rules: _Class, closing: int) -> IntArray:
+    """Return when each is served by routes to the farthest customer and on to the nearest.
+
+    Windows about these times can all be kept at once, as in Solomon's clustered
+    instances. The depot's time is 0.
+    """
+    times = np.zeros(len(coords), np.int64)
+    home = _distances(coords[0], coords)
+    unserved = np.arange(1, len(coords))
+    current, time, rest = 0, 0, rules.capacity
+    while len(unserved):
+        arrivals = time + _distances(coords[current], coords[unserved])
+        back = arrivals + rules.service + home[unserved]
+        fits = (demands[unserved] <= rest) & (back <= closing)
+        if not fits.any():
+            current, time, rest = 0, 0, rules.capacity
+            continue
+        # The farthest opens a route: what a nearest-neighbour baseline would do is not the answer.
+        far = arrivals if current else -arrivals
+        place = int(np.argmin(np.where(fits, far, closing)))
+        current = int(unserved[place])
+        times[current] = arrivals[place]
+        time = int(arrivals[place]) + rules.service
+        rest -= int(demands[current])
+        unserved = np.delete(unserved, place)
+    return times
+
+
+def _windows(
+    rng: np.random.Generator, coords: IntArray, centres: IntArray, rules: _Class, closing: int
+) -> TimeWindows:
+    """Return windows about the centres for 25, 50, 75 or 100 per cent of the customers."""
+    size = len(coords)
+    mean, deviation = rules.widths[rng.integers(len(rules.widths))]
+    spread = rng.integers(-deviation // 4, deviation // 4 + 1, size=(4, size)).sum(axis=0)
+    half = np.maximum(mean + spread, 50) // 2
+    bound = rng.permutation(size) < size * int(rng.integers(1, 5)) // 4
+    away = _distances(coords[0], coords)
+    # Whoever starts no later than this is back in time.
+    latest = closing - rules.service - away
+    ready = np.where(bound, np.maximum(centres - half, away), 0)
+    due = np.where(bound, np.minimum(centres + half, latest), latest)
+    service = np.full(size, rules.service)
+    ready[0], due[0], service[0] = 0, closing, 0
+    return TimeWindows(*(times.astype(np.float64) for times in (ready, due, service)))
+
+
+def _distances(start: IntArray, ends: IntArray) -> IntArray:
+    """Return EUC_2D distances from one point to many, by integer square roots."""
+    squares = np.square(ends - start).sum(axis=1)
+    # nint(x) is half of the whole part of 2 x + 1.
+    return np.array([(isqrt(4 * square) + 1) // 2 for square in squares.tolist()], np.int64)

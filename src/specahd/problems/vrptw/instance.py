@@ -1,0 +1,186 @@
+"""VRPTW instances and their files."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.errors import FileError
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats import solomon, vrplib
+from specahd.routing.formats.vrplib import TIMED, TimeWindows, VRPLIBData
+from specahd.routing.geometry import (
+    Convention,
+    classical_scaling,
+    distances,
+    root_mean_square_radius,
+)
+
+TENTHS = 10
+"""Parts of a file's unit in which a DIMACS instance is held."""
+
+
+@dataclass(frozen=True, eq=False)
+class VRPTWInstance:
+    """One instance: node 0 is the depot, nodes 1 to n are the customers.
+
+    Travel takes as long as it is far. A vehicle that comes before a window
+    opens waits; each customer can be served alone.
+
+    A DIMACS instance (distances rounded down to tenths) is held in tenths:
+    coordinates and times are ten times those of the file, distances are rounded
+    down to integers. With integral times its arithmetic is then exact, and so
+    is that of EUC_2D; no sum depends on its order, and nothing is ever late by a
+    rounding error.
+
+    Parameters
+    ----------
+    name
+        As the file's NAME says.
+    coords
+        Shape (n + 1, 2).
+    demands
+        Shape (n + 1,); 0 at the depot, from 0 to ``capacity`` elsewhere.
+    capacity
+        Of each of any number of vehicles.
+    windows
+        When service may start and how long it takes, in the unit of distances.
+    convention
+        How distances are measured, as the file says.
+    matrix
+        Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
+    coords_from_scaling
+        Whether the file gave distances only, and ``coords`` resemble them.
+    """
+
+    name: str
+    coords: FloatArray
+    demands: IntArray
+    capacity: int
+    windows: TimeWindows
+    convention: Convention = Convention.EUC_2D
+    matrix: FloatArray | None = None
+    coords_from_scaling: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        times = (self.windows.ready, self.windows.due, self.windows.service)
+        for array in (self.coords, self.demands, self.matrix, *times):
+            if array is not None:
+                array.flags.writeable = False
+
+    @property
+    def size(self) -> int:
+        """Number of customers."""
+        return len(self.demands) - 1
+
+    @property
+    def parts(self) -> int:
+        """How many units of ``coords``, times and distances make one of the file's."""
+        return _parts(self.convention)
+
+    @property
+    def measure(self) -> Convention:
+        """How distances follow from ``coords``."""
+        return Convention.FLOOR_2D if self.convention is Convention.DIMACS else self.convention
+
+    @cached_property
+    def spread(self) -> float:
+        """Root mean square distance of all nodes from their centre."""
+        return root_mean_square_radius(self.coords)
+
+
+def read(
+    path: Path, convention: Convention = Convention.DIMACS, customers: int | None = None
+) -> VRPTWInstance:
+    """Read a VRPLIB file of TYPE VRPTW, or one in Solomon's format; its content tells which.
+
+    Parameters
+    ----------
+    convention, customers
+        How distances of a file in Solomon's format are measured, and how many
+        of its customers to take (None: all); of no effect on a VRPLIB file.
+
+    Raises
+    ------
+    FileError
+        The file is missing, torn, or describes no valid instance.
+    """
+    if solomon.recognised(path):
+        data = solomon.read(path, convention, customers)
+    else:
+        data = vrplib.read(path, TIMED)
+    heavy = np.flatnonzero(data.demands > data.capacity)
+    if heavy.size:
+        raise FileError(
+            f"{path}: DEMAND of customer {heavy[0]} is {data.demands[heavy[0]]}, "
+            f"expected at most CAPACITY {data.capacity}."
+        )
+    assert data.windows is not None  # both readers give them
+    instance = _instance(data, data.windows)
+    late = np.flatnonzero(~_reachable(instance))
+    if late.size:
+        opens, closes = data.windows.ready[late[0]], data.windows.due[late[0]]
+        raise FileError(
+            f"{path}: TIME_WINDOW of customer {late[0]} is {opens:g} to {closes:g}, expected one "
+            "in which a vehicle can come from the depot, serve, and be back before it closes."
+        )
+    return instance
+
+
+def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
+    """Return what a file says, in the instance's own unit."""
+    parts = _parts(data.convention)
+    coords = data.coords
+    if coords is None:
+        assert data.weights is not None  # the reader gives one or the other
+        coords = classical_scaling(data.weights)
+    return VRPTWInstance(
+        name=data.name,
+        coords=parts * coords,
+        demands=data.demands,
+        capacity=data.capacity,
+        windows=TimeWindows(parts * windows.ready, parts * windows.due, parts * windows.service),
+        convention=data.convention,
+        matrix=data.weights,
+        coords_from_scaling=data.coords is None,
+        comment=data.comment,
+    )
+
+
+def _reachable(instance: VRPTWInstance) -> NDArray[np.bool_]:
+    """Return, per node, whether a vehicle that serves nothing else serves it in time."""
+    windows = instance.windows
+    if instance.matrix is not None:
+        travel = instance.matrix[0]
+    else:
+        travel = distances(instance.coords[0], instance.coords, instance.measure)
+    start = np.maximum(windows.ready[0] + travel, windows.ready)
+    back = start + windows.service + travel
+    in_time: NDArray[np.bool_] = (start <= windows.due) & (back <= windows.due[0])
+    return in_time
+
+
+def dumps(instance: VRPTWInstance) -> str:
+    """Return the VRPLIB text of an instance; coordinates from scaling are left out."""
+    windows, parts = instance.windows, instance.parts
+    return vrplib.dumps(
+        VRPLIBData(
+            name=instance.name,
+            comment=instance.comment,
+            capacity=instance.capacity,
+            convention=instance.convention,
+            coords=None if instance.coords_from_scaling else instance.coords / parts,
+            weights=instance.matrix,
+            demands=instance.demands,
+            windows=TimeWindows(
+                windows.ready / parts, windows.due / parts, windows.service / parts
+            ),
+        )
+    )
+
+
+def _parts(convention: Convention) -> int:
+    return TENTHS if convention is Convention.DIMACS else 1

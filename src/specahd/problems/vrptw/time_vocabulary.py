@@ -1,0 +1,86 @@
+"""What time windows add to the vocabularies of vehicle problems.
+
+The lines follow those of :mod:`specahd.routing.vehicles.customer_groups` and
+:mod:`specahd.routing.vehicles.next_customer`; there stands what they mean.
+"""
+
+from specahd.core.vocabulary import Vocabulary, rule
+from specahd.routing.vehicles import customer_groups, next_customer
+
+# Without waiting, stop k of a route would start `elapsed` after leaving the depot;
+# waiting shifts it and all that follow, so the shift is a running maximum. Adding
+# `span` per route keeps the routes, one after another in `flat`, apart.
+_SCHEDULES = """
+    previous = np.where(np.isin(np.arange(len(flat)), starts), 0, np.roll(flat, 1))
+    pace = distance_matrix[previous, flat] + service_times[previous]
+    total = np.cumsum(pace)
+    elapsed = total - (total - pace)[starts][owner]
+    span = owner * (1.0 + due_times[0])
+    early = np.maximum(ready_times[flat] - elapsed, ready_times[0])
+    shift = np.maximum.accumulate(early + span) - span
+    held = np.where(previous == 0, shift - ready_times[0], shift - np.roll(shift, 1))
+    spare = due_times[flat] - elapsed - shift
+    window = due_times[flat] - ready_times[flat]
+    horizon = due_times[0] - ready_times[0] + 1e-09
+    waits = np.add.reduceat(held, starts) / horizon
+    windows = np.add.reduceat(window, starts) / sizes / horizon
+    middles = np.add.reduceat(ready_times[flat] + due_times[flat], starts) / sizes / horizon
+    spares = np.add.reduceat(spare, starts) / sizes / horizon
+    tightest = np.minimum.reduceat(spare, starts) / horizon
+    spent = (shift + elapsed + service_times[flat])[ends] / horizon
+"""
+_GROUP_RULES = (
+    rule("trait", "waits", "waiting time"),
+    rule("trait", "windows", "mean width of its windows"),
+    rule("trait", "middles", "mean middle of its windows"),
+    rule("trait", "spares", "mean time slack"),
+    rule("trait", "tightest", "least time slack", 0.7),
+    rule("trait", "spent", "time of its last departure from a customer", 0.7),
+    rule("gap", "scale * np.abs(middles - middles[seed])", "difference in the middle of windows"),
+    rule("urgency", "held / horizon", "waiting time"),
+    rule("urgency", "window / horizon", "window width"),
+    rule("urgency", "spare / horizon", "time slack"),
+)
+
+_TIMES = """
+    ready = ready_times[unvisited_nodes]
+    due = due_times[unvisited_nodes]
+    service = service_times[unvisited_nodes]
+    arrival = current_time + here
+    start = np.maximum(arrival, ready)
+    wait = start - arrival
+    urgency = due - arrival
+    slack = due - start
+    window = due - ready
+    spare = due_times[depot] - start - service - home
+    horizon = due_times[depot] - ready_times[depot] + 1e-09
+    elapsed = (current_time - ready_times[depot]) / horizon
+"""
+_NODE_RULES = (
+    rule("length", "wait", "waiting time"),
+    rule("length", "start - current_time", "time until service starts", 2),
+    rule("length", "urgency", "time from arrival until its window closes", 2),
+    rule("length", "slack", "time from start until its window closes"),
+    rule("length", "window", "width of its window"),
+    rule("length", "due - due.min()", "lead of the most urgent window over its own"),
+    rule("length", "spare", "time left on return to the depot", 0.7),
+    rule("share", "window / horizon", "the relative width of its window"),
+    rule("share", "urgency / horizon", "the relative time until its window closes"),
+    rule("phase", "elapsed", "the elapsed share of the depot's opening time"),
+    rule("close", "wait[best] > RATIO * back", "waiting there takes {RATIO} times the way back"),
+    rule(
+        "close",
+        "start[best] - current_time > RATIO * scale",
+        "service there starts {RATIO} mean depot distances later",
+    ),
+)
+
+
+def groups() -> Vocabulary:
+    """Return the vocabulary of upper programs."""
+    return customer_groups.vocabulary(lines=_SCHEDULES, rules=_GROUP_RULES)
+
+
+def nodes() -> Vocabulary:
+    """Return the vocabulary of lower programs."""
+    return next_customer.vocabulary(lines=_TIMES, rules=_NODE_RULES)

@@ -1,0 +1,160 @@
+"""Solomon's text files of vehicle routing with time windows, which Homberger's follow.
+
+References: M. M. Solomon, Operations Research 35(2), 1987; H. Gehring and
+J. Homberger, Proceedings of EUROGEN99, 1999.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from specahd.core.errors import FileError
+from specahd.routing.base import FloatArray
+from specahd.routing.formats.sections import read_text
+from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
+from specahd.routing.geometry import Convention
+
+_COLUMNS = ("CUST NO.", "XCOORD.", "YCOORD.", "DEMAND", "READY TIME", "DUE DATE", "SERVICE TIME")
+_NUMBER, _X, _Y, _DEMAND, _READY, _DUE, _SERVICE = range(7)
+
+
+def recognised(path: Path) -> bool:
+    """Say whether a text file has Solomon's layout: a line with the name, then VEHICLE.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, or is not UTF-8 text.
+    """
+    return [line.upper() for _, line in _lines(path)[1:2]] == ["VEHICLE"]
+
+
+def read(path: Path, convention: Convention, customers: int | None = None) -> VRPLIBData:
+    """Read a file; the format leaves open how distances are measured.
+
+    NUMBER, a limit of the fleet, is passed over, as for VRPLIB files.
+
+    Parameters
+    ----------
+    convention
+        How distances are measured.
+    customers
+        How many customers make the instance, the first of the file: 25 or 50
+        give the smaller of Solomon's instances, whose names say so
+        (``C101.25``). None takes all.
+
+    Raises
+    ------
+    FileError
+        The file is missing, torn, not text, says what the format does not
+        allow, or has fewer customers.
+    """
+    lines = _lines(path)
+    name, capacity = _header(path, lines)
+    table = _table(path, lines[6:])
+    _check(path, table)
+    if customers is not None:
+        if not 1 <= customers < len(table):
+            raise FileError(
+                f"{path}: CUSTOMER holds {len(table) - 1} customers, "
+                f"expected at least the {customers} asked for."
+            )
+        if customers < len(table) - 1:
+            table = table[: customers + 1]
+            name = f"{name}.{customers}"
+    return VRPLIBData(
+        name=name,
+        comment="",
+        capacity=capacity,
+        convention=convention,
+        coords=table[:, [_X, _Y]],
+        weights=None,
+        demands=table[:, _DEMAND].astype(np.int64),
+        windows=TimeWindows(
+            *(np.ascontiguousarray(table[:, column]) for column in (_READY, _DUE, _SERVICE))
+        ),
+    )
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """Return the lines that are not blank, with their numbers from 1."""
+    lines = enumerate(read_text(path).splitlines(), start=1)
+    return [(number, line.strip()) for number, line in lines if line.strip()]
+
+
+def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int]:
+    """Return the name and the capacity."""
+    words = [line.upper().split() for _, line in lines[:6]]
+    if [row[:1] for row in words[1:6:3]] != [["VEHICLE"], ["CUSTOMER"]] or words[2:3] != [
+        ["NUMBER", "CAPACITY"]
+    ]:
+        raise FileError(
+            f"{path}: expected the lines NAME, VEHICLE, NUMBER CAPACITY, two numbers, CUSTOMER "
+            "and the names of its columns."
+        )
+    capacity = _numbers(path, lines[3], 2)[1]
+    if not (1 <= capacity <= LARGEST and capacity.is_integer()):
+        raise FileError(f"{path}: CAPACITY is {capacity:g}, expected an integer in [1, {LARGEST}].")
+    return lines[0][1], int(capacity)
+
+
+def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
+    """Return the rows of CUSTOMER, one per node and in order."""
+    rows = [_numbers(path, line, len(_COLUMNS)) for line in lines]
+    if len(rows) < 2:
+        raise FileError(
+            f"{path}: CUSTOMER holds {len(rows)} rows, "
+            "expected at least 2 (a depot and a customer)."
+        )
+    table = np.array(rows)
+    wrong = np.flatnonzero(table[:, _NUMBER] != np.arange(len(rows)))
+    if wrong.size:
+        raise FileError(
+            f"{path}: line {lines[wrong[0]][0]} holds CUST NO. {table[wrong[0], _NUMBER]:g}, "
+            f"expected {wrong[0]}."
+        )
+    return table
+
+
+def _numbers(path: Path, line: tuple[int, str], count: int) -> list[float]:
+    number, text = line
+    try:
+        values = [float(word) for word in text.split()]
+    except ValueError:
+        values = []
+    if len(values) != count:
+        raise FileError(f"{path}: line {number} is {text[:40]!r}, expected {count} numbers.")
+    return values
+
+
+def _check(path: Path, table: FloatArray) -> None:
+    """Refuse numbers that are out of range; NaN is out of every range."""
+    demands, ready, due = table[:, _DEMAND], table[:, _READY], table[:, _DUE]
+    ranges = (
+        (_X, np.abs(table[:, _X]) <= FARTHEST, "a number in [-1e9, 1e9]"),
+        (_Y, np.abs(table[:, _Y]) <= FARTHEST, "a number in [-1e9, 1e9]"),
+        (
+            _DEMAND,
+            (demands >= 0) & (demands <= LARGEST) & (np.floor(demands) == demands),
+            f"an integer in [0, {LARGEST}]",
+        ),
+        (_READY, (ready >= 0) & (ready <= LATEST), f"a number in [0, {LATEST:g}]"),
+        (_DUE, (due >= ready) & (due <= LATEST), f"a number in [READY TIME, {LATEST:g}]"),
+        (
+            _SERVICE,
+            (table[:, _SERVICE] >= 0) & (table[:, _SERVICE] <= LATEST),
+            f"a number in [0, {LATEST:g}]",
+        ),
+    )
+    for column, good, expected in ranges:
+        wrong = np.flatnonzero(~good)
+        if wrong.size:
+            raise FileError(
+                f"{path}: {_COLUMNS[column]} of customer {wrong[0]} is "
+                f"{table[wrong[0], column]:g}, expected {expected}."
+            )
+    for column in (_DEMAND, _SERVICE):
+        if table[0, column] != 0:
+            raise FileError(
+                f"{path}: {_COLUMNS[column]} of the depot is {table[0, column]:g}, expected 0."
+            )

@@ -1,0 +1,248 @@
+"""Construction of depot routes under a capacity and time windows.
+
+Times are summed leg by leg from the depot, in the order in which the checkers sum them.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from specahd.routing.kernels.distances import between
+
+
+@njit(cache=True, nogil=True)
+def nearest_timed_routes(
+    coords: Any,
+    matrix: Any,
+    code: int,
+    demands: Any,
+    capacity: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+) -> Any:
+    """Build routes one after another, always going on to the nearest customer that is in time.
+
+    Ties go to the lowest index; a route closes when nobody fits, can be reached
+    before the window closes, and leaves time to come back.
+
+    Returns
+    -------
+    Lengths of the routes, and their customers one after another. A customer
+    that cannot be served alone must not be among them.
+    """
+    customers = len(demands) - 1
+    values = np.empty(customers, np.int64)
+    lengths = np.zeros(customers, np.int64)
+    home = np.empty(customers + 1)
+    for node in range(customers + 1):
+        home[node] = between(coords, matrix, code, node, 0)
+    unserved = np.arange(1, customers + 1)
+    left = customers
+    routes = 0
+    current = 0
+    rest = capacity
+    time = ready[0]
+    while left > 0:
+        chosen = -1
+        shortest = np.inf
+        for place in range(left):
+            node = unserved[place]
+            if demands[node] > rest:
+                continue
+            distance = between(coords, matrix, code, current, node)
+            # Removal leaves `unserved` unordered, so ties compare indices.
+            if distance > shortest or (distance == shortest and node > unserved[chosen]):
+                continue
+            start = max(time + distance, ready[node])
+            if start <= due[node] and start + service[node] + home[node] <= due[0]:
+                shortest = distance
+                chosen = place
+        if chosen < 0:
+            routes += 1
+            current = 0
+            rest = capacity
+            time = ready[0]
+            continue
+        current = unserved[chosen]
+        rest -= demands[current]
+        time = max(time + shortest, ready[current]) + service[current]
+        values[customers - left] = current
+        lengths[routes] += 1
+        left -= 1
+        unserved[chosen] = unserved[left]
+    return lengths[: routes + 1], values
+
+
+@njit(cache=True, nogil=True)
+def inserted_routes(
+    matrix: Any,
+    demands: Any,
+    capacity: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+    margin: float,
+    by_deadline: bool,
+    reward: float,
+    patience: float,
+) -> Any:
+    """Build routes one after another by insertion: Solomon's I1 (1987), with mu = 1.
+
+    A route opens with the unserved customer farthest from the depot, or with the
+    one whose window closes first. Each unserved customer has its cheapest place
+    in the route, by ``1 - patience`` times the detour plus ``patience`` times the
+    delay of the customer after it; the customer with the largest ``reward``
+    times depot distance minus that is inserted. Ties go to the lowest index
+    and to the earliest place.
+
+    Parameters
+    ----------
+    margin
+        By how much every customer must stay in time: 0 where sums are exact,
+        else above their rounding error.
+
+    Returns
+    -------
+    Lengths of the routes, and their customers one after another.
+    """
+    customers = len(demands) - 1
+    values = np.empty(customers, np.int64)
+    lengths = np.zeros(customers, np.int64)
+    served = np.zeros(customers + 1, np.bool_)
+    # The route from depot to depot, when each stop is left, and by when each must start.
+    stops = np.zeros(customers + 2, np.int64)
+    leave = np.zeros(customers + 2)
+    latest = np.zeros(customers + 2)
+    leave[0] = ready[0]
+    filled = 0
+    routes = 0
+    while filled < customers:
+        node = 0
+        for other in range(1, customers + 1):
+            if served[other]:
+                continue
+            first = due[other] < due[node] if by_deadline else matrix[0, other] > matrix[0, node]
+            if node == 0 or first:
+                node = other
+        place = 1
+        length = 0
+        load = 0
+        while node != 0:
+            served[node] = True
+            load += demands[node]
+            for later in range(length, place - 1, -1):
+                stops[later + 1] = stops[later]
+            stops[place] = node
+            length += 1
+            stops[length + 1] = 0
+            _schedule(matrix, ready, due, service, stops, leave, latest, length)
+            node, place = _best_insertion(
+                matrix,
+                demands,
+                capacity - load,
+                ready,
+                due,
+                service,
+                margin,
+                reward,
+                patience,
+                served,
+                stops,
+                leave,
+                latest,
+                length,
+            )
+        for step in range(1, length + 1):
+            values[filled] = stops[step]
+            filled += 1
+        lengths[routes] = length
+        routes += 1
+    return lengths[:routes], values
+
+
+@njit(cache=True, nogil=True)
+def _schedule(
+    matrix: Any,
+    ready: Any,
+    due: Any,
+    service: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> None:
+    """Write when each stop of the route is left, and by when service must start there."""
+    for step in range(1, length + 1):
+        node = stops[step]
+        leave[step] = (
+            max(leave[step - 1] + matrix[stops[step - 1], node], ready[node]) + service[node]
+        )
+    latest[length + 1] = due[0]
+    for step in range(length, 0, -1):
+        node = stops[step]
+        latest[step] = min(
+            due[node], latest[step + 1] - matrix[node, stops[step + 1]] - service[node]
+        )
+
+
+@njit(cache=True, nogil=True)
+def _best_insertion(
+    matrix: Any,
+    demands: Any,
+    rest: int,
+    ready: Any,
+    due: Any,
+    service: Any,
+    margin: float,
+    reward: float,
+    patience: float,
+    served: Any,
+    stops: Any,
+    leave: Any,
+    latest: Any,
+    length: int,
+) -> Any:
+    """Return the customer to insert and where, or 0 when none can be."""
+    chosen = 0
+    chosen_place = 0
+    largest = -np.inf
+    for node in range(1, len(demands)):
+        if served[node] or demands[node] > rest:
+            continue
+        cheapest = np.inf
+        cheapest_place = 0
+        for place in range(1, length + 2):
+            start = max(leave[place - 1] + matrix[stops[place - 1], node], ready[node])
+            # Every later place leaves after this one.
+            if leave[place - 1] > due[node]:
+                break
+            if start > due[node] - margin:
+                continue
+            after = stops[place]
+            arrival = start + service[node] + matrix[node, after]
+            if after != 0:
+                arrival = max(arrival, ready[after])
+            if arrival > latest[place] - margin:
+                continue
+            before = leave[place - 1] + matrix[stops[place - 1], after]
+            if after != 0:
+                before = max(before, ready[after])
+            detour = (
+                matrix[stops[place - 1], node]
+                + matrix[node, after]
+                - matrix[stops[place - 1], after]
+            )
+            cost = (1.0 - patience) * detour + patience * (arrival - before)
+            if cost < cheapest:
+                cheapest = cost
+                cheapest_place = place
+        if cheapest_place == 0:
+            continue
+        gain = reward * matrix[0, node] - cheapest
+        if gain > largest:
+            largest = gain
+            chosen = node
+            chosen_place = cheapest_place
+    return chosen, chosen_place

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from specahd.core.errors import ConfigError
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.routing.base import POOLS, Region
+from specahd.routing.geometry import Convention, distances
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"baseline": "best"}, "Expected a baseline in nearest, insertion, pyvrp, got 'best'."),
+        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
+        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
+        ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
+        ({"convention": "EUC_2D"}, "Expected a convention in dimacs, float, got 'EUC_2D'."),
+        ({"customers": 0}, "Expected customers of at least 1, got 0."),
+    ],
+)
+def test_parameters_are_validated_where_born(parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        VRPTW(**parameters)
+    assert str(caught.value) == message
+
+
+def test_a_baseline_by_name(line):
+    problem = VRPTW(baseline="insertion", solver_iterations=3)
+    instance = next(iter(problem.generate("selection", 0)))
+    assert problem.baseline(instance) == problem.baseline(instance, "insertion")
+    assert problem.baseline(instance, "nearest") != problem.baseline(instance)
+    more = VRPTW(solver_iterations=30).baseline(instance, "pyvrp")
+    assert problem.cost(instance, more) < problem.cost(
+        instance, problem.baseline(instance, "pyvrp")
+    )
+    with pytest.raises(ConfigError, match="Expected a baseline in"):
+        problem.baseline(line, "best")
+
+
+@pytest.mark.parametrize("convention", ["dimacs", "float"])
+def test_the_child_sees_the_instance_in_its_own_unit(tmp_path, convention):
+    path = tmp_path / "x.txt"
+    path.write_text(
+        "X\nVEHICLE\nNUMBER CAPACITY\n1 9\nCUSTOMER\nCUST NO. XCOORD. YCOORD. DEMAND\n"
+        "0 0 0 0 0 90 0\n1 1 1 4 3 9 2\n2 3 4 5 0 50 1\n"
+    )
+    problem = VRPTW(convention=convention)
+    instance = problem.read(path)
+    arrays = {
+        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
+    }
+    problem.fill(instance, arrays)
+    unit = 10 if convention == "dimacs" else 1
+    assert arrays["coords"].tolist() == [[0, 0], [unit, unit], [3 * unit, 4 * unit]]
+    assert arrays["demands"].tolist() == [0, 4, 5]
+    assert arrays["capacity"].tolist() == [9]
+    assert arrays["ready_times"].tolist() == [0, 3 * unit, 0]
+    assert arrays["due_times"].tolist() == [90 * unit, 9 * unit, 50 * unit]
+    assert arrays["service_times"].tolist() == [0, 2 * unit, unit]
+    diagonal = 14 if convention == "dimacs" else 2**0.5
+    assert arrays["distance_matrix"][0].tolist() == [0, diagonal, 5 * unit]
+    # Costs are in the file's unit.
+    assert problem.cost(instance, ((1,),)) == 2 * diagonal / unit
+    measured = distances(instance.coords[:, None], instance.coords[None], instance.measure)
+    np.testing.assert_array_equal(arrays["distance_matrix"], measured)
+
+
+def test_first_customers_of_a_file(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text(
+        "X\nVEHICLE\nNUMBER CAPACITY\n1 9\nCUSTOMER\nCUST NO.\n"
+        "0 0 0 0 0 90 0\n1 1 1 4 3 9 2\n2 3 4 5 0 50 1\n"
+    )
+    assert VRPTW(customers=1).read(path).name == "X.1"
+    assert VRPTW().read(path).convention is Convention.DIMACS
+
+
+def test_inputs_of_the_runners(line):
+    problem = VRPTW(max_regions=3, max_size=20)
+    lengths, values, budget = problem.propose_inputs(line, ((1, 3), (2,), (4,)))
+    assert (lengths.tolist(), values.tolist()) == ([2, 1, 1], [1, 3, 2, 4])
+    assert budget.tolist() == [3, 20]
+    [customers] = problem.rebuild_inputs(line, (), Region((4, 1, 3)))
+    assert customers.tolist() == [1, 3, 4]
+    assert {array.dtype for array in (lengths, values, budget, customers)} == {np.dtype(np.int64)}
+
+
+def test_repairing_by_hand(line):
+    problem = VRPTW()
+    solution = ((1, 2), (3,), (4,))
+    [region] = problem.validate(line, solution, [np.array([2]), np.array([3, 2])]).regions
+    merged = problem.merge(line, solution, region, [np.array([1, 2]), np.array([0])])
+    assert merged == ((1,), (4,), (2, 3))
+    assert problem.check(line, merged) == ()
+    late = problem.merge(line, solution, region, [np.array([2, 1]), np.array([0])])
+    assert [violation.kind for violation in problem.check(line, late)] == ["late"]
+    assert problem.describe(line, solution, region).shape == (len(problem.descriptor_names),)
+
+
+def test_solution_files(line, tmp_path):
+    problem = VRPTW()
+    path = tmp_path / "x.sol"
+    path.write_text(problem.solution_files("x", ((1, 2), (3,), (4,)), 180.0)[".sol"])
+    assert problem.read_solution(path) == (((1, 2), (3,), (4,)), 180.0)
+
+
+def test_every_pool_is_generated():
+    assert all(next(iter(VRPTW().generate(pool, 0))).size > 0 for pool in POOLS)

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specahd.problems.vrptw.baseline import nearest
+from specahd.problems.vrptw.checker import check
+from specahd.problems.vrptw.descriptor import NAMES
+from specahd.problems.vrptw.generator import generate
+from specahd.problems.vrptw.instance import VRPTWInstance
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.routing.base import Region
+from specahd.routing.formats.vrplib import TimeWindows
+from specahd.routing.geometry import Convention
+
+PROBLEM = VRPTW()
+INSTANCE = next(iter(generate("upper_train", 7)))
+SOLUTION = nearest(INSTANCE)
+
+
+@given(st.data())
+def test_merging_everyone_alone_is_feasible(data):
+    chosen = data.draw(
+        st.lists(st.integers(1, INSTANCE.size), min_size=2, max_size=15, unique=True)
+    )
+    region = Region(tuple(chosen))
+    order = data.draw(st.permutations(range(1, len(chosen) + 1)))
+    # A route for each: as many separators as there can be.
+    route = np.array([index for node in order for index in (node, 0)][:-1])
+    merged = PROBLEM.merge(INSTANCE, SOLUTION, region, [route, np.array([0])])
+    assert check(INSTANCE, merged) == ()
+
+
+def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    windows = instance.windows
+    return VRPTWInstance(
+        name=instance.name,
+        coords=scale * instance.coords @ turn.T + shift,
+        demands=instance.demands,
+        capacity=instance.capacity,
+        windows=TimeWindows(
+            *(scale * times for times in (windows.ready, windows.due, windows.service))
+        ),
+        convention=Convention.EXACT_2D,
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shift": (3e4, -7e3)},
+        {"angle": 0.7},
+        {"angle": np.pi / 2},
+        {"scale": 1e-3},
+        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e5)},
+    ],
+)
+def test_descriptor_is_invariant(change):
+    rng = np.random.default_rng(4)
+    for _, instance in zip(range(12), generate("validation", 3), strict=False):
+        unrounded = transformed(instance)
+        solution = nearest(unrounded)
+        nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
+        region = Region(tuple(nodes.tolist()))
+        before = PROBLEM.describe(unrounded, solution, region)
+        after = PROBLEM.describe(transformed(instance, **change), solution, region)
+        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
+
+
+def test_descriptor_by_hand(line):
+    found = PROBLEM.describe(line, ((1, 2, 3), (4,)), Region((2, 3)))
+    expected = {
+        "log_size": np.log(2),
+        "spread": 5 / line.spread,
+        "elongation": 1.0,
+        "depot_distance": 25 / line.spread,
+        "edge_mean": np.mean([10, 10, 30]) / np.mean([10, 10, 10, 30]),
+        "edge_variation": np.std([10, 10, 30]) / np.mean([10, 10, 30]),
+        "depot_edges": 1 / 3,
+        "detour": 1.0,
+        "log_routes": 0.0,
+        "completeness": 2 / 3,
+        "fragmentation": 0.5,
+        "slack": 0.0,
+        "demand_mean": 2.5 / 7,
+        # Customer 2: from 30 to 50, reached at 25; customer 3: at 60 sharp, reached at 45.
+        "window_width": (20 + 0) / 2 / 100,
+        # The route is back at 95.
+        "waiting": (5 + 15) / 95,
+        "time_slack": (20 + 0) / 2 / 100,
+    }
+    assert tuple(expected) == NAMES
+    assert 8 <= len(NAMES) <= 16
+    np.testing.assert_allclose(found, list(expected.values()))
+
+
+def test_descriptor_does_not_depend_on_the_unit_of_dimacs():
+    coords = np.array([(0, 0), (3, 4), (6, 8), (0, 5)], float)
+    times = TimeWindows(np.array([0, 9.0, 0, 3]), np.array([40, 20.0, 30, 35]), np.full(4, 1.0))
+    tenths = TimeWindows(10 * times.ready, 10 * times.due, 10 * times.service)
+    demands = np.array([0, 2, 4, 3])
+    # All distances are whole, so that rounding does nothing.
+    plain = VRPTWInstance("x", coords, demands, 10, times, Convention.EUC_2D)
+    dimacs = VRPTWInstance("x", 10 * coords, demands, 10, tenths, Convention.DIMACS)
+    region = Region((1, 2))
+    found = (PROBLEM.describe(instance, ((1, 2), (3,)), region) for instance in (plain, dimacs))
+    np.testing.assert_allclose(*found)
+
+
+@pytest.mark.parametrize("coords", [np.zeros((4, 2)), np.array([[0, 0], [1, 1], [1, 1], [1, 1.0]])])
+@pytest.mark.parametrize("closing", [0.0, 9.0])
+def test_descriptor_of_degenerate_regions_is_finite(coords, closing):
+    windows = TimeWindows(np.zeros(4), np.full(4, closing), np.zeros(4))
+    instance = VRPTWInstance("heap", coords, np.zeros(4, np.int64), 1, windows)
+    for solution in (((1, 2, 3),), ((1,), (2,), (3,)), ()):
+        assert np.isfinite(PROBLEM.describe(instance, solution, Region((1, 3)))).all()
