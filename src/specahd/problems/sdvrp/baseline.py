@@ -1,0 +1,116 @@
+"""Baseline solvers B: deterministic, always feasible."""
+
+import numpy as np
+
+from specahd.problems.sdvrp.deliveries import Delivery, Solution, joined
+from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.groups import nested
+from specahd.routing.kernels.construction import nearest_routes
+from specahd.routing.kernels.deliveries import nearest_deliveries
+from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.vehicles import solver
+
+PERCENTS = (20, 10, 5, 1)
+"""Sizes of the pieces that ``splitting`` cuts demands into, in percent of the capacity."""
+
+
+def nearest(instance: SDVRPInstance) -> Solution:
+    """Go to the nearest customer that waits and leave all that fits, until the vehicle is empty.
+
+    Ties go to the lowest index. O(n) per delivery, without a matrix.
+    """
+    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
+    lengths, customers, quantities = nearest_deliveries(
+        instance.coords,
+        matrix,
+        CODES[instance.convention],
+        instance.demands,
+        instance.capacity,
+    )
+    return tuple(
+        tuple(map(Delivery, *route))
+        for route in zip(nested(lengths, customers), nested(lengths, quantities), strict=True)
+    )
+
+
+def unsplit(instance: SDVRPInstance) -> Solution:
+    """Go to the nearest customer whose whole demand fits, until nothing does, as in the CVRP.
+
+    Only a demand beyond the capacity is split: whole loads go straight to the
+    customer and back, before the rest is routed.
+    """
+    loads, rests = np.divmod(instance.demands, instance.capacity)
+    waiting = np.concatenate(([0], np.flatnonzero(rests)))
+    matrix = NO_MATRIX if instance.matrix is None else instance.matrix[np.ix_(waiting, waiting)]
+    routes = nested(
+        *nearest_routes(
+            instance.coords[waiting],
+            np.ascontiguousarray(matrix),
+            CODES[instance.convention],
+            rests[waiting],
+            instance.capacity,
+        )
+    )
+    customers, lacking = waiting.tolist(), rests[waiting].tolist()
+    direct = np.repeat(np.arange(len(loads)), loads).tolist()
+    return (
+        *((Delivery(customer, instance.capacity),) for customer in direct),
+        *(tuple(Delivery(customers[node], lacking[node]) for node in route) for route in routes),
+    )
+
+
+def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
+    """Cut the demands into pieces beforehand and solve the CVRP over the pieces.
+
+    The pieces are those of the 20/10/5/1 rule (Chen, Golden, Wang and Wasil
+    2017). PyVRP routes them; pieces of one customer that share a route are
+    delivered together.
+
+    Parameters
+    ----------
+    iterations
+        Of PyVRP's local search, at least 1.
+    """
+    owners, pieces = cut(instance.demands, instance.capacity)
+    if instance.matrix is None:
+        coords = instance.coords[owners]
+        distances: FloatArray = np.empty((len(owners), len(owners)))
+        fill_distance_matrix(coords, instance.convention, distances)
+    else:
+        distances = instance.matrix[np.ix_(owners, owners)]
+    routes = solver.solve(
+        distances=distances,
+        demands=pieces,
+        capacity=instance.capacity,
+        iterations=iterations,
+        seed=0,
+    )
+    customers, quantities = owners.tolist(), pieces.tolist()
+    return tuple(
+        joined((customers[piece], quantities[piece]) for piece in route) for route in routes
+    )
+
+
+def cut(demands: IntArray, capacity: int) -> tuple[IntArray, IntArray]:
+    """Cut each demand into as many pieces as fit of 20, then 10, 5 and 1 percent of the capacity.
+
+    A piece is a whole number of units, rounded down, but at least one; what is
+    left after the smallest pieces is the last piece.
+
+    Returns
+    -------
+    The node that each piece belongs to, and its size; first the depot's, of size 0.
+    """
+    owners, pieces = [0], [0]
+    sizes = [max(1, capacity * percent // 100) for percent in PERCENTS]
+    for customer, demand in enumerate(demands.tolist()[1:], start=1):
+        left = demand
+        for size in sizes:
+            count, left = divmod(left, size)
+            owners += [customer] * count
+            pieces += [size] * count
+        if left:
+            owners.append(customer)
+            pieces.append(left)
+    return np.array(owners), np.array(pieces)

@@ -1,0 +1,90 @@
+"""F and C: whether a solution is feasible, and what it costs, from the instance alone.
+
+Nothing here is shared with the code that builds solutions.
+"""
+
+from specahd.problems.sdvrp.deliveries import Route, Solution
+from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.routing.base import Violation
+from specahd.routing.vehicles.checking import routes_length
+
+
+def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
+    """Return every violation of coverage, capacity and demand; empty means feasible.
+
+    Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``, ``quantity``
+    (no integer of at least 1), ``repeated_visit`` (of one route: the triangle
+    inequality makes one stop enough), ``capacity``, ``missing_customer`` and ``demand``
+    (more or less than all of it is delivered). Deliveries of the first three
+    kinds count towards neither load nor demand. Routes are numbered from 1.
+    """
+    demands: list[int] = instance.demands.tolist()
+    received = [0] * len(demands)
+    visited = [False] * len(demands)
+    violations: list[Violation] = []
+    for number, route in enumerate(solution, start=1):
+        load = _follow(number, route, demands, received, visited, violations)
+        if load > instance.capacity:
+            violations.append(
+                Violation(
+                    "capacity", f"Route {number} carries {load}, more than {instance.capacity}."
+                )
+            )
+    for customer in range(1, len(demands)):
+        if received[customer] == demands[customer]:
+            continue
+        if not visited[customer]:
+            violations.append(Violation("missing_customer", f"Customer {customer} is not visited."))
+        else:
+            violations.append(
+                Violation(
+                    "demand",
+                    f"Customer {customer} receives {received[customer]} of {demands[customer]}.",
+                )
+            )
+    return tuple(violations)
+
+
+def _follow(
+    number: int,
+    route: Route,
+    demands: list[int],
+    received: list[int],
+    visited: list[bool],
+    violations: list[Violation],
+) -> int:
+    """Drive one route, note what each customer receives, and return the load."""
+    if not route:
+        violations.append(Violation("empty_route", f"Route {number} is empty."))
+    load = 0
+    seen = set()
+    for customer, stated in route:
+        if customer == 0:
+            violations.append(Violation("depot_inside", "The depot stands inside a route."))
+            continue
+        if not 1 <= customer < len(demands):
+            violations.append(Violation("unknown_customer", f"Customer {customer} does not exist."))
+            continue
+        visited[customer] = True
+        if customer in seen:
+            violations.append(
+                Violation(
+                    "repeated_visit", f"Route {number} visits customer {customer} more than once."
+                )
+            )
+        seen.add(customer)
+        quantity = demands[customer] if stated is None else stated
+        if type(quantity) is not int or quantity < 1:
+            violations.append(
+                Violation("quantity", f"Route {number} delivers {quantity} to customer {customer}.")
+            )
+            continue
+        load += quantity
+        received[customer] += quantity
+    return load
+
+
+def cost(instance: SDVRPInstance, solution: Solution) -> float:
+    """Return the total length of the routes in the instance's convention."""
+    routes = tuple(tuple(customer for customer, _ in route) for route in solution)
+    return routes_length(routes, instance.coords, instance.convention, instance.matrix)

@@ -1,0 +1,103 @@
+"""The compiled twin of :func:`specahd.problems.sdvrp.construct.rebuild`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.core.errors import InvalidAnswer
+from specahd.problems.sdvrp.construct import most_stops
+from specahd.routing.base import IntArray
+from specahd.routing.compilation import (
+    MATRIX,
+    NO_ANSWER,
+    NUMBER,
+    VECTOR,
+    CompiledRunner,
+    local_distances,
+    program_type,
+)
+
+_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
+_PAIR = types.UniTuple(NUMBER, 2)
+_TOO_MANY, _NO_PAIR = -1, -2
+
+
+@njit(
+    types.Tuple((types.Array(types.int64, 2, "C"), types.int64))(
+        program_type(_ARGUMENTS, _PAIR), MATRIX, types.Array(types.int64, 1, "C"), NUMBER, NUMBER
+    ),
+    cache=True,
+)
+def _build(program: Any, distances: Any, residuals: Any, capacity: int, most: int) -> Any:
+    """Return stops and amounts as two rows, and the fallbacks (negative: why it failed)."""
+    # Every stop may be followed by a return to the depot.
+    stops = np.empty((2, 2 * most + 1), np.int64)
+    # Ascending; its first `left` entries wait.
+    remaining = np.arange(1, len(residuals))
+    left = len(remaining)
+    length = 0
+    visited = 0
+    fallbacks = 0
+    current = 0
+    rest = capacity
+    while left > 0:
+        candidates = remaining[:left]
+        customer = 0
+        quantity = 0
+        if rest > 0:
+            customer, quantity = program(current, 0, candidates, rest, residuals, distances)
+            if customer == NO_ANSWER:
+                return stops[:, :0].copy(), _NO_PAIR
+        if customer == 0 and current != 0:
+            stops[:, length] = 0
+            length += 1
+            current = 0
+            rest = capacity
+            continue
+        fits = 0
+        if 0 < customer < len(residuals):
+            fits = min(residuals[customer], rest)
+        if fits == 0:
+            customer = candidates[0]
+            for node in candidates[1:]:
+                if distances[current, node] < distances[current, customer]:
+                    customer = node
+            quantity = min(residuals[customer], rest)
+            fallbacks += 1
+        elif not 1 <= quantity <= fits:
+            quantity = fits
+            fallbacks += 1
+        visited += 1
+        if visited > most:
+            return stops[:, :0].copy(), _TOO_MANY
+        stops[0, length] = customer
+        stops[1, length] = quantity
+        length += 1
+        residuals[customer] -= quantity
+        rest -= quantity
+        current = customer
+        if residuals[customer] == 0:
+            left -= 1
+            for later in range(np.searchsorted(candidates, customer), left):
+                remaining[later] = remaining[later + 1]
+    return stops[:, :length].copy(), fallbacks
+
+
+def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+    nodes = np.concatenate(([0], inputs[0]))
+    residuals = arrays["demands"][nodes]
+    capacity = int(arrays["capacity"][0])
+    most = most_stops(len(nodes) - 1, int(residuals.sum()), capacity)
+    distances = local_distances(arrays["distance_matrix"], nodes)
+    stops, fallbacks = _build(program, distances, residuals, capacity, most)
+    if fallbacks == _TOO_MANY:
+        raise InvalidAnswer(f"More than {most} stops.")
+    if fallbacks == _NO_PAIR:
+        raise InvalidAnswer("Expected a customer and a quantity, got None.")
+    return [stops[0].copy(), stops[1].copy(), np.array([fallbacks], dtype=np.int64)]
+
+
+REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run)
+"""What the sandbox child runs in the compiled tier."""

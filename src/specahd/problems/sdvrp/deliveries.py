@@ -1,0 +1,104 @@
+"""Solutions with split deliveries: put rebuilt deliveries in place of a region's (R, M)."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from specahd.routing.base import IntArray, Region
+from specahd.routing.groups import is_vector
+from specahd.routing.vehicles.routes import local_customers
+
+
+class Delivery(NamedTuple):
+    """One stop of a route.
+
+    Parameters
+    ----------
+    customer
+        Where the vehicle stops.
+    quantity
+        What it leaves there, at least 1; None stands for the customer's whole
+        demand, as in solution files that state routes only.
+    """
+
+    customer: int
+    quantity: int | None
+
+
+Route = tuple[Delivery, ...]
+Solution = tuple[Route, ...]
+"""Routes without the depot. A route stops at a customer once; several routes may stop there."""
+
+
+def stops(solution: Solution) -> tuple[tuple[int, ...], ...]:
+    """Return the customers of each route, in the order in which it visits them."""
+    return tuple(tuple(customer for customer, _ in route) for route in solution)
+
+
+def quantities(solution: Solution, demands: IntArray) -> tuple[tuple[int, ...], ...]:
+    """Return what each route of a feasible solution delivers at each of its stops."""
+    whole = demands.tolist()
+    return tuple(
+        tuple(whole[customer] if quantity is None else quantity for customer, quantity in route)
+        for route in solution
+    )
+
+
+def joined(pairs: Iterable[tuple[int, int]]) -> Route:
+    """Return the deliveries of one route, all to one customer made at its first stop there."""
+    together: dict[int, int] = {}
+    for customer, quantity in pairs:
+        together[customer] = together.get(customer, 0) + quantity
+    return tuple(Delivery(customer, quantity) for customer, quantity in together.items())
+
+
+def merge(
+    solution: Solution, region: Region, output: Sequence[IntArray], most: int
+) -> Solution | None:
+    """Replace all deliveries to the region's customers; None when ``output`` is malformed.
+
+    The deliveries leave their routes, gaps close, emptied routes vanish, and
+    the rebuilt routes come last. Where a rebuilt route stops at a customer
+    again, the deliveries are joined at the first stop, so that no route visits a
+    customer twice. Quantities and capacity are not judged here.
+
+    Parameters
+    ----------
+    output
+        ``[route, quantities, fallbacks]`` from untrusted code: local indices
+        with a 0 between routes, a quantity beside each, and one count.
+    most
+        Most stops that are believed.
+    """
+    rebuilt = _routes(region, output, most)
+    if rebuilt is None:
+        return None
+    members = set(region.nodes)
+    kept = []
+    for route in solution:
+        rest = tuple(delivery for delivery in route if delivery.customer not in members)
+        if rest:
+            kept.append(rest)
+    return (*kept, *rebuilt)
+
+
+def _routes(region: Region, output: Sequence[IntArray], most: int) -> list[Route] | None:
+    if len(output) != 3 or not all(is_vector(array) for array in output):
+        return None
+    local, amounts, fallbacks = output
+    if fallbacks.size != 1 or fallbacks[0] < 0:
+        return None
+    # There is a separator behind each stop at most.
+    if local.size != amounts.size or not 1 <= local.size <= 2 * most:
+        return None
+    if local.min() < 0 or local.max() > len(region.nodes):
+        return None
+    customers = local_customers(region)
+    routes: list[Route] = []
+    current: list[tuple[int, int]] = []
+    for index, amount in zip([*local.tolist(), 0], [*amounts.tolist(), 0], strict=True):
+        if index:
+            current.append((customers[index - 1], amount))
+        elif current:
+            routes.append(joined(current))
+            current = []
+    return routes

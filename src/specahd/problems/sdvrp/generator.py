@@ -1,0 +1,99 @@
+"""The generated pools of SPEC section 8 (the paper's section Experimental Setup)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from specahd.core.errors import ConfigError
+from specahd.core.seeding import generator
+from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.routing.base import POOLS, IntArray
+from specahd.routing.vehicles.layouts import LAYOUTS, SIDE, uniform
+
+_COUNT = 60
+# Ranges of the last three digits of the serial number in a name.
+_FIRST_SERIAL = {"lower_train": 0, "upper_train": 100, "selection": 200, "validation": 300}
+_VALIDATION_SIZES = (200, 250, 300, 400, 500)
+
+
+def boards(rng: np.random.Generator, count: int) -> IntArray:
+    """Like TSPLIB's drilling boards: rows of holes on a few grids, and some holes anywhere."""
+    number = int(rng.integers(3, 7))
+    pitch = rng.integers(8, 31, size=(number, 2))
+    holes = rng.integers(5, 16, size=(number, 2))
+    corner = rng.integers(0, SIDE + 1 - (holes - 1) * pitch)
+    chosen = rng.integers(number, size=count)
+    points = corner[chosen] + pitch[chosen] * rng.integers(0, holes[chosen])
+    loose = rng.integers(5, size=count) == 0
+    scattered = uniform(rng, count)
+    return np.where(loose[:, None], scattered, points)
+
+
+FAMILIES = {
+    "uniform": uniform,
+    "clustered": LAYOUTS["clustered"],
+    "ring": LAYOUTS["ring"],
+    "tsplib": boards,
+}
+"""Spatial families by the name that stands in an instance's NAME."""
+
+DEMANDS = {"medium": (10, 50), "heavy": (70, 90), "mixed": (10, 90)}
+"""Least and largest demand in percent of the capacity: the upper three of the six
+classes of Belenguer, Martinez and Mota (2000), in which splitting matters most."""
+
+
+def generate(pool: str, seed: int) -> Iterator[SDVRPInstance]:
+    """Yield the instances of a pool in order.
+
+    A name like ``sdvrp-ring-heavy-n301-s2024017`` states the spatial family, the
+    demand class, the number of nodes (the depot is one, as in CVRPLIB) and 1000
+    times the seed plus a serial number that no two instances of the pools share.
+    Every pool has each family with each class five times.
+
+    Parameters
+    ----------
+    pool
+        ``validation`` has 200, 250, 300, 400 and 500 customers, each size with
+        every family and class; the others any number from 200 to 500.
+    seed
+        Of all pools together, at least 0.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool, or the seed is negative.
+    """
+    if pool not in _FIRST_SERIAL:
+        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
+    if seed < 0:
+        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
+    kinds = [(family, demand) for demand in DEMANDS for family in FAMILIES]
+    for number in range(_COUNT):
+        rng = generator(seed, "sdvrp", pool, number)
+        size, kind = divmod(number, len(kinds))
+        customers = int(rng.integers(200, 501))
+        if pool == "validation":
+            customers = _VALIDATION_SIZES[size]
+        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
+        yield _instance(rng, *kinds[kind], customers, serial, f"{pool} pool, seed {seed}")
+
+
+def _instance(
+    rng: np.random.Generator, family: str, demand: str, customers: int, serial: int, comment: str
+) -> SDVRPInstance:
+    capacity = int(rng.integers(100, 201))
+    low, high = DEMANDS[demand]
+    demands = np.zeros(customers + 1, np.int64)
+    # The least is rounded up and the largest down.
+    demands[1:] = rng.integers(
+        -(-capacity * low // 100), capacity * high // 100 + 1, size=customers
+    )
+    depot = uniform(rng, 1)
+    points = FAMILIES[family](rng, customers)
+    return SDVRPInstance(
+        name=f"sdvrp-{family}-{demand}-n{customers + 1}-s{serial}",
+        coords=np.concatenate((depot, points)).astype(np.float64),
+        demands=demands,
+        capacity=capacity,
+        comment=comment,
+    )

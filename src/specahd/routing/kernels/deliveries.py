@@ -1,0 +1,60 @@
+"""Construction of depot routes whose deliveries may be split."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from specahd.routing.kernels.distances import between
+
+
+@njit(cache=True, nogil=True)
+def nearest_deliveries(coords: Any, matrix: Any, code: int, demands: Any, capacity: int) -> Any:
+    """Build full loads one after another, always going on to the nearest customer that waits.
+
+    Each customer on the way is given all that is left on the vehicle, or all
+    that it still lacks. Ties go to the lowest index.
+
+    Returns
+    -------
+    Lengths of the routes, their customers one after another, and the quantity
+    beside each.
+    """
+    waiting = len(demands) - 1
+    # Every delivery ends a demand or a load.
+    most = waiting + demands.sum() // capacity + 1
+    values = np.empty(most, np.int64)
+    quantities = np.empty(most, np.int64)
+    lengths = np.zeros(most, np.int64)
+    unserved = np.arange(1, waiting + 1)
+    residual = demands.copy()
+    stops = 0
+    routes = 0
+    current = 0
+    rest = capacity
+    while waiting > 0:
+        if rest == 0:
+            routes += 1
+            current = 0
+            rest = capacity
+        chosen = 0
+        shortest = np.inf
+        for place in range(waiting):
+            node = unserved[place]
+            distance = between(coords, matrix, code, current, node)
+            # Removal leaves `unserved` unordered, so ties compare indices.
+            if distance < shortest or (distance == shortest and node < unserved[chosen]):
+                shortest = distance
+                chosen = place
+        current = unserved[chosen]
+        quantity = min(residual[current], rest)
+        values[stops] = current
+        quantities[stops] = quantity
+        lengths[routes] += 1
+        stops += 1
+        rest -= quantity
+        residual[current] -= quantity
+        if residual[current] == 0:
+            waiting -= 1
+            unserved[chosen] = unserved[waiting]
+    return lengths[: routes + 1], values[:stops], quantities[:stops]

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import vrplib as other_reader
+
+from specahd.core.errors import ConfigError
+from specahd.problems.sdvrp.deliveries import Delivery
+from specahd.problems.sdvrp.instance import SDVRPInstance
+from specahd.problems.sdvrp.problem import SDVRP
+from specahd.routing.base import POOLS, Region
+from specahd.routing.geometry import Convention, distances
+
+
+def plan(*routes):
+    return tuple(tuple(Delivery(*stop) for stop in route) for route in routes)
+
+
+@pytest.fixture
+def square():
+    coords = np.array([[0, 0], [10, 0], [10, 10], [0, 10]], float)
+    return SDVRPInstance("square", coords, np.array([0, 4, 12, 3]), 10)
+
+
+SOLUTION = plan([(1, 4), (2, 6)], [(2, 6), (3, 3)])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"baseline": "best"}, "Expected a baseline in nearest, unsplit, splitting, got 'best'."),
+        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
+        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
+        ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
+    ],
+)
+def test_parameters_are_validated_where_born(parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        SDVRP(**parameters)
+    assert str(caught.value) == message
+
+
+def test_a_baseline_by_name(square):
+    problem = SDVRP(baseline="unsplit")
+    assert problem.baseline(square) == problem.baseline(square, "unsplit")
+    assert problem.baseline(square, "nearest") != problem.baseline(square)
+    for name in problem.baselines:
+        assert problem.check(square, problem.baseline(square, name)) == ()
+    with pytest.raises(ConfigError, match="Expected a baseline in"):
+        problem.baseline(square, "best")
+
+
+def test_the_child_sees_the_instance(square):
+    problem = SDVRP()
+    arrays = {
+        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(square).items()
+    }
+    problem.fill(square, arrays)
+    np.testing.assert_array_equal(arrays["coords"], square.coords)
+    np.testing.assert_array_equal(arrays["demands"], square.demands)
+    assert arrays["capacity"].tolist() == [10]
+    matrix = distances(square.coords[:, None], square.coords[None], Convention.EUC_2D)
+    np.testing.assert_array_equal(arrays["distance_matrix"], matrix)
+
+
+def test_inputs_of_the_runners(square):
+    problem = SDVRP(max_regions=3, max_size=20)
+    made = problem.propose_inputs(square, SOLUTION)
+    assert [array.tolist() for array in made] == [[2, 2], [1, 2, 2, 3], [4, 6, 6, 3], [3, 20]]
+    [customers] = problem.rebuild_inputs(square, SOLUTION, Region((3, 1)))
+    assert customers.tolist() == [1, 3]
+    assert {array.dtype for array in (*made, customers)} == {np.dtype(np.int64)}
+
+
+def test_repairing_by_hand(square):
+    problem = SDVRP()
+    [region] = problem.validate(square, SOLUTION, [np.array([3]), np.array([3, 2, 3])]).regions
+    rebuilt = [np.array([1, 0, 1, 2]), np.array([10, 0, 2, 3]), np.array([0])]
+    merged = problem.merge(square, SOLUTION, region, rebuilt)
+    assert merged == plan([(1, 4)], [(2, 10)], [(2, 2), (3, 3)])
+    assert problem.check(square, merged) == ()
+    assert problem.describe(square, SOLUTION, region).shape == (len(problem.descriptor_names),)
+
+
+def test_a_flood_of_stops_merges_to_nothing(square):
+    region = Region((2, 3))
+    crumbs = np.tile([1, 0], 3_000)
+    output = [crumbs, np.ones_like(crumbs), np.array([0])]
+    assert SDVRP().merge(square, SOLUTION, region, output) is None
+
+
+def test_solution_files(square, tmp_path):
+    problem = SDVRP()
+    path = tmp_path / "x.sol"
+    text = problem.solution_files("x", SOLUTION, problem.cost(square, SOLUTION))[".sol"]
+    path.write_text(text)
+    assert problem.read_solution(path) == (SOLUTION, 68.0)
+    theirs = other_reader.read_solution(path)
+    assert (theirs["routes"], theirs["cost"]) == ([[1, 2], [2, 3]], 68)
+
+
+def test_a_plain_solution_delivers_whole_demands(square, tmp_path):
+    problem = SDVRP()
+    path = tmp_path / "x.sol"
+    path.write_text("Route #1: 1 3\nCost 34\n")
+    solution, cost = problem.read_solution(path)
+    assert cost == problem.cost(square, solution) == 34
+    assert [v.kind for v in problem.check(square, solution)] == ["missing_customer"]
+    assert problem.solution_files("x", solution, cost)[".sol"] == path.read_text()
+    # It is an incumbent like any other.
+    path.write_text("Route #1: 1 3\nRoute #2: 2\nCost 62\n")
+    light = SDVRPInstance("light", square.coords, np.array([0, 4, 9, 3]), 10)
+    solution, _ = problem.read_solution(path)
+    assert problem.check(light, solution) == ()
+    assert problem.propose_inputs(light, solution)[2].tolist() == [4, 3, 9]
+    written = plan([(1, 4), (3, 3)], [(2, 9)])
+    region = Region((1, 2))
+    np.testing.assert_array_equal(
+        problem.describe(light, solution, region), problem.describe(light, written, region)
+    )
+    rebuilt = [np.array([2, 1]), np.array([6, 4]), np.array([0])]
+    merged = problem.merge(light, solution, region, rebuilt)
+    path.write_text(problem.solution_files("x", merged, 1.0)[".sol"])
+    assert problem.read_solution(path)[0] == merged
+
+
+def test_every_pool_is_generated():
+    assert all(next(iter(SDVRP().generate(pool, 0))).size > 0 for pool in POOLS)

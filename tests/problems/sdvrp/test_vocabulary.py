@@ -1,0 +1,188 @@
+import ast
+import math
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from specahd.core.contract import Contract, Request
+from specahd.core.program import Level
+from specahd.core.seeding import generator
+from specahd.core.vocabulary import Constant
+from specahd.llm.grammar import MAX_SIZE, Grammar
+from specahd.llm.offline import OfflineProposer
+from specahd.llm.parsing import parse_reply
+from specahd.problems.sdvrp.contracts import CONTRACTS, select_next_delivery
+from specahd.routing.groups import concatenated, validate_groups
+from specahd.sandbox.guard import guard
+
+LEVELS = pytest.mark.parametrize("level", list(Level))
+SAMPLES = 300
+
+
+def compiled(contract: Contract, source: str):
+    scope = {"np": np, "math": math}
+    exec(compile(source, "candidate", "exec"), scope)
+    return scope[contract.name]
+
+
+@cache
+def samples(level):
+    proposer = OfflineProposer()
+    requests = [Request(CONTRACTS[level], 5, level, 0, i, "i1") for i in range(SAMPLES)]
+    replies = [proposer.propose(request).text for request in requests]
+    return [parse_reply(text, CONTRACTS[level])[0] for text in replies]
+
+
+def instance(size, capacity, seed):
+    rng = generator(seed, "test")
+    coords = rng.integers(0, 100, size=(size + 1, 2)).astype(float)
+    # Two customers on one spot, and one at the depot.
+    coords[2], coords[3] = coords[1], coords[0]
+    gaps = coords[:, None] - coords[None]
+    demands = np.concatenate(([0], rng.integers(1, 2 * capacity, size=size)))
+    matrix = np.floor(np.hypot(gaps[..., 0], gaps[..., 1]) + 0.5)
+    for array in (coords, demands, matrix):
+        array.flags.writeable = False
+    return coords, demands, matrix
+
+
+@LEVELS
+def test_every_production_is_sound(level):
+    vocabulary = CONTRACTS[level].vocabulary
+    made = {rule.makes for rule in (*vocabulary.productions, *vocabulary.constants)}
+    wanted = {kind for rule in vocabulary.productions for kind in rule.holes.values()}
+    assert made == wanted | {vocabulary.root}
+    for production in vocabulary.productions:
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(production.template))
+            if isinstance(node, ast.Name)
+        }
+        assert {name for name in names if len(name) > 1 and name.isupper()} == set(production.holes)
+        assert set(re.findall(r"\{(\w+)\}", production.phrase)) == set(production.holes)
+        assert not re.search(r"[{}]", re.sub(r"\{\w+\}", "", production.phrase))
+        assert production.weight > 0
+
+
+@LEVELS
+def test_every_production_occurs_in_some_sample(level):
+    grammar = Grammar(CONTRACTS[level].vocabulary)
+    seen = set()
+    for index in range(3_000):
+        tree = grammar.fresh(generator(index, "test"))
+        assert tree.size <= MAX_SIZE
+        seen |= {id(node.rule) for _, node in tree.walk()}
+    for rule in (*grammar.vocabulary.productions, *grammar.vocabulary.constants):
+        assert id(rule) in seen, rule
+
+
+@LEVELS
+def test_samples_read_back_pass_the_guard_and_differ(level):
+    contract = CONTRACTS[level]
+    grammar = Grammar(contract.vocabulary)
+    sources = samples(level)
+    assert len(set(sources)) > 0.9 * SAMPLES
+    for source in sources:
+        tree = grammar.recover(source)
+        assert tree is not None, source
+        assert grammar.source(tree, contract.name, contract.arguments) == source
+        assert guard(source, contract.name, contract.arguments) is None, source
+        for _, node in tree.walk():
+            if isinstance(node.rule, Constant):
+                assert node.rule.low <= node.value <= node.rule.high
+                assert float(f"{node.value:.3g}") == node.value
+
+
+@LEVELS
+def test_the_seed_reads_back(level):
+    contract = CONTRACTS[level]
+    grammar = Grammar(contract.vocabulary)
+    tree = grammar.recover(contract.seed.source)
+    assert grammar.source(tree, contract.name, contract.arguments) == contract.seed.source
+    assert grammar.idea(tree) == contract.seed.idea
+    assert guard(contract.seed.source, contract.name, contract.arguments) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_lower_samples_give_an_available_answer_in_every_state():
+    _, demands, matrix = instance(12, 9, seed=1)
+    rng = generator(2, "test")
+    states = [(0, [1], 1), (0, [1, 2, 3], 9), (1, [1, 2, 3], 8), (3, [1, 2], 1), (5, [5], 3)]
+    for _ in range(5):
+        nodes = rng.permutation(np.arange(1, 13))
+        states.append((int(nodes[0]), sorted(nodes[1:8].tolist()), int(rng.integers(1, 10))))
+    for source in samples(Level.LOWER):
+        program = compiled(CONTRACTS[Level.LOWER], source)
+        for current, unvisited, rest in states:
+            residuals = np.where(np.isin(np.arange(13), unvisited), demands, 0)
+            answer = program(current, 0, np.array(unvisited), rest, residuals, matrix)
+            assert type(answer) is tuple, source
+            customer, quantity = answer
+            assert type(customer) is type(quantity) is int, source
+            if customer == 0:
+                assert current != 0, source
+            else:
+                assert customer in unvisited, source
+                assert 1 <= quantity <= min(residuals[customer], rest), source
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "routes",
+    [
+        [[1]],
+        [[1, 2, 3]],
+        [[1], [1], [1]],
+        [[3], [1, 2], [2, 4, 5], [5, 6], [12, 11, 10, 9, 8, 7, 6]],
+        [[node] for node in range(1, 13)],
+        [list(range(1, 13)), list(range(12, 0, -1))],
+    ],
+)
+def test_upper_samples_propose_groups_that_the_validator_keeps(routes):
+    size = max(node for route in routes for node in route)
+    coords, demands, matrix = instance(max(size, 3), 9, seed=3)
+    deliveries = [np.ones(len(route), np.int64) for route in routes]
+    routes = [np.array(route) for route in routes]
+    count, largest = 3, 5
+    for source in samples(Level.UPPER):
+        program = compiled(CONTRACTS[Level.UPPER], source)
+        groups = program(routes, deliveries, coords, demands, 9, matrix, count, largest)
+        assert 1 <= len(groups) <= count, source
+        # Customers that routes share may occur again: the validator drops them.
+        assert all(1 <= node <= size for group in groups for node in group), source
+        assert all(1 <= len(group) <= largest for group in groups), source
+        kept = validate_groups(concatenated(groups), size, count, largest)
+        assert all(rejection.reason == "empty" for rejection in kept.rejections), source
+
+
+def test_the_lower_seed_takes_the_nearest_and_leaves_all_that_fits():
+    matrix = np.array([[0, 5, 2, 2], [5, 0, 1, 1], [2, 1, 0, 9], [2, 1, 9, 0]], dtype=float)
+    lacking = np.array([0, 4, 7, 3])
+    everyone = np.array([1, 2, 3])
+    assert select_next_delivery(0, 0, everyone, 9, lacking, matrix) == (2, 7)
+    assert select_next_delivery(0, 0, everyone, 5, lacking, matrix) == (2, 5)
+    assert select_next_delivery(2, 0, np.array([1, 3]), 9, lacking, matrix) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("template", "lacking", "rest", "expected"),
+    [
+        ("most", 7, 5, 5),
+        ("most", 3, 5, 3),
+        ("max(1, int(0.5 * most))", 1, 5, 1),
+        ("max(1, int(0.5 * most))", 9, 5, 2),
+        ("int(residual_demands[customer]) % rest_capacity or most", 12, 5, 2),
+        ("int(residual_demands[customer]) % rest_capacity or most", 10, 5, 5),
+        ("int(residual_demands[customer]) % rest_capacity or most", 3, 5, 3),
+    ],
+)
+def test_quantities_by_hand(template, lacking, rest, expected):
+    source = CONTRACTS[Level.LOWER].seed.source.replace(
+        "(customer, most)", f"(customer, {template})"
+    )
+    assert template in source
+    program = compiled(CONTRACTS[Level.LOWER], source)
+    matrix = np.array([[0, 1.0], [1.0, 0]])
+    assert program(0, 0, np.array([1]), rest, np.array([0, lacking]), matrix) == (1, expected)

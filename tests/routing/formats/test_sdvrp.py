@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+
+from specahd.core.errors import FileError
+from specahd.routing.formats import sdvrp, sol, vrplib
+from specahd.routing.geometry import Convention
+
+NUMBERS = "3 10\n4 25 3 \n0 0\n 1000      0\n-0 -7.5\n1e1\n+10\n"
+
+
+def written(tmp_path, text, name="square.sd"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_reads_the_sets_numbers(tmp_path):
+    found = sdvrp.read(written(tmp_path, NUMBERS))
+    assert (found.name, found.capacity, found.convention) == ("square", 10, Convention.EUC_2D)
+    assert found.demands.tolist() == [0, 4, 25, 3]
+    assert found.coords.tolist() == [[0, 0], [1000, 0], [0, -7.5], [10, 10]]
+    assert not np.signbit(found.coords[2, 0])
+    assert found.weights is None
+
+
+def test_one_customer_is_enough(tmp_path):
+    assert sdvrp.read(written(tmp_path, "1 10 25 0 0 3 4")).demands.tolist() == [0, 25]
+
+
+def test_text_reads_back(data, tmp_path):
+    text = (data / "tiny.vrp").read_text().replace("TYPE: CVRP", "TYPE: SDVRP")
+    first = sdvrp.read(written(tmp_path, text, "tiny.vrp"))
+    assert first.demands.tolist() == [0, 4, 5, 6, 1, 10]
+    again = sdvrp.read(written(tmp_path, sdvrp.dumps(first), "copy.vrp"))
+    for field in ("name", "comment", "capacity", "convention"):
+        assert getattr(first, field) == getattr(again, field)
+    for field in ("coords", "demands"):
+        np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
+    assert "TYPE : SDVRP" in sdvrp.dumps(first)
+    with pytest.raises(FileError, match="TYPE is 'SDVRP', expected CVRP"):
+        vrplib.read(tmp_path / "copy.vrp")
+
+
+TORN = {
+    "no customer": ("3 10", "0 10", "the number of customers is 0, expected an integer in"),
+    "half a customer": ("3 10", "2.5 10", "the number of customers is 2.5"),
+    "zero capacity": ("3 10", "3 0", "the capacity is 0, expected an integer in"),
+    "capacity not a number": ("3 10", "3 nan", "the capacity is nan"),
+    "negative demand": ("25", "-25", "the demand of customer 2 is -25, expected an integer in"),
+    "no demand": ("25", "0", "the demand of customer 2 is 0"),
+    "fractional demand": ("25", "2.5", "the demand of customer 2 is 2.5"),
+    "nan demand": ("25", "nan", "the demand of customer 2 is nan"),
+    "huge demand": ("25", "1e12", "the demand of customer 2 is 1e+12"),
+    "nan coordinate": ("-7.5", "nan", r"customer 2 is at (-0, nan), expected coordinates in"),
+    "infinite coordinate": ("0 0", "0 inf", "the depot is at (0, inf)"),
+    "huge coordinate": ("1000", "1e200", "customer 1 is at (1e+200, 0)"),
+    "a word": ("1000", "1OOO", "holds '1OOO', expected numbers only"),
+    "torn": ("+10", "", "holds 12 numbers, expected 13"),
+    "a number too many": ("+10", "10 10", "holds 14 numbers, expected 13"),
+    "more customers than numbers": ("3 10", "2000000000 10", "holds 13 numbers, expected"),
+    "only one number": (NUMBERS, "3", "the capacity is missing"),
+}
+
+
+@pytest.mark.parametrize("case", TORN)
+def test_malformed_numbers_are_named_in_one_sentence(tmp_path, case):
+    old, new, message = TORN[case]
+    assert old in NUMBERS
+    path = written(tmp_path, NUMBERS.replace(old, new, 1))
+    with pytest.raises(FileError) as caught:
+        sdvrp.read(path)
+    sentence = str(caught.value)
+    assert message in sentence
+    assert sentence.startswith(f"{path}: ")
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+def test_every_torn_file_is_refused(tmp_path):
+    for end in range(len(NUMBERS.split())):
+        path = written(tmp_path, " ".join(NUMBERS.split()[:end]))
+        with pytest.raises(FileError):
+            sdvrp.read(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("TYPE: CVRP", "TYPE: CVRP", "TYPE is 'CVRP', expected SDVRP"),
+        ("2 5\n", "2 0\n", r"gives a customer the demand 0, expected an integer in \[1"),
+        ("2 5\n", "2 -5\n", "node 2 the demand -5"),
+        ("CAPACITY : 10", "CAPACITY : 0", "CAPACITY is '0'"),
+        ("4 30 40", "4 nan 40", "node 4 at"),
+    ],
+)
+def test_malformed_text(data, tmp_path, old, new, message):
+    text = (data / "tiny.vrp").read_text()
+    assert old in text
+    text = text.replace(old, new)
+    if "CVRP" not in new:
+        text = text.replace("TYPE: CVRP", "TYPE: SDVRP")
+    with pytest.raises(FileError, match=message):
+        sdvrp.read(written(tmp_path, text, "x.vrp"))
+
+
+def test_what_is_no_text_or_no_file(tmp_path):
+    path = tmp_path / "noise.sd"
+    path.write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(FileError, match="got binary data"):
+        sdvrp.read(path)
+    path.write_bytes(b"")
+    with pytest.raises(FileError, match="TYPE is missing"):
+        sdvrp.read(path)
+    with pytest.raises(FileError, match=r"Cannot read .*missing.sd"):
+        sdvrp.read(tmp_path / "missing.sd")
+
+
+ROUTES = ((3, 1, 2), (3,))
+SOLUTION = """Route #1: 3 1 2
+Route #2: 3
+Cost 206
+Delivery #1: 10 4 7
+Delivery #2: 5
+"""
+
+
+def test_solutions_are_written_and_read_back(tmp_path):
+    text = sdvrp.dumps_solution(ROUTES, ((10, 4, 7), (5,)), 206)
+    assert text == SOLUTION
+    path = written(tmp_path, text)
+    assert sdvrp.read_solution(path) == (ROUTES, ((10, 4, 7), (5,)), 206.0)
+
+
+def test_a_plain_solution_has_no_quantities(data, tmp_path):
+    routes, quantities, cost = sdvrp.read_solution(data / "tiny.sol")
+    assert (routes, cost) == sol.read(data / "tiny.sol")
+    assert quantities == ((None, None), (None, None), (None,))
+    assert sdvrp.dumps_solution(routes, quantities, cost) == (data / "tiny.sol").read_text()
+
+
+def test_whole_demands_and_stated_quantities_mix(tmp_path):
+    quantities = ((None, 4, None), (5,))
+    path = written(tmp_path, sdvrp.dumps_solution(ROUTES, quantities, 1.5))
+    assert "Delivery #1: * 4 *" in path.read_text()
+    assert sdvrp.read_solution(path) == (ROUTES, quantities, 1.5)
+
+
+def test_accepted_spellings(tmp_path):
+    text = "route 1 : 2 1 \r\n\r\ndelivery 1 :  4 -5\r\ncost: 5.5\r\nRoute 2:\nDelivery 2:\n"
+    assert sdvrp.read_solution(written(tmp_path, text)) == (((2, 1), ()), ((4, -5), ()), 5.5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (SOLUTION, "", "holds no route"),
+        ("Route", "Rute", "line 1 is 'Rute #1: 3 1 2', expected 'Route #k: customers'"),
+        ("3 1 2", "3 x 2", "holds the customer 'x', expected an integer"),
+        ("10 4 7", "10 4.5 7", "holds the quantity '4.5', expected an integer"),
+        ("10 4 7", "10 4", "Delivery #1 holds 2 quantities, expected 3"),
+        ("Delivery #2: 5\n", "", "Delivery #2 holds 0 quantities, expected 1"),
+        ("10 4 7\nDelivery #2: 5", "10 4\nDelivery #2: 5 7", "Delivery #1 holds 2 quantities"),
+        ("Delivery #2: 5", "Delivery #2: 5\nDelivery #3: 1", "#3 holds 1 quantities, expected 0"),
+        ("Cost 206", "Cost e", "line 3 states the cost 'e'"),
+        ("10 4 7", "99999999999 4 7", "expected an integer"),
+    ],
+)
+def test_malformed_solution(tmp_path, old, new, message):
+    assert old in SOLUTION
+    path = written(tmp_path, SOLUTION.replace(old, new, 1))
+    with pytest.raises(FileError, match=message) as caught:
+        sdvrp.read_solution(path)
+    assert str(caught.value).startswith(f"{path}: ")
