@@ -127,6 +127,40 @@ def test_one_file_is_repaired_and_its_solution_written(trained):
     assert float(text.split("Cost")[1]) == row["cost"] <= row["baseline_cost"]
 
 
+def test_a_solution_file_is_the_incumbent(trained):
+    place, _ = trained
+    solution = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]
+    options = ["checkpoint=run1/checkpoint", f"instance={solution}", "accept=improving"]
+    call("evaluate", *options, "hydra.run.dir=once", cwd=place)
+    [written] = (place / "once").glob("*.sol")
+    call("evaluate", *options, f"incumbent={written}", "hydra.run.dir=again", cwd=place)
+    once, again = (
+        json.loads((place / name / "rows.jsonl").read_text()) for name in ("once", "again")
+    )
+    assert again["baseline_cost"] == once["cost"]
+    assert again["baseline"] == written.name
+
+
+@pytest.mark.parametrize("problem", ["tsp", "vrptw", "sdvrp"])
+def test_every_problem_trains(tmp_path, problem):
+    done = call("train", f"problem={problem}", *SMALL, "hydra.run.dir=run", cwd=tmp_path)
+    assert "0 │" in done.stdout
+    for pool in ("selection", "validation"):
+        rows = [json.loads(line) for line in (tmp_path / "run" / f"{pool}.jsonl").open()]
+        assert rows
+        assert all(row["status"] == "ok" and row["feasible"] for row in rows)
+        assert all(row["cost"] <= row["baseline_cost"] for row in rows)
+
+
+def test_the_public_sets_are_verified_by_one_command(tmp_path, public):
+    done = call("prepare", f"verify={public}", cwd=tmp_path)
+    assert re.search(r"total +827 read +587 solutions checked +0 mismatches", done.stdout)
+    assert "E-n30-k3.sol: it costs 537" in done.stdout
+    done = call("prepare", "verify=nowhere", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("nowhere holds no public sets")
+
+
 def test_the_literal_sweep(tmp_path):
     # As the README has it, in a small budget: -m stands between overrides.
     call(
