@@ -7,7 +7,9 @@ offline proposer composes bodies (:mod:`specahd.llm.offline`).
 """
 
 import ast
+import hashlib
 import inspect
+import json
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -111,6 +113,8 @@ class Request:
         One of ``i1 e1 e2 m1 m2 m3`` (baselines.md section 4).
     parents
         None for i1, two for e1 and e2, one for m1, m2 and m3; best first.
+    prompt
+        The same for a language model, in words.
     """
 
     contract: Contract
@@ -121,6 +125,21 @@ class Request:
     operator: str
     parents: tuple[Parent, ...] = ()
     skills: tuple[str, ...] = ()
+    prompt: str = ""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all that a reply may depend on."""
+        said = [
+            self.contract.document,
+            self.seed,
+            self.id,
+            self.operator,
+            [[p.program.id, p.program.source, p.program.idea, p.score] for p in self.parents],
+            self.skills,
+            self.prompt,
+        ]
+        return hashlib.sha256(json.dumps(said, allow_nan=False).encode()).hexdigest()
 
     @property
     def id(self) -> str:
@@ -141,6 +160,16 @@ class Reply:
 class Proposer(Protocol):
     """Writes programs on request: a language model, a cassette, or the offline grammar."""
 
+    def preflight(self) -> None:
+        """Make sure, before a run, that requests can be answered.
+
+        Raises
+        ------
+        UserError
+            With one sentence: the key, the model or the address that is wrong.
+        """
+        ...
+
     def propose(self, request: Request) -> Reply:
         """Answer one request; called from several threads.
 
@@ -148,5 +177,7 @@ class Proposer(Protocol):
         ------
         TransportError
             No reply came; the same request may be made again.
+        ServiceError
+            No request will be answered until the user has mended something.
         """
         ...

@@ -9,8 +9,9 @@ to mend, or a service that is gone, or a bug of ours.
     SpecAHDError
     ├── UserError            one sentence for the user; doors exit with status 2
     │   ├── ConfigError      an option has a value that it cannot have
-    │   └── FileError        a file or folder cannot be used as it is
-    │       └── CheckpointError  a checkpoint is missing, torn or altered
+    │   ├── FileError        a file or folder cannot be used as it is
+    │   │   └── CheckpointError  a checkpoint is missing, torn or altered
+    │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
     ├── JournalError         the journal cannot be written; the run must stop
     └── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
@@ -36,6 +37,10 @@ class FileError(UserError):
 
 class CheckpointError(FileError):
     """A checkpoint is missing, torn or altered."""
+
+
+class ServiceError(UserError):
+    """The model service refuses every request until the user mends something."""
 
 
 class TransportError(SpecAHDError):

@@ -25,6 +25,9 @@ class OfflineProposer:
         # A vocabulary has no hash; the grammar that is kept keeps its id taken.
         self._grammars: dict[int, Grammar] = {}
 
+    def preflight(self) -> None:
+        """Need nothing."""
+
     def propose(self, request: Request) -> Reply:
         """Write a program that differs from its parents, and the idea behind it."""
         contract = request.contract

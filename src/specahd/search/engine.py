@@ -7,7 +7,6 @@ checked for novelty) in index order before any is evaluated, and evaluations are
 committed in index order (SPEC section 6).
 """
 
-import hashlib
 import threading
 import time
 from collections import deque
@@ -16,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
-from specahd.core import journal
 from specahd.core.budget import Ledger
 from specahd.core.contract import Proposer, Reply, Request
 from specahd.core.errors import TransportError
@@ -214,7 +212,7 @@ class Engine:
                 "operator": request.operator,
                 "parents": [parent.program.id for parent in request.parents],
                 "skills": list(request.skills),
-                "request": request_hash(request),
+                "request": request.hash,
                 "reply": sample.reply.result().text,
                 "source": program.source if program else None,
                 "idea": program.idea if program else None,
@@ -270,11 +268,3 @@ def request_record(request: Request) -> dict[str, Any]:
         "parents": [{"id": parent.program.id, "score": parent.score} for parent in request.parents],
         "skills": list(request.skills),
     }
-
-
-def request_hash(request: Request) -> str:
-    """Return the SHA-256 of a request, its parents' sources and the contract included."""
-    record = request_record(request)
-    record["document"] = request.contract.document
-    record["sources"] = [parent.program.source for parent in request.parents]
-    return hashlib.sha256(journal.dumps(record).encode()).hexdigest()
