@@ -86,7 +86,8 @@ class Recorder:
 
 
 @njit
-def bare_cvrp(program, current, candidates, ends, rest, demands, distances):
+def bare_cvrp(programs, current, candidates, ends, rest, demands, distances):
+    program = programs[0]
     total = 0
     start = 0
     for call in range(len(current)):
@@ -97,7 +98,8 @@ def bare_cvrp(program, current, candidates, ends, rest, demands, distances):
 
 
 @njit
-def bare_tsp(program, current, candidates, ends, distances):
+def bare_tsp(programs, current, candidates, ends, distances):
+    program = programs[0]
     total = 0
     start = 0
     last = len(distances) - 1

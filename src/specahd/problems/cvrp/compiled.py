@@ -14,7 +14,9 @@ from specahd.routing.compilation import (
     NUMBER,
     VECTOR,
     CompiledRunner,
+    drop,
     local_distances,
+    place_of,
     program_type,
 )
 
@@ -28,8 +30,9 @@ _HEAVY, _NO_NODE = -1, -2
     ),
     cache=True,
 )
-def _build(program: Any, distances: Any, demands: Any, capacity: int) -> Any:
+def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
     """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
     # Ascending; its first `left` entries wait.
@@ -66,30 +69,29 @@ def _build(program: Any, distances: Any, demands: Any, capacity: int) -> Any:
             current = 0
             rest = capacity
             continue
-        place = np.searchsorted(remaining[:left], answer)
-        if place == left or remaining[place] != answer or demands[answer] > rest:
+        place = place_of(remaining, left, answer)
+        if place < 0 or demands[answer] > rest:
             answer = candidates[0]
             for node in candidates[1:]:
                 if distances[current, node] < distances[current, answer]:
                     answer = node
-            place = np.searchsorted(remaining[:left], answer)
+            place = place_of(remaining, left, answer)
             fallbacks += 1
         route[length] = answer
         length += 1
+        drop(remaining, left, place)
         left -= 1
-        for later in range(place, left):
-            remaining[later] = remaining[later + 1]
         rest -= demands[answer]
         current = answer
     return route[:length].copy(), fallbacks
 
 
-def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
     nodes = np.concatenate(([0], inputs[0]))
     matrix, demands = arrays["distance_matrix"], arrays["demands"]
     if len(nodes) < len(demands):
         matrix, demands = local_distances(matrix, nodes), demands[nodes]
-    route, fallbacks = _build(program, matrix, demands, int(arrays["capacity"][0]))
+    route, fallbacks = _build(programs, matrix, demands, int(arrays["capacity"][0]))
     if fallbacks == _HEAVY:
         raise InvalidAnswer("A customer outweighs an empty vehicle.")
     if fallbacks == _NO_NODE:

@@ -15,7 +15,9 @@ from specahd.routing.compilation import (
     NUMBER,
     VECTOR,
     CompiledRunner,
+    drop,
     local_distances,
+    place_of,
     program_type,
 )
 
@@ -30,8 +32,9 @@ _TOO_MANY, _NO_PAIR = -1, -2
     ),
     cache=True,
 )
-def _build(program: Any, distances: Any, residuals: Any, capacity: int, most: int) -> Any:
+def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: int) -> Any:
     """Return stops and amounts as two rows, and the fallbacks (negative: why it failed)."""
+    program = programs[0]
     # Every stop may be followed by a return to the depot.
     stops = np.empty((2, 2 * most + 1), np.int64)
     # Ascending; its first `left` entries wait.
@@ -79,19 +82,18 @@ def _build(program: Any, distances: Any, residuals: Any, capacity: int, most: in
         rest -= quantity
         current = customer
         if residuals[customer] == 0:
+            drop(remaining, left, place_of(remaining, left, customer))
             left -= 1
-            for later in range(np.searchsorted(candidates, customer), left):
-                remaining[later] = remaining[later + 1]
     return stops[:, :length].copy(), fallbacks
 
 
-def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
     nodes = np.concatenate(([0], inputs[0]))
     residuals = arrays["demands"][nodes]
     capacity = int(arrays["capacity"][0])
     most = most_stops(len(nodes) - 1, int(residuals.sum()), capacity)
     distances = local_distances(arrays["distance_matrix"], nodes)
-    stops, fallbacks = _build(program, distances, residuals, capacity, most)
+    stops, fallbacks = _build(programs, distances, residuals, capacity, most)
     if fallbacks == _TOO_MANY:
         raise InvalidAnswer(f"More than {most} stops.")
     if fallbacks == _NO_PAIR:

@@ -14,7 +14,9 @@ from specahd.routing.compilation import (
     NUMBER,
     VECTOR,
     CompiledRunner,
+    drop,
     local_distances,
+    place_of,
     program_type,
 )
 
@@ -28,8 +30,9 @@ _NO_NODE = -1
     ),
     cache=True,
 )
-def _build(program: Any, distances: Any) -> Any:
+def _build(programs: Any, distances: Any) -> Any:
     """Return the path between the anchors, and the fallbacks (negative: no node was chosen)."""
+    program = programs[0]
     end = len(distances) - 1
     path = np.empty(end - 1, np.int64)
     # Ascending; its first `left` entries wait.
@@ -42,8 +45,8 @@ def _build(program: Any, distances: Any) -> Any:
         answer = program(current, end, candidates, distances)
         if answer == NO_ANSWER:
             return path[:0], _NO_NODE
-        place = np.searchsorted(candidates, answer)
-        if place == left or remaining[place] != answer:
+        place = place_of(remaining, left, answer)
+        if place < 0:
             place = 0
             for other in range(1, left):
                 if distances[current, remaining[other]] < distances[current, remaining[place]]:
@@ -51,16 +54,15 @@ def _build(program: Any, distances: Any) -> Any:
             answer = remaining[place]
             fallbacks += 1
         path[end - 1 - left] = answer
+        drop(remaining, left, place)
         left -= 1
-        for later in range(place, left):
-            remaining[later] = remaining[later + 1]
         current = answer
     return path, fallbacks
 
 
-def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
     [nodes] = inputs
-    path, fallbacks = _build(program, local_distances(arrays["distance_matrix"], nodes))
+    path, fallbacks = _build(programs, local_distances(arrays["distance_matrix"], nodes))
     if fallbacks == _NO_NODE:
         raise InvalidAnswer("Expected a node, got None.")
     return [path, np.array([fallbacks], dtype=np.int64)]

@@ -31,9 +31,10 @@ _UNREACHABLE, _NO_NODE = -1, -2
     cache=True,
 )
 def _build(
-    program: Any, distances: Any, demands: Any, capacity: int, ready: Any, due: Any, service: Any
+    programs: Any, distances: Any, demands: Any, capacity: int, ready: Any, due: Any, service: Any
 ) -> Any:
     """Return the routes, 0 between two of them, and the fallbacks (negative: why it failed)."""
+    program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
     waiting = np.ones(size, np.bool_)
@@ -95,14 +96,14 @@ def _build(
     return route[:length].copy(), fallbacks
 
 
-def _run(program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
     nodes = np.concatenate(([0], inputs[0]))
     matrix, demands = arrays["distance_matrix"], arrays["demands"]
     times = [arrays[name] for name in ("ready_times", "due_times", "service_times")]
     if len(nodes) < len(demands):
         matrix, demands = local_distances(matrix, nodes), demands[nodes]
         times = [array[nodes] for array in times]
-    route, fallbacks = _build(program, matrix, demands, int(arrays["capacity"][0]), *times)
+    route, fallbacks = _build(programs, matrix, demands, int(arrays["capacity"][0]), *times)
     if fallbacks == _UNREACHABLE:
         raise InvalidAnswer("A customer cannot be served by a vehicle of its own.")
     if fallbacks == _NO_NODE:
