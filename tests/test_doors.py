@@ -74,7 +74,11 @@ def test_the_journal_tells_the_whole_run(trained):
     samples = [record for record in records if "sample" in record]
     assert len(samples) == 12
     assert [r["round"] for r in records if r.get("record") == "round"] == [1, 2]
-    vectors = {entry["sample"] for entry in journal.read(place / "run2" / "responses.jsonl")}
+    measured = list(journal.read(place / "run2" / "responses.jsonl"))
+    vectors = {entry["sample"] for entry in measured if "sample" in entry}
+    # Each level measures what it carried over, the seed program at least.
+    carried = {(entry["round"], entry["carried"]) for entry in measured if "carried" in entry}
+    assert {(1, "lower-seed"), (1, "upper-seed"), (2, "upper-seed")} <= carried
     for record in samples:
         assert record["reply"]
         assert record["outcome"] != "ok" or record["sample"] in vectors
@@ -301,4 +305,7 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     if blow is signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in said, said
-        assert said.splitlines()[-1] == "Interrupted."
+        assert said.splitlines()[-2:] == [
+            "Interrupted.",
+            "Go on with: python -m specahd.train resume=r",
+        ]

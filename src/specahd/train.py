@@ -5,6 +5,7 @@ confines programs on this host), the journal's files, ``checkpoint/``, and the
 checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
+import errno
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +15,23 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from specahd.checkpoint import Checkpoint, freeze, thaw
-from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
+from specahd.config.compose import (
+    inspect_sandbox,
+    require_executor,
+    save_sandbox,
+    start_executor,
+)
 from specahd.config.door import door, resolved, run_directory, save_config
-from specahd.core.budget import Ledger
-from specahd.core.errors import ConfigError
+from specahd.config.resume import resumed
+from specahd.core.budget import Allowance, Ledger
+from specahd.core.contract import Proposer
+from specahd.core.errors import ConfigError, RunFailed, TransportError, UserError
 from specahd.core.events import Observer
 from specahd.core.journal import Journal
-from specahd.core.program import Level
+from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.design.lower import RepertoireSettings
+from specahd.memory.novelty import NoveltyFilter
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.evaluator import TierRule
 from specahd.repair.merge import Accept
@@ -32,9 +41,14 @@ from specahd.routing.base import POOLS, AnyProblem
 from specahd.routing.pools import prepare, read_pool
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
+from specahd.search.past import Past
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.tables import print_summaries
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+CHECKPOINT = "checkpoint"
+"""Where in its directory a run leaves what it learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,86 +59,159 @@ class _Bench:
     pools: dict[str, list[int]]
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What the configuration asks for; making it refuses wrong options before any work."""
+
+    problem: AnyProblem
+    proposer: Proposer
+    filters: dict[Level, NoveltyFilter]
+    settings: Settings
+    given: Checkpoint | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a search ended with."""
+
+    winner: Candidate
+    stopped: str | None
+
+
 def train(config: DictConfig) -> None:
-    """Train once, as configured."""
+    """Train once, as configured, or go on with a run that broke off."""
     directory = run_directory()
-    if (directory / "journal.jsonl").exists():
-        raise ConfigError(f"{directory} holds a run already; name another hydra.run.dir.")
-    problem: AnyProblem = instantiate(config.problem)
-    proposer = instantiate(config.llm)
-    given = thaw(Path(config.search.repertoire)) if config.search.repertoire else None
-    if given is not None and given.problem != problem.name:
+    repeat = config.resume is not None
+    if repeat:
+        config = resumed(config)
+    elif (directory / "journal.jsonl").exists():
         raise ConfigError(
-            f"search.repertoire is a checkpoint of {given.problem}, not of {problem.name}."
+            f"{directory} holds a run already; go on with resume={_short(directory)} "
+            "or name another hydra.run.dir."
         )
-    settings = _settings(config)
-    # Made once here so that its options are refused before anything is written.
-    instantiate(config.method.policy)()
-    filters = {level: instantiate(config.memory) for level in Level}
-    for level, novelty in filters.items():
-        seed = problem.contract(level).seed
-        novelty.duplicate_of(seed.id, seed.source)
+    parts = _parts(config)
     require_executor(config)
     sandbox = inspect_sandbox(config)
-    progress = ProgressObserver()
-    observer = Observers([progress, instantiate(config.tracking)])
-    bench = _bench(config, problem, observer)
-    save_config(config, directory)
+    observer = Observers([ProgressObserver(), instantiate(config.tracking)])
+    bench = _bench(config, parts.problem, observer)
+    if not repeat:
+        save_config(config, directory)
     save_sandbox(sandbox, directory)
-    executor = start_executor(config, problem, bench.cases, _tiers(config))
+    executor = start_executor(config, parts.problem, bench.cases, _tiers(config))
     try:
         observer.on_start(
             {**resolved(config), "confinement": sandbox}, config.budget.programs, directory
         )
-        with (
-            Journal(directory) as journal,
-            Engine(
-                seed=config.seed,
-                lag=config.search.lag,
-                samplers=config.search.samplers,
-                proposer=proposer,
-                ledger=Ledger(config.budget.programs),
-                journal=journal,
-                filters=filters,
-                observer=observer,
-            ) as engine,
-        ):
-            method = instantiate(config.method)(
-                problem=problem,
-                engine=engine,
-                executor=executor,
-                pools=bench.pools,
-                settings=settings,
-                journal=journal,
-                observer=observer,
-                given=(given.repertoire, given.archive) if given else None,
-            )
-            target = directory / "checkpoint"
-            candidates: list[Candidate] = []
-            for candidate in method.rounds():
-                candidates.append(candidate)
-                if choose(candidates) is candidate:
-                    freeze(_checkpoint(config, problem, candidate, settings), target)
-        summaries = _examine(problem, bench, executor, directory, observer)
+        outcome = _search(config, parts, bench, executor, directory, repeat, observer)
+        summaries = _examine(parts.problem, bench, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_finish("interrupted" if interrupted else "failed", {}, None)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise RunFailed(
+                _resumable(f"Cannot write to {directory}: {error.strerror}.", directory)
+            ) from None
+        if isinstance(error, KeyboardInterrupt | UserError | RunFailed | TransportError):
+            error.args = (_resumable(str(error) or "Interrupted.", directory),)
         raise
     finally:
         executor.close()
+    target = directory / CHECKPOINT
     observer.on_finish("complete", _measures(summaries), target)
     for warning in observer.warnings:
         sys.stderr.write(warning + "\n")
     print_summaries(
         summaries,
-        f"{problem.name}: the checkpoint of round {choose(candidates).round}, seed {config.seed}",
+        f"{parts.problem.name}: the checkpoint of round {outcome.winner.round}, seed {config.seed}",
         [
+            *([f"ended early: {outcome.stopped}"] if outcome.stopped else []),
             "selection chose the checkpoint; validation was never seen.",
             f"checkpoint: {_short(target)}",
             f"evaluate:   python -m specahd.evaluate checkpoint={_short(target)} pool=validation",
             "MLflow UI:  make ui   (then open http://127.0.0.1:5000)",
         ],
     )
+
+
+def _resumable(sentence: str, directory: Path) -> str:
+    return f"{sentence}\nGo on with: python -m specahd.train resume={_short(directory)}"
+
+
+def _parts(config: DictConfig) -> _Parts:
+    problem: AnyProblem = instantiate(config.problem)
+    proposer: Proposer = instantiate(config.llm)
+    given = thaw(Path(config.search.repertoire)) if config.search.repertoire else None
+    if given is not None and given.problem != problem.name:
+        raise ConfigError(
+            f"search.repertoire is a checkpoint of {given.problem}, not of {problem.name}."
+        )
+    # Made here only so that its options are refused in time; the method makes its own.
+    instantiate(config.method.policy)()
+    filters = {level: instantiate(config.memory) for level in Level}
+    for level, novelty in filters.items():
+        seed = problem.contract(level).seed
+        novelty.duplicate_of(seed.id, seed.source)
+    proposer.preflight()
+    return _Parts(problem, proposer, filters, _settings(config), given)
+
+
+def _search(
+    config: DictConfig,
+    parts: _Parts,
+    bench: _Bench,
+    executor: Executor,
+    directory: Path,
+    repeat: bool,
+    observer: Observer,
+) -> _Outcome:
+    """Run the method's rounds and keep the checkpoint of the best so far.
+
+    Raises
+    ------
+    RunFailed
+        No reply held a program that could be used.
+    """
+    given, settings = parts.given, parts.settings
+    with (
+        Journal(directory, repeat=repeat) as journal,
+        Engine(
+            seed=config.seed,
+            lag=config.search.lag,
+            samplers=config.search.samplers,
+            proposer=parts.proposer,
+            ledger=Ledger(config.budget.programs),
+            journal=journal,
+            filters=parts.filters,
+            observer=observer,
+            past=Past.read(directory) if repeat else None,
+            allowance=Allowance(config.budget.max_cost, config.budget.max_tokens),
+        ) as engine,
+    ):
+        method = instantiate(config.method)(
+            problem=parts.problem,
+            engine=engine,
+            executor=executor,
+            pools=bench.pools,
+            settings=settings,
+            journal=journal,
+            observer=observer,
+            given=(given.repertoire, given.archive) if given else None,
+        )
+        candidates: list[Candidate] = []
+        try:
+            for candidate in method.rounds():
+                candidates.append(candidate)
+                if choose(candidates) is candidate:
+                    freeze(_checkpoint(config, parts, candidate), directory / CHECKPOINT)
+        except KeyboardInterrupt:
+            draft = method.draft()
+            if draft is not None and not candidates:
+                freeze(_checkpoint(config, parts, draft), directory / CHECKPOINT)
+            raise
+        if engine.outcomes and not engine.outcomes[Outcome.OK]:
+            counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
+            raise RunFailed(f"No reply held a program that could be used: {counts}.")
+        return _Outcome(choose(candidates), engine.stopped)
 
 
 def _settings(config: DictConfig) -> Settings:
@@ -159,19 +246,17 @@ def _bench(config: DictConfig, problem: AnyProblem, observer: Observer) -> _Benc
     return _Bench(make_cases(problem, instances, observer.on_step), pools)
 
 
-def _checkpoint(
-    config: DictConfig, problem: AnyProblem, candidate: Candidate, settings: Settings
-) -> Checkpoint:
+def _checkpoint(config: DictConfig, parts: _Parts, candidate: Candidate) -> Checkpoint:
     scalars = {key: value for key, value in config.problem.items() if not key.startswith("_")}
     return Checkpoint(
-        problem=problem.name,
+        problem=parts.problem.name,
         settings=scalars,
         upper=candidate.upper,
         repertoire=candidate.repertoire,
         archive=candidate.archive,
         statistics=candidate.archive.statistics(),
-        accept=settings.accept,
-        neighbours=settings.neighbours,
+        accept=parts.settings.accept,
+        neighbours=parts.settings.neighbours,
     )
 
 
@@ -179,7 +264,7 @@ def _examine(
     problem: AnyProblem, bench: _Bench, executor: Executor, directory: Path, observer: Observer
 ) -> list[PoolSummary]:
     """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
-    checkpoint = thaw(directory / "checkpoint")
+    checkpoint = thaw(directory / CHECKPOINT)
     checkpoint.admit({level: problem.contract(level) for level in Level})
     system = checkpoint.system()
     summaries = []

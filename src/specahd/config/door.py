@@ -20,12 +20,15 @@ from omegaconf.errors import OmegaConfBaseException
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register, validate
 from specahd.config.sentences import REFUSALS, sentence
-from specahd.core.errors import UserError
+from specahd.core.errors import RunFailed, TransportError, UserError
 
 Task = Callable[[DictConfig], None]
 
+FAILED = 1
 REFUSED = 2
 INTERRUPTED = 130
+CONFIG = "config.yaml"
+"""What a run directory keeps of its configuration."""
 _LINES = 6
 
 
@@ -47,7 +50,7 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
     Returns
     -------
     int
-        The exit status: 0, 2 when refused, 130 when interrupted.
+        The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
     register()
     visit = _Visit()
@@ -57,7 +60,7 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
         with _command_line(sys.argv[1:] if argv is None else argv):
             entry(_guarded(task, visit))()
     except _Refused as refused:
-        return _leave(visit, refused.args[0], REFUSED)
+        return _leave(visit, *refused.args)
     except REFUSALS as error:
         if visit.started:
             raise
@@ -67,8 +70,8 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
             raise
         reason = f"Cannot make the directory {visit.directory}: {error.strerror}."
         return _leave(visit, reason, REFUSED)
-    except KeyboardInterrupt:
-        return _leave(visit, "Interrupted.", INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _leave(visit, str(interrupt) or "Interrupted.", INTERRUPTED)
     finally:
         _VISIT.reset(token)
     return 0
@@ -84,6 +87,10 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
     It holds no secret: configurations name environment variables, not their values.
     """
+    if "choices" in config:
+        # That of a run which is resumed.
+        saved: dict[str, Any] = OmegaConf.to_container(config)  # type: ignore[assignment]
+        return saved
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
     if HydraConfig.initialized():
         chosen = HydraConfig.get().runtime.choices.items()
@@ -95,8 +102,10 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
 def save_config(config: DictConfig, directory: Path) -> Path:
     """Write the resolved configuration to ``config.yaml`` in the directory."""
-    path = directory / "config.yaml"
-    path.write_text(OmegaConf.to_yaml(OmegaConf.create(resolved(config))), encoding="utf-8")
+    path = directory / CONFIG
+    draft = path.with_suffix(".draft")
+    draft.write_text(OmegaConf.to_yaml(OmegaConf.create(resolved(config))), encoding="utf-8")
+    draft.replace(path)
     return path
 
 
@@ -144,7 +153,7 @@ class _Visit:
 
 
 class _Refused(BaseException):
-    """A job's refusal on its way to the door.
+    """A job's last sentence and exit status on their way to the door.
 
     Not an Exception, so that Hydra neither reports it nor starts the sweep's
     other jobs; it also crosses the process boundary of a parallel launcher.
@@ -162,12 +171,14 @@ def _guarded(task: Task, visit: _Visit) -> Task:
             validate(config)
             task(config)
         except UserError as error:
-            raise _Refused(str(error)) from None
+            raise _Refused(str(error), REFUSED) from None
+        except (RunFailed, TransportError) as error:
+            raise _Refused(str(error), FAILED) from None
         except InstantiationException as error:
             # Hydra wraps what the constructor of a `_target_` raised.
             if not isinstance(error.__cause__, UserError):
                 raise
-            raise _Refused(str(error.__cause__)) from None
+            raise _Refused(str(error.__cause__), REFUSED) from None
 
     return run
 
@@ -177,6 +188,10 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
     """Give Hydra its command line, and have it re-raise errors instead of printing them."""
     # Hydra 1.3 refuses overrides on both sides of -m: `llm=offline -m seed=0,1`.
     ordered = sorted(arguments, key=lambda word: word not in ("-m", "--multirun"))
+    # A resumed run goes on where it is.
+    ordered += [
+        f"hydra.run.dir={word.partition('=')[2]}" for word in ordered if word.startswith("resume=")
+    ]
     argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
     sys.argv = [argv[0], *ordered]
     os.environ["HYDRA_FULL_ERROR"] = "1"

@@ -35,12 +35,14 @@ class Pools:
 
 @dataclass
 class Budget:
-    """Programs, rounds, and how many instances of each pool are used (None: all)."""
+    """Programs, rounds, what replies may cost, and how many instances are used (None: all)."""
 
     name: str = MISSING
     programs: int = MISSING
     rounds: int = 4
     lower_share: float = 0.5
+    max_cost: float | None = None
+    max_tokens: int | None = None
     lower_train: int | None = None
     upper_train: int | None = None
     selection: int | None = None
@@ -51,6 +53,10 @@ class Budget:
         _within("budget.programs", self.programs, 0)
         _within("budget.rounds", self.rounds, 1)
         _within("budget.lower_share", self.lower_share, 0, 1)
+        if self.max_cost is not None:
+            _within("budget.max_cost", self.max_cost, 0)
+        if self.max_tokens is not None:
+            _within("budget.max_tokens", self.max_tokens, 0)
         for pool in ("lower_train", "upper_train", "selection", "validation"):
             count = getattr(self, pool)
             if count is not None:
@@ -167,6 +173,7 @@ class TrainConfig:
     """What ``python -m specahd.train`` accepts."""
 
     seed: int = 0
+    resume: str | None = None
     problem: Any = MISSING
     llm: Any = MISSING
     memory: Any = MISSING

@@ -18,6 +18,31 @@ class Spent:
     cost: float
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What the replies of a run may cost; None for no bound.
+
+    Parameters
+    ----------
+    cost
+        In the currency of the prices.
+    tokens
+        Prompt and completion tokens together.
+    """
+
+    cost: float | None = None
+    tokens: int | None = None
+
+    def exceeded(self, spent: Reply) -> str | None:
+        """Say which bound the committed replies have reached, if any."""
+        tokens = spent.prompt_tokens + spent.completion_tokens
+        if self.cost is not None and spent.cost >= self.cost:
+            return f"budget.max_cost={self.cost:g} is reached ({spent.cost:.4g})"
+        if self.tokens is not None and tokens >= self.tokens:
+            return f"budget.max_tokens={self.tokens:,} is reached ({tokens:,})"
+        return None
+
+
 class Ledger:
     """Counts what a run may spend; everyone asks it.
 
@@ -54,9 +79,13 @@ class Ledger:
             self._taken -= 1
             self._refunds += 1
 
-    def count(self, reply: Reply, *, auxiliary: bool = False) -> None:
-        """Add what a reply cost; an auxiliary call is one that takes no ticket."""
+    def count(self, reply: Reply, *, auxiliary: bool = False, refunds: int = 0) -> None:
+        """Add what a reply cost; an auxiliary call is one that takes no ticket.
+
+        ``refunds`` counts in again those of a reply that an earlier process got.
+        """
         with self._lock:
+            self._refunds += refunds
             self._auxiliary_calls += auxiliary
             self._prompt_tokens += reply.prompt_tokens
             self._completion_tokens += reply.completion_tokens

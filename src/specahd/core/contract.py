@@ -156,6 +156,15 @@ class Reply:
     completion_tokens: int = 0
     cost: float = 0.0
 
+    def __add__(self, other: "Reply") -> "Reply":
+        """Add up what two replies cost; the text of neither remains."""
+        return Reply(
+            "",
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cost + other.cost,
+        )
+
 
 class Proposer(Protocol):
     """Writes programs on request: a language model, a cassette, or the offline grammar."""

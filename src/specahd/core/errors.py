@@ -13,7 +13,8 @@ to mend, or a service that is gone, or a bug of ours.
     │   │   └── CheckpointError  a checkpoint is missing, torn or altered
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
-    ├── JournalError         the journal cannot be written; the run must stop
+    ├── RunFailed            one sentence for the user; doors exit with status 1
+    │   └── JournalError     the journal cannot be written; the run must stop
     └── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
                              the parent sees Outcome.INVALID_OUTPUT
 """
@@ -47,7 +48,11 @@ class TransportError(SpecAHDError):
     """A request never got a reply from the language model."""
 
 
-class JournalError(SpecAHDError):
+class RunFailed(SpecAHDError):
+    """A run cannot go on, or gave nothing; the message is one sentence that says why."""
+
+
+class JournalError(RunFailed):
     """The journal cannot be written, so nothing that follows could be trusted."""
 
 

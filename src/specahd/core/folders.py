@@ -11,9 +11,12 @@ from pathlib import Path
 def whole(target: Path) -> Iterator[Path]:
     """Yield a draft folder that takes the place of ``target`` when the block ends well.
 
-    When it does not, the draft is removed and ``target`` is left as it was.
+    When it does not, the draft is removed and ``target`` is left as it was. One
+    process at a time may write a folder: drafts that a killed one left are removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
+    for stale in target.parent.glob(f".{target.name}-*"):
+        shutil.rmtree(stale, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         draft.chmod(0o755)

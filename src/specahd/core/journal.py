@@ -7,6 +7,7 @@ order, nothing that varies between equal runs) and ``timings.jsonl`` (what does)
 
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -47,18 +48,31 @@ class JournalFile:
 
     Opening cuts off a torn last line that a kill left behind.
 
+    Parameters
+    ----------
+    sync
+        Whether a record is on disk when :meth:`append` returns.
+    repeat
+        Whether the run that wrote the file is being repeated from its start. Then
+        the records that are there already must come again, the same and in order,
+        and are not written twice.
+
     Raises
     ------
     JournalError
-        From any method, when the file cannot be written.
+        From any method, when the file cannot be written or does not come again.
     """
 
-    def __init__(self, path: Path, *, sync: bool = False) -> None:
+    def __init__(self, path: Path, *, sync: bool = False, repeat: bool = False) -> None:
         self.path = path
         self._sync = sync
+        self._line = 0
+        self._known: deque[bytes] = deque()
         try:
-            self._file = path.open("ab+")
+            self._file = path.open("ab+", buffering=0)
             self._repair()
+            if repeat:
+                self._known.extend(path.read_bytes().splitlines(keepends=True))
         except OSError as error:
             raise JournalError(f"Cannot write {path}: {error.strerror}.") from error
 
@@ -76,11 +90,26 @@ class JournalFile:
         if keep < end:
             self._file.truncate(keep)
 
+    @property
+    def repeating(self) -> bool:
+        """Whether the next record was written by the run that is being repeated."""
+        return bool(self._known)
+
     def append(self, record: Record) -> None:
         """Add one record; it has left this process when the call returns."""
+        line = dumps(record).encode() + b"\n"
+        self._line += 1
+        if self._known:
+            if self._known.popleft() != line:
+                raise JournalError(
+                    f"{self.path}: line {self._line} does not come again; "
+                    "the program or its libraries changed since."
+                )
+            return
         try:
-            self._file.write(dumps(record).encode() + b"\n")
-            self._file.flush()
+            left = memoryview(line)
+            while left:
+                left = left[self._file.write(left) :]
             if self._sync:
                 os.fsync(self._file.fileno())
         except OSError as error:
@@ -89,7 +118,6 @@ class JournalFile:
     def close(self) -> None:
         """Bring everything to disk and close."""
         try:
-            self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise JournalError(f"Cannot write {self.path}: {error.strerror}.") from error
@@ -102,13 +130,18 @@ class Journal:
 
     ``responses.jsonl`` holds one line per evaluated program; the journal's
     record names it by ``responses: <program id>``.
+
+    Parameters
+    ----------
+    repeat
+        Whether the run of this directory is repeated up to where it broke off.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, repeat: bool = False) -> None:
         self.directory = directory
         self.wal = JournalFile(directory / "wal.jsonl", sync=True)
-        self.samples = JournalFile(directory / "journal.jsonl")
-        self.responses = JournalFile(directory / "responses.jsonl")
+        self.samples = JournalFile(directory / "journal.jsonl", repeat=repeat)
+        self.responses = JournalFile(directory / "responses.jsonl", repeat=repeat)
         self.timings = JournalFile(directory / "timings.jsonl")
 
     def __enter__(self) -> Self:

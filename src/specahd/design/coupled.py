@@ -112,6 +112,7 @@ class Coupled:
         self._upper = problem.contract(Level.UPPER).seed
         self._repertoire: tuple[Program, ...] = tuple(given[0]) if given else ()
         self._archive = given[1] if given else ResponseArchive(problem.descriptor_names)
+        self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
             level: [problem.contract(level).seed] for level in Level
         }
@@ -120,6 +121,20 @@ class Coupled:
         """Run round after round, yielding the candidate of each."""
         for number in range(1, self._settings.rounds + 1):
             yield self.run_round(number)
+            if self._engine.stopped is not None:
+                return
+
+    def draft(self) -> Candidate | None:
+        """Return what an interrupted run has so far, not scored; None if it measured nothing."""
+        archive = self._archive.copy()
+        repertoire = self._repertoire
+        if self._lower is not None and self._lower.policy.members:
+            self._lower.table.keep(member.program.id for member in self._lower.policy.members)
+            archive.extend(self._lower.table)
+            repertoire = tuple(self._lower.repertoire())
+        if not repertoire:
+            return None
+        return Candidate(0, self._upper, repertoire, archive, float("nan"))
 
     def quota(self, number: int) -> tuple[int, int]:
         """Return the (lower, upper) tickets of a round."""
@@ -171,13 +186,15 @@ class Coupled:
             executor=self._executor,
             settings=self._settings.repertoire,
         )
+        self._lower = search
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
-        search.carry_over(self._members[Level.LOWER])
+        self._engine.carry(search, self._members[Level.LOWER])
         spent = self._engine.run(search, tickets)
         self._members[Level.LOWER] = [m.program for m in search.policy.members]
         self._repertoire = tuple(search.repertoire())
         search.table.keep(program.id for program in self._members[Level.LOWER])
         self._archive.extend(search.table)
+        self._lower = None
         measures |= {"J": search.best(), "repertoire_size": len(self._repertoire)}
         return spent
 
@@ -209,7 +226,7 @@ class Coupled:
             executor=self._executor,
             penalty=self._settings.penalty,
         )
-        search.carry_over(self._members[Level.UPPER])
+        self._engine.carry(search, self._members[Level.UPPER])
         self._engine.run(search, tickets)
         members = search.policy.members
         if members:

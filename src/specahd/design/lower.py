@@ -1,16 +1,17 @@
 """The lower level: learn how to repair the regions that an upper program exposes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from specahd.core.contract import Contract, Parent
-from specahd.core.program import Level, Program
+from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
-from specahd.repair.responses import RepairTask, ResponseTable
+from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.sandbox.executor import Executor
 from specahd.search.base import Evaluation, Policy
 
@@ -51,17 +52,6 @@ class LowerSearch:
         self._executor = executor
         self._settings = settings
 
-    def carry_over(self, programs: Sequence[Program]) -> None:
-        """Measure the programs of the round before on this round's tasks (no tickets)."""
-        evaluations = [(program, self.submit(program)) for program in programs]
-        kept = []
-        for program, evaluation in evaluations:
-            result = evaluation.result()
-            if result.launched:
-                self.table.add(program.id, result.responses)
-                kept.append(replace(program, tier=result.tier))
-        self.policy.begin(self.rank, kept)
-
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
         return self._executor.submit("respond", program, self.table.tasks)
@@ -83,9 +73,23 @@ class LowerSearch:
             vector={
                 "cost_before": [response.cost_before for response in result.responses],
                 "cost_merged": [response.cost_merged for response in result.responses],
+                "outcomes": [response.outcome for response in result.responses],
+                "fallbacks": [response.fallbacks for response in result.responses],
             },
             record={"tasks": count_outcomes(result.responses)},
         )
+
+    def recall(self, record: Mapping[str, Any]) -> LowerResult:
+        """Return the result of an evaluation that the journal recorded."""
+        outcome = Outcome(record["outcome"])
+        if "outcomes" not in record:
+            return LowerResult(False, Tier.INTERPRETED, outcome, record["detail"], ())
+        columns = (record[name] for name in ("outcomes", "cost_before", "cost_merged", "fallbacks"))
+        responses = tuple(
+            Response(Outcome(name), before, merged, fallbacks)
+            for name, before, merged, fallbacks in zip(*columns, strict=True)
+        )
+        return LowerResult(True, Tier(record["tier"]), outcome, record["detail"], responses)
 
     def admit(self, program: Program, result: LowerResult) -> None:
         """Enter a retained candidate's row, and drop the rows of those that did not survive."""

@@ -1,7 +1,8 @@
 """The upper level: learn where to repair, under a frozen repair system."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from typing import Any
 
 from specahd.core.contract import Contract, Parent
 from specahd.core.program import Level, Outcome, Program, Tier
@@ -42,17 +43,6 @@ class UpperSearch:
         self._penalty = penalty
         self._scores: dict[str, float] = {}
 
-    def carry_over(self, programs: Sequence[Program]) -> None:
-        """Score the programs of the round before under this round's system (no tickets)."""
-        evaluations = [(program, self.submit(program)) for program in programs]
-        kept = []
-        for program, evaluation in evaluations:
-            result = evaluation.result()
-            if result.outcome is Outcome.OK:
-                self.admit(program, result)
-                kept.append(program)
-        self.policy.begin(self.rank, kept)
-
     def submit(self, program: Program) -> "Future[UpperResult]":
         """Start scoring a candidate on every training instance."""
         return self._executor.submit("utility", program, self._system, self._cases, self._penalty)
@@ -69,6 +59,11 @@ class UpperSearch:
             tier=Tier.INTERPRETED,
             vector={"utilities": list(result.utilities), "penalties": list(result.penalties)},
         )
+
+    def recall(self, record: Mapping[str, Any]) -> UpperResult:
+        """Return the result of an evaluation that the journal recorded."""
+        utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
+        return UpperResult(Outcome(record["outcome"]), record["detail"], utilities, penalties)
 
     def admit(self, program: Program, result: UpperResult) -> None:
         """Remember a retained candidate's score."""

@@ -84,6 +84,9 @@ def write_rows(
     Timings are seconds of one pass by stage. The rows are returned.
     """
     made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
+    # What a run that broke off here has left is written again.
+    for stem in (name, f"{name}-timings"):
+        (directory / f"{stem}.jsonl").unlink(missing_ok=True)
     rows = JournalFile(directory / f"{name}.jsonl")
     timings = JournalFile(directory / f"{name}-timings.jsonl")
     for entry, repair in zip(made, repairs, strict=True):

@@ -93,6 +93,14 @@ class LevelSearch(Protocol):
         """Turn what the evaluation returned into a score."""
         ...
 
+    def recall(self, record: Mapping[str, Any]) -> Any:
+        """Return the result whose :meth:`measure` the journal recorded."""
+        ...
+
+    def rank(self, programs: Sequence[Program]) -> list[Parent]:
+        """Order admitted programs, given oldest first, by the round's measure."""
+        ...
+
     def admit(self, program: Program, result: Any) -> None:
         """Take a retained candidate in, before the policy is told of it."""
         ...

@@ -7,15 +7,18 @@ checked for novelty) in index order before any is evaluated, and evaluations are
 committed in index order (SPEC section 6).
 """
 
+import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from specahd.core.budget import Ledger
+from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Proposer, Reply, Request
 from specahd.core.errors import TransportError
 from specahd.core.events import Committed, Observer
@@ -26,23 +29,14 @@ from specahd.llm.parsing import ParseError, parse_reply
 from specahd.memory.novelty import NoveltyFilter
 from specahd.sandbox.guard import guard
 from specahd.search.base import Evaluation, LevelSearch
+from specahd.search.past import Past
+from specahd.search.prompts import render
+from specahd.search.sample import Sample, next_events, rejected, request_record
 
+_PATIENCE = 0.2
+"""Seconds after which the loop looks whether it was interrupted."""
 REISSUES = 5
 """How often in a row one request is made again before the service counts as dead."""
-
-
-@dataclass
-class _Sample:
-    """One sample on its way through the loop."""
-
-    request: Request
-    reply: "Future[Reply]"
-    started: float
-    program: Program | None = None
-    failure: Evaluation | None = None
-    evaluation: "Future[Any] | None" = None
-    screened: bool = False
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
 class Engine:
@@ -57,6 +51,17 @@ class Engine:
         How many requests are made at once.
     filters
         One novelty filter per level; it remembers over all rounds.
+    past
+        What the run, if it is being resumed, has paid for and measured.
+    allowance
+        What replies may cost before the run is ended.
+
+    Attributes
+    ----------
+    outcomes
+        How many samples ended in which outcome.
+    stopped
+        Why no further sample is asked for, None while samples are.
     """
 
     def __init__(
@@ -70,6 +75,8 @@ class Engine:
         journal: Journal,
         filters: dict[Level, NoveltyFilter],
         observer: Observer,
+        past: Past | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.seed = seed
         self.lag = lag
@@ -78,6 +85,12 @@ class Engine:
         self._journal = journal
         self._filters = filters
         self._observer = observer
+        self._past = past or Past()
+        self._allowance = allowance or Allowance()
+        self._committed = Reply("")
+        self.stopped: str | None = None
+        self.outcomes: Counter[Outcome] = Counter()
+        self._interrupted = False
         self._wal_lock = threading.Lock()
         self._requests = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
 
@@ -93,24 +106,88 @@ class Engine:
         self._requests.shutdown(wait=True, cancel_futures=True)
 
     def run(self, search: LevelSearch, tickets: int) -> int:
-        """Spend up to ``tickets`` on one round of one level; return how many were spent."""
-        flight: deque[_Sample] = deque()
+        """Spend up to ``tickets`` on one round of one level; return how many were spent.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After the commit in hand, when the user has pressed Ctrl-C.
+        """
+        with self._patient():
+            return self._run(search, tickets)
+
+    def _run(self, search: LevelSearch, tickets: int) -> int:
+        flight: deque[Sample] = deque()
         issued = committed = 0
         while True:
-            while issued < tickets and issued < committed + self.lag and self.ledger.take():
+            # What was committed is what sample `issued - lag` left behind, whatever is in flight.
+            self.stopped = self.stopped or self._allowance.exceeded(self._committed)
+            room = min(tickets, committed + self.lag) if self.stopped is None else 0
+            while issued < room and self.ledger.take():
                 flight.append(self._issue(search, issued))
                 issued += 1
             if not flight:
                 return issued
+            if self._interrupted:
+                raise KeyboardInterrupt
             self._screen(search, flight)
             head = flight[0]
             if head.screened and (head.evaluation is None or head.evaluation.done()):
                 self._commit(search, flight.popleft())
                 committed += 1
             else:
-                wait(_next_events(flight), return_when=FIRST_COMPLETED)
+                wait(next_events(flight), timeout=_PATIENCE, return_when=FIRST_COMPLETED)
 
-    def _issue(self, search: LevelSearch, index: int) -> _Sample:
+    @contextmanager
+    def _patient(self) -> Iterator[None]:
+        """Let Ctrl-C wait for the commit in hand, and a second one not."""
+
+        def interrupt(*_: Any) -> None:
+            if self._interrupted:
+                raise KeyboardInterrupt
+            self._interrupted = True
+
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def carry(self, search: LevelSearch, programs: Sequence[Program]) -> None:
+        """Measure the programs of the round before in this round (no tickets)."""
+        evaluations = [self._evaluation(search, program) for program in programs]
+        kept = []
+        for program, evaluation in zip(programs, evaluations, strict=True):
+            result = evaluation.result()
+            measured = search.measure(result)
+            self._journal.responses.append(
+                {
+                    "carried": program.id,
+                    "round": search.round,
+                    "tier": measured.tier,
+                    "outcome": measured.outcome,
+                    "detail": measured.detail,
+                    **measured.vector,
+                }
+            )
+            if measured.retained:
+                kept.append(replace(program, tier=measured.tier))
+                search.admit(kept[-1], result)
+        search.policy.begin(search.rank, kept)
+
+    def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
+        """Start the evaluation of a program, or recall what came of it before."""
+        known = self._past.measurement(search.round, program)
+        if known is None:
+            return search.submit(program)
+        recalled: Future[Any] = Future()
+        recalled.set_result(search.recall(known))
+        return recalled
+
+    def _issue(self, search: LevelSearch, index: int) -> Sample:
         rng = generator(self.seed, search.level, search.round, index)
         variation = search.policy.ask(index, rng)
         request = Request(
@@ -122,11 +199,17 @@ class Engine:
             operator=variation.operator,
             parents=variation.parents,
         )
+        request = replace(request, prompt=render(request))
         reply = self._requests.submit(self._request, request)
-        return _Sample(request, reply, time.perf_counter())
+        return Sample(request, reply, time.perf_counter())
 
     def _request(self, request: Request) -> Reply:
         """Get the reply to a request (in a sampler thread) and put it on disk."""
+        known = self._past.reply(request)
+        if known is not None:
+            reply, refunds = known
+            self.ledger.count(reply, refunds=refunds)
+            return reply
         for attempt in range(REISSUES + 1):
             try:
                 reply = self._proposer.propose(request)
@@ -141,16 +224,18 @@ class Engine:
             self._journal.wal.append(
                 {
                     "sample": request.id,
+                    "hash": request.hash,
                     "request": request_record(request),
                     "reply": reply.text,
                     "prompt_tokens": reply.prompt_tokens,
                     "completion_tokens": reply.completion_tokens,
                     "cost": reply.cost,
+                    "refunds": attempt,
                 }
             )
         return reply
 
-    def _screen(self, search: LevelSearch, flight: deque[_Sample]) -> None:
+    def _screen(self, search: LevelSearch, flight: deque[Sample]) -> None:
         """Screen replies as far as they have come, in index order."""
         for sample in flight:
             if sample.screened:
@@ -161,14 +246,14 @@ class Engine:
             sample.seconds["reply"] = time.perf_counter() - sample.started
             sample.program, sample.failure = self._admissible(sample)
             if sample.program is not None and sample.failure is None:
-                sample.evaluation = search.submit(sample.program)
+                sample.evaluation = self._evaluation(search, sample.program)
 
-    def _admissible(self, sample: _Sample) -> tuple[Program | None, Evaluation | None]:
+    def _admissible(self, sample: Sample) -> tuple[Program | None, Evaluation | None]:
         request = sample.request
         try:
             source, idea = parse_reply(sample.reply.result().text, request.contract)
         except ParseError as error:
-            return None, _rejected(Outcome.PARSE_ERROR, str(error))
+            return None, rejected(Outcome.PARSE_ERROR, str(error))
         program = Program(
             id=request.id,
             level=request.level,
@@ -180,13 +265,13 @@ class Engine:
         )
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
-            return program, _rejected(Outcome.GUARD_REJECTED, objection)
+            return program, rejected(Outcome.GUARD_REJECTED, objection)
         earlier = self._filters[request.level].duplicate_of(program.id, source)
         if earlier is not None:
-            return program, _rejected(Outcome.DUPLICATE, f"Repeats {earlier}.")
+            return program, rejected(Outcome.DUPLICATE, f"Repeats {earlier}.")
         return program, None
 
-    def _commit(self, search: LevelSearch, sample: _Sample) -> None:
+    def _commit(self, search: LevelSearch, sample: Sample) -> None:
         request, program = sample.request, sample.program
         if sample.evaluation is None:
             assert sample.failure is not None
@@ -199,10 +284,14 @@ class Engine:
                 program = replace(program, tier=evaluation.tier)
                 search.admit(program, result)
         search.policy.tell(program if evaluation.retained else None)
+        reply = sample.reply.result()
+        self._committed = self._committed + reply
+        self.outcomes[evaluation.outcome] += 1
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if evaluation.vector:
             self._journal.responses.append({"sample": request.id, **evaluation.vector})
+        repeated = self._journal.samples.repeating
         self._journal.samples.append(
             {
                 "sample": request.id,
@@ -213,7 +302,7 @@ class Engine:
                 "parents": [parent.program.id for parent in request.parents],
                 "skills": list(request.skills),
                 "request": request.hash,
-                "reply": sample.reply.result().text,
+                "reply": reply.text,
                 "source": program.source if program else None,
                 "idea": program.idea if program else None,
                 "tier": evaluation.tier,
@@ -226,7 +315,8 @@ class Engine:
                 **evaluation.record,
             }
         )
-        self._journal.timings.append({"sample": request.id, **sample.seconds})
+        if not repeated:
+            self._journal.timings.append({"sample": request.id, **sample.seconds})
         self._observer.on_commit(
             Committed(
                 request.level,
@@ -240,31 +330,3 @@ class Engine:
             ),
             self.ledger.read(),
         )
-
-
-def _rejected(outcome: Outcome, detail: str) -> Evaluation:
-    return Evaluation(outcome, detail, None, False)
-
-
-def _next_events(flight: deque[_Sample]) -> list["Future[Any]"]:
-    """Return the futures that can let the loop go on: the next reply, the next commit."""
-    events: list[Future[Any]] = []
-    head = flight[0]
-    if head.evaluation is not None:
-        events.append(head.evaluation)
-    events.extend([sample.reply for sample in flight if not sample.screened][:1])
-    return events
-
-
-def request_record(request: Request) -> dict[str, Any]:
-    """Return what a request says, in plain values."""
-    return {
-        "contract": request.contract.name,
-        "seed": request.seed,
-        "level": request.level,
-        "round": request.round,
-        "index": request.index,
-        "operator": request.operator,
-        "parents": [{"id": parent.program.id, "score": parent.score} for parent in request.parents],
-        "skills": list(request.skills),
-    }

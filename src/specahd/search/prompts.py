@@ -1,0 +1,159 @@
+"""All prompt text: what a language model is told when it is asked for one program.
+
+Everything that the requests of a level share comes first, word for word the
+same, so that a provider that caches the beginning of a prompt bills it once.
+"""
+
+import textwrap
+
+from specahd.core.contract import Contract, Parent, Request
+from specahd.core.program import Level
+from specahd.sandbox.allowed import BUILTINS
+
+MAX_IDEA = 600
+"""Longest idea of a parent that is shown, in characters; a longer one is cut at a word."""
+
+INSTRUCTIONS = {
+    "i1": (
+        "Write a new program from scratch. Do not start from the example; choose an approach of "
+        "your own that fits the problem."
+    ),
+    "e1": (
+        "Write a program whose approach is as different as possible from {parents}: other "
+        "signals, another structure, another way to decide."
+    ),
+    "e2": (
+        "Find the idea at the core of {parents}. Write a new program that has this idea as its "
+        "backbone and adds what makes it better."
+    ),
+    "m1": (
+        "Modify the structure of {parents}: add, replace or rearrange parts of its logic so that "
+        "it scores higher."
+    ),
+    "m2": (
+        "Keep the structure of {parents} and retune it: find the parameters that matter most, "
+        "the constants and weights of its formulas, and give them other values."
+    ),
+    "m3": (
+        "Simplify {parents}: remove what does not pay, above all special cases and terms that may "
+        "be fitted to the training instances, and keep what will help on unseen ones."
+    ),
+}
+"""What each operator asks for (baselines.md section 4); ``{parents}`` names the programs shown."""
+
+_SCORES = {
+    Level.UPPER: (
+        "the mean relative improvement of the training solutions after all repairs, in percent of "
+        "their cost, minus small penalties for an instance without a valid proposal, for rejected "
+        "proposals and for rebuilds that end infeasible. Higher is better."
+    ),
+    Level.LOWER: (
+        "the mean relative gain over the regions, the parts that are rebuilt: what it saves in "
+        "percent of the solution's cost, 0 where it fails or saves nothing. Higher is better. "
+        "Programs that are the best on some regions are kept beside those with the best mean."
+    ),
+}
+_PACES = {
+    Level.UPPER: (
+        "It is called once for every instance, of up to thousands of nodes, and answers with parts "
+        "to rebuild, not with a solution. Aim at less than a second: use array operations, no "
+        "Python loop over all pairs. A program that raises or takes too long on any instance is "
+        "discarded."
+    ),
+    Level.LOWER: (
+        "It is called at every step of every region, tens of thousands of times in all. Aim at "
+        "less than a tenth of a millisecond. A region on which it raises, takes too long or "
+        "answers with anything but the integers described counts 0."
+    ),
+}
+
+
+def render(request: Request) -> str:
+    """Write a request out as the one message that a language model receives.
+
+    The same request always gives the same text. Programs are numbered in the
+    order of the request, which is best first; one that was drawn twice is shown
+    once. What is said about speed is an aim that holds under any ``limits``.
+    """
+    contract = request.contract
+    # Two programs of a run may be equal in source and idea, but not in their identifier.
+    shown = list({parent.program.id: parent for parent in request.parents}.values())
+    parts = [
+        contract.task,
+        _interface(contract),
+        f"The score of a program is {_SCORES[contract.level]}",
+        _rules(contract),
+        *(_program(number, parent) for number, parent in enumerate(shown, start=1)),
+        _lessons(request.skills),
+        INSTRUCTIONS[request.operator].format(parents=_names(len(shown))),
+        _answer(contract),
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def _interface(contract: Contract) -> str:
+    return (
+        "This is its interface. The body is only an example; name, arguments and kind of answer "
+        "are fixed. IntArray and FloatArray are NumPy arrays of int64 and float64.\n\n"
+        f"{_fenced(contract.document)}"
+    )
+
+
+def _rules(contract: Contract) -> str:
+    return "\n".join(
+        (
+            "Rules:",
+            "- One function, deterministic and without memory between calls: no randomness, no "
+            "clock, no files, no output.",
+            "- np (NumPy) and math are there already; no other module can be used. All of math; "
+            "of np the functions that compute with, make, sort, search and combine arrays of "
+            "numbers, np.linalg.norm, solve, eigh and svd, but not np.random, np.empty or "
+            "np.vectorize.",
+            f"- Builtins: {', '.join(sorted(BUILTINS))}; no others.",
+            "- No nested functions, classes, recursion, try, raise, with, del, match, yield, "
+            "global, nonlocal, := or f-strings. Comprehensions and lambdas are fine.",
+            "- The keyword where= of np functions needs out= with a new array.",
+            "- Arrays that are arguments are read-only; copy what you change. ASCII only.",
+            f"- {_PACES[contract.level]}",
+        )
+    )
+
+
+def _program(number: int, parent: Parent) -> str:
+    idea = textwrap.shorten(parent.program.idea, MAX_IDEA, placeholder=" ...")
+    return (
+        f"Program {number}, score {_percent(parent.score)}. Its idea: {idea}\n\n"
+        f"{_fenced(parent.program.source)}"
+    )
+
+
+def _lessons(skills: tuple[str, ...]) -> str:
+    if not skills:
+        return ""
+    return "\n".join(("What earlier changes have shown:", *(f"- {skill}" for skill in skills)))
+
+
+def _answer(contract: Contract) -> str:
+    form = f"def {contract.name}({', '.join(contract.arguments)}):\n    ..."
+    return (
+        "Answer in exactly this form: one sentence in braces that states the idea, then the "
+        "function. Use no other braces outside the code, and write nothing else; docstring, "
+        "annotations and comments are not needed.\n\n"
+        f"{{The idea in one sentence.}}\n\n{_fenced(form)}"
+    )
+
+
+def _fenced(code: str) -> str:
+    return f"```python\n{code.strip()}\n```"
+
+
+def _names(count: int) -> str:
+    numbers = [str(number) for number in range(1, count + 1)]
+    if count < 2:
+        return f"program {''.join(numbers)}"
+    return f"programs {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _percent(score: float) -> str:
+    # Adding 0 makes a negative zero positive.
+    return f"{round(100 * score, 3) + 0.0:.3f} %"

@@ -1,0 +1,241 @@
+"""What a language model is told: golden files of every prompt, and claims that hold.
+
+After a wanted change of words: SPECAHD_GOLDEN=write pytest tests/search/test_prompts.py
+"""
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.core.contract import Parent, Request
+from specahd.core.program import Level, Program
+from specahd.llm.parsing import parse_reply
+from specahd.sandbox.guard import guard
+from specahd.search.operators import PARENTS
+from specahd.search.prompts import INSTRUCTIONS, MAX_IDEA, render
+
+GOLDEN = Path(__file__).parent / "golden"
+PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+CONTRACTS = {
+    (problem, level): instantiate(
+        OmegaConf.load(CONF_DIR / "problem" / f"{problem}.yaml")
+    ).contract(level)
+    for problem in PROBLEMS
+    for level in Level
+}
+NEAR_TO_LATER = """\
+    gain = distance_matrix[0, unvisited_nodes] - distance_matrix[current_node, unvisited_nodes]
+    best = np.argmax(gain)
+"""
+IDEAS = {
+    "select_tsp_segments": (
+        "Rebuild around the longest step of the tour.",
+        """\
+    steps = distance_matrix[route, np.roll(route, -1)]
+    start = int(np.argmax(steps)) - max_segment_size // 2
+    return [np.roll(route, -start)[:max_segment_size]]
+""",
+    ),
+    "generate_customer_groups": (
+        "Rebuild the routes with the fewest customers together.",
+        """\
+    group = []
+    for route in sorted(routes, key=len):
+        if len(group) + len(route) <= max_size:
+            group.extend(route.tolist())
+    return [group]
+""",
+    ),
+    "generate_delivery_groups": (
+        "Rebuild customers that several vehicles visit.",
+        """\
+    visits = np.bincount(np.concatenate(routes), minlength=len(demands))
+    return [np.flatnonzero(visits > 1)[:max_size].tolist()]
+""",
+    ),
+    "select_next_node": (
+        "Visit the node that saves most against coming from node 0.",
+        NEAR_TO_LATER + "    return int(unvisited_nodes[best])\n",
+    ),
+    "select_next_delivery": (
+        "Visit the customer that saves most against coming from the depot, and leave all that "
+        "fits.",
+        NEAR_TO_LATER
+        + "    customer = int(unvisited_nodes[best])\n"
+        + "    return (customer, min(rest_capacity, int(residual_demands[customer])))\n",
+    ),
+}
+
+
+def shown(contract):
+    """Return a reply to a request for the contract, and the program that it holds."""
+    idea, body = IDEAS[contract.name]
+    reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"
+    source, idea = parse_reply(reply, contract)
+    return Program(f"{contract.level}-1-0012", contract.level, source, idea, "e2")
+
+
+def request(contract, operator, **more):
+    parents = (Parent(shown(contract), 0.012345), Parent(contract.seed, 0.00421))
+    return Request(
+        contract=contract,
+        seed=0,
+        level=contract.level,
+        round=2,
+        index=17,
+        operator=operator,
+        parents=parents[: PARENTS[operator]],
+        **more,
+    )
+
+
+CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in PARENTS]
+
+
+@pytest.mark.parametrize(
+    ("problem", "level", "operator"), CASES, ids=["-".join(case) for case in CASES]
+)
+def test_the_whole_prompt(problem, level, operator):
+    prompt = render(request(CONTRACTS[problem, level], operator))
+    path = GOLDEN / f"{problem}-{level}-{operator}.txt"
+    if os.environ.get("SPECAHD_GOLDEN") == "write":
+        path.write_text(prompt, encoding="utf-8")
+    assert prompt == path.read_text(encoding="utf-8")
+
+
+def test_no_golden_file_is_left_over():
+    assert {path.stem for path in GOLDEN.iterdir()} == {"-".join(case) for case in CASES}
+
+
+def test_every_operator_has_an_instruction():
+    assert INSTRUCTIONS.keys() == PARENTS.keys()
+
+
+@pytest.fixture(params=CONTRACTS, ids="-".join)
+def contract(request):
+    return CONTRACTS[request.param]
+
+
+def test_programs_bear_numbers_and_not_their_identifiers(contract):
+    prompt = render(request(contract, "e1"))
+    assert "Program 1, score 1.234 %. Its idea: " + shown(contract).idea in prompt
+    assert "Program 2, score 0.421 %. Its idea: " + contract.seed.idea in prompt
+    assert "as different as possible from programs 1 and 2:" in prompt
+    assert "-seed" not in prompt
+    assert "0012" not in prompt
+    assert "0017" not in prompt
+
+
+def test_what_all_requests_of_a_level_share_comes_first(contract):
+    prompts = [render(request(contract, operator)) for operator in PARENTS]
+    shared = prompts[0][: prompts[0].index(INSTRUCTIONS["i1"])]
+    assert all(prompt.startswith(shared) for prompt in prompts)
+    assert contract.task in shared
+    assert contract.document in shared
+    assert "Rules:" in shared
+
+
+def test_a_prompt_is_plain_text_and_short(contract):
+    for operator in PARENTS:
+        prompt = render(request(contract, operator))
+        assert prompt.isascii()
+        assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
+        assert len(prompt.split()) < 1200
+
+
+def test_an_answer_in_the_form_asked_for_is_one_program(contract):
+    prompt = render(request(contract, "i1"))
+    form = prompt[prompt.index("{The idea") :].replace("...", "return []")
+    source, idea = parse_reply(form, contract)
+    assert idea == "The idea in one sentence."
+    assert guard(source, contract.name, contract.arguments) is None
+
+
+def test_the_programs_of_the_golden_files_may_run(contract):
+    assert guard(shown(contract).source, contract.name, contract.arguments) is None
+
+
+def test_a_program_drawn_twice_is_shown_once(contract):
+    parent = Parent(contract.seed, 0.01)
+    prompt = render(replace(request(contract, "e2"), parents=(parent, parent)))
+    assert "Program 1, score" in prompt
+    assert "Program 2, score" not in prompt
+    assert "the core of program 1." in prompt
+
+
+def test_skills_are_shown_when_there_are_any(contract):
+    skills = ("Ranking by regret helped on long regions.", "A fixed cut-off failed on dense ones.")
+    with_them = render(request(contract, "m1", skills=skills))
+    without = render(request(contract, "m1"))
+    section = "What earlier changes have shown:\n- " + "\n- ".join(skills) + "\n\n"
+    assert with_them.replace(section, "") == without != with_them
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(0.0, "0.000 %"), (-1e-9, "0.000 %"), (-0.0051, "-0.510 %"), (1.0, "100.000 %")],
+)
+def test_scores_are_percentages(score, text):
+    contract = CONTRACTS["cvrp", Level.UPPER]
+    parents = (Parent(contract.seed, score),)
+    assert f", score {text}." in render(replace(request(contract, "m1"), parents=parents))
+
+
+def test_a_rambling_idea_does_not_fill_later_prompts():
+    contract = CONTRACTS["cvrp", Level.LOWER]
+    rambler = replace(contract.seed, idea="Near customers first. " * 4000)
+    prompt = render(replace(request(contract, "m1"), parents=(Parent(rambler, 0.01),)))
+    [idea] = re.findall(r"Its idea: (.*)", prompt)
+    assert idea.endswith(" ...")
+    assert len(idea) <= MAX_IDEA
+
+
+CLAIMED = {
+    "np.random": "return np.random.rand()",
+    "np.empty": "return np.empty(3)",
+    "np.vectorize": "return np.vectorize(a)",
+    "nested functions": "def g(): return 1",
+    "classes": "class C: pass",
+    "recursion": "return f(a)",
+    "try": "try: pass\n    except: pass",
+    "raise": "raise a",
+    "with": "with a: pass",
+    "del": "del a[0]",
+    "match": "match a:\n        case 1: pass",
+    "yield": "yield 1",
+    "global": "global x",
+    "nonlocal": "nonlocal x",
+    ":=": "return (x := a)",
+    "f-strings": "return f'{a}'",
+    "no others": "return str(a)",
+    "where=": "return np.log(a, where=a > 0)",
+    "ASCII": "return 'é'",
+    "no other module": "return heapq.nsmallest(3, a)",
+}
+
+
+@pytest.mark.parametrize("word", CLAIMED)
+def test_what_the_prompt_rules_out_is_refused(word):
+    rules = re.search(r"Rules:\n(?:- .*\n)+", render(request(CONTRACTS["cvrp", Level.LOWER], "i1")))
+    assert word in rules.group()
+    assert guard(f"def f(a):\n    {CLAIMED[word]}\n", "f", ["a"]) is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return min(a, key=lambda node: a[node])",
+        "return [math.hypot(x, y) for x, y in zip(a, a)]",
+        "return np.linalg.norm(a) + np.linalg.solve(a, a) + np.linalg.eigh(a) + np.linalg.svd(a)",
+        "return np.divide(a, a, out=np.zeros(3), where=a > 0)",
+        "a = a.copy()\n    a[0] = 1\n    return a",
+    ],
+)
+def test_what_the_prompt_allows_is_allowed(line):
+    assert guard(f"def f(a):\n    {line}\n", "f", ["a"]) is None

@@ -1,0 +1,163 @@
+"""Runs that break off and go on: the same bytes as if nothing had happened.
+
+``KILLS=50 pytest tests/test_resume.py`` kills more often than the default 5 times.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from test_doors import SMALL, call, tree
+
+KILLS = int(os.environ.get("KILLS", "5"))
+# What varies between equal runs, or says when and where.
+VARIES = re.compile(r"timings|wal\.jsonl|train\.log")
+
+
+def start(place, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "specahd.train", *arguments],
+        cwd=place,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def outcome(directory):
+    return {name: data for name, data in tree(directory).items() if not VARIES.search(str(name))}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nobody disturbed, and how long it took."""
+    place = tmp_path_factory.mktemp("whole")
+    call("train", *SMALL, "hydra.run.dir=run", cwd=place)
+    began = time.perf_counter()
+    shutil.rmtree(place / "run")
+    call("train", *SMALL, "hydra.run.dir=run", cwd=place)
+    return place, time.perf_counter() - began
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_run_goes_on_to_the_same_bytes(whole, tmp_path, number):
+    place, seconds = whole
+    shutil.copytree(place / "pools", tmp_path / "pools")
+    run = tmp_path / "run"
+    moments = random.Random(number)
+    broken = 0
+    while True:
+        going_on = (run / "config.yaml").exists()
+        arguments = ["resume=run"] if going_on else [*SMALL, "hydra.run.dir=run"]
+        process = start(tmp_path, *arguments)
+        # Twice at most, so that every run ends.
+        if broken == 2:
+            assert process.wait(300) == 0, process.stderr.read()
+            break
+        try:
+            # Most moments lie after the start of Python and the baselines.
+            process.wait(seconds * moments.uniform(0.15, 1.1))
+            assert process.returncode == 0, process.stderr.read()
+            break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            broken += 1
+    assert outcome(run) == outcome(place / "run")
+    asked = Counter(record["sample"] for record in lines(run / "wal.jsonl"))
+    assert set(asked.values()) == {1}
+    assert len(asked) == 12
+
+
+def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place, tmp_path / "copy")
+    run = tmp_path / "copy" / "run"
+    before = outcome(run)
+    call("train", "resume=run", "executor.workers=1", "seed=0", cwd=tmp_path / "copy")
+    assert outcome(run) == before
+    assert len(lines(run / "wal.jsonl")) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["resume=run", "seed=3"], "seed contradicts the run in run, which has 0; only executor"),
+        (["resume=run", "problem=tsp"], "problem contradicts the run in run, which has specahd"),
+        (["resume=run", "budget.programs=13"], "budget.programs contradicts the run"),
+        (["resume=nowhere"], "nowhere holds no run to resume: it has no config.yaml."),
+        ([*SMALL, "hydra.run.dir=run"], "run holds a run already; go on with resume=run"),
+    ],
+)
+def test_what_contradicts_the_run_is_refused(whole, arguments, message):
+    place, _ = whole
+    before = tree(place)
+    done = call("train", *arguments, cwd=place, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert tree(place) == before
+
+
+def test_an_altered_journal_is_noticed(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place, tmp_path / "copy")
+    path = tmp_path / "copy" / "run" / "journal.jsonl"
+    path.write_text(path.read_text().replace('"operator":"i1"', '"operator":"e1"', 1))
+    done = call("train", "resume=run", cwd=tmp_path / "copy", check=False)
+    assert done.returncode == 1
+    assert "journal.jsonl: line 1 does not come again" in done.stderr
+
+
+def test_ctrl_c_keeps_a_checkpoint_and_says_how_to_go_on(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place / "pools", tmp_path / "pools")
+    process = start(tmp_path, *SMALL, "budget.programs=400", "hydra.run.dir=run")
+    journal = tmp_path / "run" / "journal.jsonl"
+    while not journal.exists() or len(journal.read_bytes().splitlines()) < 3:
+        time.sleep(0.02)
+        assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Go on with: python -m specahd.train resume=run" in error
+    assert journal.read_bytes().endswith(b"\n")
+    call("evaluate", "checkpoint=run/checkpoint", "pool=selection", cwd=tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+def test_a_full_disk_stops_a_run_which_then_goes_on(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place / "pools", tmp_path / "pools")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False).returncode:
+        pytest.skip("this machine mounts no disk")
+    try:
+        done = call("train", *SMALL, "hydra.run.dir=disk/run", cwd=tmp_path, check=False)
+        assert done.returncode == 1, done.stderr
+        assert re.search(r"Cannot write .*No space left on device\.", done.stderr)
+        assert "Traceback" not in done.stderr
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        call("train", "resume=disk/run", cwd=tmp_path)
+        assert (
+            outcome(disk / "run")[Path("journal.jsonl")]
+            == (place / "run" / "journal.jsonl").read_bytes()
+        )
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
