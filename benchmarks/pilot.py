@@ -1,6 +1,6 @@
 """Does training pay? Pilot runs against the seed pair with no ticket, on unseen instances.
 
-    python benchmarks/pilot.py [SEEDS]
+    python benchmarks/pilot.py [SEEDS [PROBLEM ...]]
 
 Prints one Markdown table. Finished runs are kept in runs/benchmarks and not repeated.
 """
@@ -10,28 +10,35 @@ import sys
 from runs import mean_improvement, paired_interval, rows, seconds, train
 
 
-def main(seeds: int = 3) -> None:
+def main(seeds: int = 3, *problems: str) -> None:
     """Train, compare pairwise on the validation pool, print."""
     print(
-        "| seed | seconds | selection | validation | seed pair | gain (95% interval) | infeasible |"
+        "| problem | seed | seconds | selection | validation | seed pair "
+        "| gain (95% interval) | infeasible |"
     )
-    print("|---|---|---|---|---|---|---|")
-    for seed in range(seeds):
-        trained = train(f"pilot-{seed}", "budget=pilot", f"seed={seed}")
-        untrained = train(
-            f"pilot-zero-{seed}", "budget=pilot", "budget.programs=0", "budget.rounds=1",
-            f"seed={seed}",
-        )  # fmt: skip
-        mean, low, high = paired_interval(trained, untrained, "validation")
-        infeasible = sum(not row["feasible"] for row in rows(trained, "validation").values())
-        print(
-            f"| {seed} | {seconds(trained):.0f} | {mean_improvement(trained, 'selection'):.3f}% "
-            f"| {mean_improvement(trained, 'validation'):.3f}% "
-            f"| {mean_improvement(untrained, 'validation'):.3f}% "
-            f"| {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {infeasible} |",
-            flush=True,
-        )
+    print("|---|---|---|---|---|---|---|---|")
+    for problem in problems or ("cvrp",):
+        for seed in range(seeds):
+            compare(problem, seed)
+
+
+def compare(problem: str, seed: int) -> None:
+    """Print one row."""
+    options = ["budget=pilot", f"seed={seed}"]
+    trained = train(f"pilot-{problem}-{seed}", *options, problem=problem)
+    zero = ["budget.programs=0", "budget.rounds=1"]
+    untrained = train(f"pilot-{problem}-zero-{seed}", *options, *zero, problem=problem)
+    mean, low, high = paired_interval(trained, untrained, "validation")
+    infeasible = sum(not row["feasible"] for row in rows(trained, "validation").values())
+    print(
+        f"| {problem} | {seed} | {seconds(trained):.0f} "
+        f"| {mean_improvement(trained, 'selection'):.3f}% "
+        f"| {mean_improvement(trained, 'validation'):.3f}% "
+        f"| {mean_improvement(untrained, 'validation'):.3f}% "
+        f"| {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {infeasible} |",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3, *sys.argv[2:])

@@ -12,13 +12,13 @@ import numpy as np
 ROOT = Path("runs/benchmarks")
 
 
-def train(name: str, *overrides: str) -> Path:
+def train(name: str, *overrides: str, problem: str = "cvrp") -> Path:
     """Train into ``runs/benchmarks/<name>`` unless a finished run is there; return its folder."""
     directory = ROOT / name
     if not (directory / "validation.jsonl").exists():
         # A broken run has no rows; it starts over.
         shutil.rmtree(directory, ignore_errors=True)
-        command = [sys.executable, "-m", "specahd.train", "problem=cvrp", "llm=offline"]
+        command = [sys.executable, "-m", "specahd.train", f"problem={problem}", "llm=offline"]
         began = time.perf_counter()
         subprocess.run(
             [*command, *overrides, "tracking=none", f"hydra.run.dir={directory}"],

@@ -31,6 +31,7 @@ from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.design.lower import RepertoireSettings
+from specahd.llm.recorded import Recorder
 from specahd.memory.novelty import NoveltyFilter
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.evaluator import TierRule
@@ -140,6 +141,8 @@ def _resumable(sentence: str, directory: Path) -> str:
 def _parts(config: DictConfig) -> _Parts:
     problem: AnyProblem = instantiate(config.problem)
     proposer: Proposer = instantiate(config.llm)
+    if config.record is not None:
+        proposer = Recorder(proposer, config.record)
     given = thaw(Path(config.search.repertoire)) if config.search.repertoire else None
     if given is not None and given.problem != problem.name:
         raise ConfigError(

@@ -1,4 +1,6 @@
 import ast
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.core.vocabulary import Vocabulary
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
+from specahd.sandbox.guard import guard
 
 
 def choose(nodes: list[int], limit: int) -> int:
@@ -24,6 +27,7 @@ CONTRACT = Contract.of(
 )
 BODY = "def choose(nodes, limit):\n    return min(nodes)\n"
 GOOD = "{Take the least.}\n" + BODY
+FENCED = "```python\n" + BODY + "```\n"
 
 ACCEPTED = {
     "plain": GOOD,
@@ -49,6 +53,36 @@ ACCEPTED = {
     "docstring": GOOD.replace("    return", '    """Least {node}."""\n    return'),
     "comments": GOOD.replace("    return", "    # least\n    return"),
     "signature over lines": GOOD.replace("(nodes, limit)", "(\n    nodes,\n    limit,\n)"),
+    "carriage returns alone": GOOD.replace("\n", "\r"),
+    "byte order mark": "\ufeff" + BODY + "\n{Take the least.}",
+    "tabs": GOOD.replace("    return", "\treturn"),
+    "longer marks": f"{{Take the least.}}\n````python\n{BODY}````",
+    "a fence with attributes": f"{{Take the least.}}\n``` python title=answer\n{BODY}```",
+    "indented marks": f"1. {{Take the least.}}\n\n   ```python\n{BODY}   ```\n",
+    "other marks between": f"{{Take the least.}}\n```\n{BODY}```\n~~~\nchoose([1], 2)\n~~~\n",
+    "several blocks": f"```text\nPlan: take it.\n```\n{{Take the least.}}\n{FENCED}```\n1\n```\n",
+    "fence in a fence": f"````markdown\n{{Take the least.}}\n{FENCED}````",
+    "fence in an equal fence": f"```markdown\n{{Take the least.}}\n{FENCED}```",
+    "fence in a docstring": "{Take the least.}\n"
+    + FENCED.replace("    return", '    """Least.\n\n    ```\n    1\n    ```\n    """\n    return'),
+    "marks after words": f"{{Take the least.}} Code: ```python\n{BODY}```\n",
+    "idea in a comment above": FENCED.replace("def", "# {Take the least.}\ndef"),
+    "idea in a comment below": FENCED.replace("\n```", "\n# {Take the least.}\n```"),
+    "idea in a comment below imports": FENCED.replace(
+        "def", "import numpy as np\n\n# Idea: {Take the least.}\ndef"
+    ),
+    "idea in a comment, unfenced": "import math\n# {Take the least.}\n" + BODY,
+    "idea below in the fence": FENCED.replace("\n```", "\n\n{Take the least.}\n```"),
+    "braces in a comment of the code": GOOD.replace("    return", "    # {1: {2}}\n    return"),
+    "two thoughts": "<think>{A}</think>{Take the least.}<think>def f(): 1\n</think>\n" + BODY,
+    "a thought in a thought": "<think>a <think> b\n{C}</think>" + GOOD,
+    "thoughts by another name": "<thinking>{Hm}</thinking>\n" + GOOD,
+    "a thought that is never closed, below": GOOD + "<think>{Or the greatest?}",
+    "a long thought": f"<think>{'Hm. ' * MAX_LENGTH}</think>{GOOD}",
+    "comments in another script": GOOD.replace("    return", "    # → 最小\n    return"),
+    "zero width around": "\u200b\n" + GOOD + "\u200b",
+    "one line": "{Take the least.}\ndef choose(nodes, limit): return min(nodes)",
+    "semicolon": GOOD.replace("    return", "    import math; return"),
 }
 REJECTED = {
     "empty": ("", "Expected a function"),
@@ -92,7 +126,47 @@ REJECTED = {
     "surrogate": (GOOD.replace("the least", "\ud800"), "not Python"),
     "too deep": (GOOD.replace("min(nodes)", "-" * 50_000 + "1"), "not Python"),
     "too long": (GOOD + " " * MAX_LENGTH, "more than"),
+    "one megabyte": (GOOD + "x" * 2**20, "more than"),
+    "an idea without words": (GOOD.replace("Take the least.", "..."), "is empty"),
+    "an idea of zero width": (GOOD.replace("Take the least.", "\u200b"), "is empty"),
+    "an idea without an end": (GOOD.replace("}", ""), "got 0"),
+    "braces in the prose as well": (GOOD + "\nIt is {fast}.", "got 2"),
+    "idea in the docstring": (BODY.replace("    r", '    """{Least.}"""\n    r'), "got 0"),
+    "ideas without and within": (
+        "{Least.}\n" + FENCED.replace("def", "# {Least.}\ndef"),
+        "got 2",
+    ),
+    "zero width in the code": (GOOD.replace("min", "m\u200bin"), "not Python"),
+    "zero width before the function": (GOOD.replace("def", "\u200bdef"), "Expected a function"),
+    "mixed indentation": (
+        GOOD.replace("    return", "    if limit:\n\treturn 1\n    return"),
+        "not Python",
+    ),
+    "an indented function": (
+        "{Least.}\n```\n" + BODY.replace("def", "  def") + "```",
+        "not Python",
+    ),
+    "a function outside the block": (GOOD + "\nBetter:\n" + FENCED, "another outside"),
+    "two functions by turns": (f"{{A.}}\n{FENCED}\n{{B.}}\n{FENCED}", "one block"),
+    "prose in the block": (f"{{Least.}}\n```\n{BODY}This is it.\n```", "not Python"),
+    "an async function in a block": ("{Least.}\n" + FENCED.replace("def", "async def"), "plain"),
+    "a thought that is never closed, above": ("{Least.}<think>\n" + BODY, "Expected a function"),
+    "only a call": ("{Least.}\n```python\nchoose([1], 2)\n```", "Expected a function"),
+    "another name by one letter": (GOOD.replace("choose", "Choose"), "got Choose"),
+    "a refusal": ("I cannot help with that.", "Expected a function"),
+    "a page": ("<!DOCTYPE html><html><body>{503}</body></html>", "Expected a function"),
+    "garbage": ("\ud83d\x00\uffff{\u202e}\x1b[31m", "Expected a function"),
+    "a truncated function": ("{Least.}\n```python\ndef choose(nodes, lim", "not Python"),
+    "a truncated body": ("{Least.}\n```python\ndef choose(nodes, limit):\n    x = (1,", "not Pyth"),
 }
+WITHIN = {
+    "nested function": ("def f():\n        return 1", "nested functions"),
+    "nested asynchronous function": ("async def f():\n        return 1", "asynchronous"),
+    "class": ("class A:\n        pass", "classes"),
+    "exception": ("raise ValueError", "raise"),
+    "another script": ("x = '最小'", "ASCII"),
+}
+"""What parses, because it is one function, and is the guard's to refuse."""
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -122,3 +196,62 @@ def test_the_seed_parses_as_written():
     source, _ = parse_reply("{The least.}\n" + CONTRACT.document, CONTRACT)
     assert source == CONTRACT.seed.source
     assert ast.parse(source)
+
+
+def test_latex_and_line_breaks_are_part_of_an_idea():
+    text = "{Least $\\frac{c_{ij}}{q}$ \n over \\{ij\\},\tthen sort.}\n" + BODY
+    _, idea = parse_reply(text, CONTRACT)
+    assert idea == "Least $\\frac{c_{ij}}{q}$ over \\{ij\\}, then sort."
+
+
+def test_braces_in_the_code_are_no_ideas():
+    body = BODY.replace("min(nodes)", "{1: {2}}[limit]  # {3}")
+    source, idea = parse_reply("{Look up.}\n" + body, CONTRACT)
+    assert (source, idea) == (body.replace("  # {3}", ""), "Look up.")
+
+
+@pytest.mark.parametrize("body", ['"""Only words."""', "import math", "pass", "limit: int"])
+def test_a_function_without_statements_is_one(body):
+    source, _ = parse_reply(GOOD.replace("return min(nodes)", body), CONTRACT)
+    assert source == "def choose(nodes, limit):\n    pass\n"
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_what_a_function_may_not_hold_is_for_the_guard_to_say(name):
+    statement, rule = WITHIN[name]
+    text = GOOD.replace("    return", f"    {statement}\n    return")
+    source, _ = parse_reply(text, CONTRACT)
+    assert rule in guard(source, CONTRACT.name, CONTRACT.arguments)
+
+
+def test_warnings_of_python_are_no_failures():
+    text = GOOD.replace("    return", '    """Matches \\d."""\n    return')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert parse_reply(text, CONTRACT) == (BODY, "Take the least.")
+
+
+FLOODS = {
+    "thoughts opened": "<think>" * 150_000,
+    "thoughts closed": "</think>" * 130_000,
+    "thoughts both": "<think></think>" * 70_000,
+    "fences": "```\n" * (MAX_LENGTH // 4),
+    "one long fence": "`" * (MAX_LENGTH - 1) + "x",
+    "braces opened": "def f(\n" + "{" * (MAX_LENGTH - 8),
+    "braces both": GOOD + "{}" * (MAX_LENGTH // 2 - 100),
+    "words": "a" * MAX_LENGTH,
+    "spaces": "from" + " " * (MAX_LENGTH - 4),
+    "definitions": "def f():\n" * (MAX_LENGTH // 9),
+    "brackets": GOOD.replace("min(nodes)", "(" * (MAX_LENGTH - 100)),
+    "a sum": GOOD.replace("min(nodes)", "1" + "+1" * (MAX_LENGTH // 2 - 100)),
+    "calls": GOOD.replace("min(nodes)", "f" + "()" * (MAX_LENGTH // 2 - 100)),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_is_refused_in_no_time(name):
+    before = time.process_time()
+    with pytest.raises(ParseError):
+        parse_reply(FLOODS[name], CONTRACT)
+    # Quadratic work would take many seconds.
+    assert time.process_time() - before < 2

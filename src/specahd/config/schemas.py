@@ -174,6 +174,7 @@ class TrainConfig:
 
     seed: int = 0
     resume: str | None = None
+    record: str | None = None
     problem: Any = MISSING
     llm: Any = MISSING
     memory: Any = MISSING

@@ -6,19 +6,24 @@ silently; anything else is a failure and is never repaired.
 
 import ast
 import re
+import warnings
 
 from specahd.core.contract import Contract
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
 
 MAX_LENGTH = 100_000
-"""Longest reply that is read, in characters."""
+"""Longest reply that is read, in characters, thoughts apart."""
 
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`~]*$", re.MULTILINE)
+# Matched against text that anyone may have written: none of these may backtrack far.
+_THOUGHT = re.compile(r"<(?P<end>/?)think(?:ing)?>")
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`~]*)")
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?def\s", re.MULTILINE)
 _CODE = re.compile(
     r"(?:async\s+)?def\s|class\s+\w+\s*[:(]|@\w|import\s+\w|from\s+[\w.]+\s+import\b|\w+\s*=[^=]"
 )
+# Below the function, in one block with it: an idea, comments, a fence within the fence.
+_NO_CODE = re.compile(r"[ \t]*$|#|\{|[ \t]*(?:```|~~~)")
 _HARMLESS = {("numpy", "np"), ("math", None)}
 
 
@@ -35,13 +40,17 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
         The reply holds anything but one design sentence in braces and one
         function with the contract's name and arguments.
     """
+    text = _without_thoughts(text.removeprefix("\ufeff"))
     if len(text) > MAX_LENGTH:
         raise ParseError(f"The reply has {len(text)} characters, more than {MAX_LENGTH}.")
-    prose, code = _split(_without_thoughts(text.replace("\r\n", "\n")))
+    prose, code = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     try:
-        function = _only_function(parse(code))
-        _check_signature(function, contract)
-        source = canonical_source(function)
+        # What Python merely warns of is no failure, whatever the user's filters say.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            function = _only_function(parse(code))
+            _check_signature(function, contract)
+            source = canonical_source(function)
         idea = _only_idea(prose)
         # A lone surrogate could be read, but never be written to a journal.
         (source + idea).encode()
@@ -53,34 +62,89 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
 
 
 def _without_thoughts(text: str) -> str:
-    text = re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL)
-    # Some servers cut off the opening mark; a reply cut short has no closing one.
-    return text.rpartition("</think>")[2].partition("<think>")[0]
+    kept: list[str] = []
+    start = 0
+    thinking = False
+    for mark in _THOUGHT.finditer(text):
+        if mark["end"]:
+            # Some servers cut off the opening mark.
+            if not thinking:
+                kept.clear()
+            thinking, start = False, mark.end()
+        elif not thinking:
+            kept.append(text[start : mark.start()])
+            thinking = True
+    # A reply cut short has no closing one.
+    return "".join(kept if thinking else [*kept, text[start:]])
 
 
 def _split(text: str) -> tuple[str, str]:
     """Part a reply into what surrounds its code, and its code."""
-    pieces = _FENCE.split(text)
-    # Odd pieces stand between two fences, or after one that is never closed.
-    blocks = [piece for piece in pieces[1::2] if _DEFINITION.search(piece)]
-    if len(blocks) > 1:
+    outside, blocks = _fenced(text)
+    programs = [block for block in blocks if _DEFINITION.search(block)]
+    if len(programs) > 1:
         raise ParseError("Expected one block of code, got several.")
-    if blocks:
-        [block] = blocks
-        lines = block.split("\n")
-        start = next((i for i, line in enumerate(lines) if _CODE.match(line)), 0)
-        surroundings = [piece for piece in pieces if piece is not block]
-        return "\n".join([*surroundings, *lines[:start]]), "\n".join(lines[start:])
-    lines = text.split("\n")
+    if not programs:
+        return _around(text.split("\n"), fenced=False)
+    if any(_begins_function(line) for piece in outside for line in piece.split("\n")):
+        raise ParseError("Expected one function, got another outside the block of code.")
+    prose, code = _around(programs[0].split("\n"), fenced=True)
+    others = [block for block in blocks if block is not programs[0]]
+    return "\n".join([*outside, *others, prose]), code
+
+
+def _fenced(text: str) -> tuple[list[str], list[str]]:
+    """Part a text into what stands outside fences, and the blocks between them."""
+    outside: list[str] = []
+    blocks: list[str] = []
+    lines: list[str] = []
+    opening: re.Match[str] | None = None
+    for line in text.split("\n"):
+        fence = _FENCE.fullmatch(line)
+        if fence is None or (opening is not None and not _closes(fence, opening)):
+            lines.append(line)
+            continue
+        (outside if opening is None else blocks).append("\n".join(lines))
+        lines = []
+        opening = fence if opening is None else None
+    # The last block may never be closed.
+    (outside if opening is None else blocks).append("\n".join(lines))
+    return outside, blocks
+
+
+def _closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
+    """Say whether a fence ends a block, by Markdown's rules, and is no part of a docstring."""
+    shallow = len(fence["indent"]) <= max(3, len(opening["indent"]))
+    return shallow and fence["marks"].startswith(opening["marks"]) and not fence["info"].strip()
+
+
+def _begins_function(line: str) -> bool:
+    return bool(_DEFINITION.match(line)) and line.rstrip().endswith((":", "("))
+
+
+def _around(lines: list[str], *, fenced: bool) -> tuple[str, str]:
+    """Part lines into what stands before and after a function, and the function.
+
+    In a fence everything counts as code that does not look like anything else,
+    outside only what looks like code does. An idea may stand in a comment, but
+    not in one inside the function.
+    """
     starts = [i for i, line in enumerate(lines) if _CODE.match(line)]
-    if not starts:
+    if not (starts or fenced):
         raise ParseError("Expected a function, got none.")
-    end = 1 + max(
-        i
-        for i, line in enumerate(lines)
-        if _CODE.match(line) or (line[:1].isspace() and line.strip())
-    )
-    return "\n".join(lines[: starts[0]] + lines[end:]), "\n".join(lines[starts[0] : end])
+    start = starts[0] if starts else 0
+    if fenced:
+        end = 1 + max(i for i, line in enumerate(lines) if not _NO_CODE.match(line))
+    else:
+        end = 1 + max(
+            i
+            for i, line in enumerate(lines)
+            if _CODE.match(line) or (line[:1].isspace() and line.strip())
+        )
+    code = lines[start:end]
+    head = next((i for i, line in enumerate(code) if _DEFINITION.match(line)), 0)
+    comments = [line for line in code[:head] if line.startswith("#")]
+    return "\n".join([*lines[:start], *comments, *lines[end:]]), "\n".join(code)
 
 
 def _only_function(module: ast.Module) -> ast.FunctionDef:
@@ -124,7 +188,7 @@ def _only_idea(prose: str) -> str:
                 ideas.append(" ".join(prose[start:position].split()))
     if len(ideas) != 1:
         raise ParseError(f"Expected one design sentence in braces, got {len(ideas)}.")
-    if not ideas[0]:
+    if not any(map(str.isalnum, ideas[0])):
         raise ParseError("The design sentence is empty.")
     return ideas[0]
 

@@ -1,0 +1,155 @@
+"""Cassettes: what a language model answered, kept in a file and answered again from there.
+
+A cassette holds one JSON line per reply under the hash of its request. A run
+that is replayed makes the same requests, so it gets the same replies and writes
+the same journal and checkpoint, without network and key. The ``wal.jsonl`` of
+a run holds these fields among others, so every run is a cassette already.
+"""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from specahd.core import journal
+from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.errors import FileError, JournalError, ServiceError
+from specahd.core.journal import JournalFile
+
+_FIELDS = {
+    "hash": str,
+    "reply": str,
+    "prompt_tokens": int,
+    "completion_tokens": int,
+    "cost": int | float,
+}
+
+
+class Recorder:
+    """Passes requests on to a proposer and keeps every reply on a cassette.
+
+    A cassette that exists is continued, as a resumed run needs it. It holds
+    replies and what they cost, never an address, a header or a key.
+
+    Parameters
+    ----------
+    proposer
+        Who answers.
+    path
+        The cassette, in a folder that exists.
+    """
+
+    def __init__(self, proposer: Proposer, path: str | Path) -> None:
+        self._proposer = proposer
+        self._path = Path(path)
+        self._lock = threading.Lock()
+
+    def preflight(self) -> None:
+        """Make sure that the proposer can answer and the cassette can be continued.
+
+        Raises
+        ------
+        FileError
+            The file is no cassette, or cannot be written.
+        """
+        self._proposer.preflight()
+        # Opening cuts off a torn last line, so it must be a cassette's.
+        if self._path.exists():
+            read_cassette(self._path)
+        try:
+            JournalFile(self._path).close()
+        except JournalError as error:
+            raise FileError(str(error)) from error
+
+    def propose(self, request: Request) -> Reply:
+        """Let the proposer answer, and bring its reply to disk."""
+        reply = self._proposer.propose(request)
+        with self._lock:
+            cassette = JournalFile(self._path)
+            try:
+                cassette.append(
+                    {
+                        "sample": request.id,
+                        "hash": request.hash,
+                        "reply": reply.text,
+                        "prompt_tokens": reply.prompt_tokens,
+                        "completion_tokens": reply.completion_tokens,
+                        "cost": reply.cost,
+                    }
+                )
+            finally:
+                cassette.close()
+        return reply
+
+
+class Recorded:
+    """Answers from a cassette; tokens and cost are those of the recording.
+
+    Parameters
+    ----------
+    path
+        A cassette, or the ``wal.jsonl`` of a run.
+
+    Raises
+    ------
+    FileError
+        The file is missing, cannot be read or is neither.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._replies = read_cassette(self._path)
+
+    def preflight(self) -> None:
+        """Need nothing: the file has been read."""
+
+    def propose(self, request: Request) -> Reply:
+        """Return the reply that the same request got when it was recorded."""
+        reply = self._replies.get(request.hash)
+        if reply is None:
+            raise ServiceError(
+                f"{self._path} has no reply to the request for {request.id}; replay it with the "
+                "options and the version of the run that was recorded, or record it anew."
+            )
+        return reply
+
+
+def read_cassette(path: Path) -> Mapping[str, Reply]:
+    """Return the replies on a cassette by the hash of their request.
+
+    A request that was made twice, by a run that was killed and resumed, has the
+    reply that the run went on with: the last. A torn last line is passed over.
+
+    Raises
+    ------
+    FileError
+        The file is missing, cannot be read or is no cassette.
+    """
+    if not path.is_file():
+        raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")
+    replies = {}
+    try:
+        for number, record in enumerate(journal.read(path), start=1):
+            _check(record, f"{path}: line {number}")
+            replies[record["hash"]] = Reply(
+                record["reply"],
+                record["prompt_tokens"],
+                record["completion_tokens"],
+                record["cost"],
+            )
+        if not replies and path.stat().st_size:
+            raise FileError(f"{path}: line 1 is not complete.")
+    except JournalError as error:
+        raise FileError(str(error)) from error
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+    return replies
+
+
+def _check(record: Any, where: str) -> None:
+    for name, kind in _FIELDS.items():
+        value = record.get(name) if isinstance(record, dict) else None
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise FileError(
+                f"{where} lacks {name}; expected a line of a cassette or of a run's wal.jsonl."
+            )

@@ -1,0 +1,242 @@
+"""Cassettes: what was answered is answered again, and a replayed run is the same run."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from specahd.core import journal
+from specahd.core.contract import Reply, Request
+from specahd.core.errors import FileError, ServiceError, TransportError
+from specahd.core.program import Level
+from specahd.llm.offline import OfflineProposer
+from specahd.llm.recorded import Recorded, Recorder
+from specahd.problems.cvrp.contracts import CONTRACTS
+
+REQUEST = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, "i1", prompt="Write one.")
+LINE = {"hash": "h", "reply": "r", "prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5}
+
+
+class Service:
+    """Answers with one text; holds a key, as a client does."""
+
+    def __init__(self, text="{Least.}"):
+        self.text = text
+        self.key = "sk-canary-0123456789"
+        self.ready = True
+
+    def preflight(self):
+        if not self.ready:
+            raise ServiceError("No credit.")
+
+    def propose(self, request):
+        return Reply(self.text, 11, 7, 0.25)
+
+
+def requests(count=40):
+    return [replace(REQUEST, index=index) for index in range(count)]
+
+
+def test_what_was_recorded_is_replayed_from_any_thread(tmp_path):
+    path = tmp_path / "cassette.jsonl"
+    recorder = Recorder(OfflineProposer(), path)
+    recorder.preflight()
+    with ThreadPoolExecutor(8) as pool:
+        first = list(pool.map(recorder.propose, requests()))
+    replayed = Recorded(path)
+    replayed.preflight()
+    with ThreadPoolExecutor(8) as pool:
+        again = list(pool.map(replayed.propose, requests()))
+    assert again == first == [OfflineProposer().propose(request) for request in requests()]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\r\n\t\0", "\ud800", "Ça\u2028🚚\ufeff", '{"a": [1]}\\', "x" * 1_000_000]
+)
+def test_any_text_comes_back_as_it_was(tmp_path, text):
+    path = tmp_path / "cassette.jsonl"
+    reply = Recorder(Service(text), path).propose(REQUEST)
+    assert Recorded(path).propose(REQUEST) == reply == Reply(text, 11, 7, 0.25)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 1}, {"round": 2}, {"index": 1}, {"operator": "m1"}, {"prompt": "Write another."}],
+    ids=str,
+)
+def test_another_request_has_no_reply(tmp_path, change):
+    path = tmp_path / "cassette.jsonl"
+    Recorder(Service(), path).propose(REQUEST)
+    other = replace(REQUEST, **change)
+    with pytest.raises(ServiceError) as refusal:
+        Recorded(path).propose(other)
+    assert str(refusal.value).startswith(f"{path} has no reply to the request for {other.id};")
+
+
+def test_a_cassette_holds_replies_and_nothing_else(tmp_path):
+    path = tmp_path / "cassette.jsonl"
+    service = Service()
+    Recorder(service, path).propose(REQUEST)
+    [record] = journal.read(path)
+    assert record.keys() == LINE.keys() | {"sample"}
+    assert service.key not in path.read_text()
+
+
+def test_a_lost_request_is_not_recorded(tmp_path):
+    class Lost(Service):
+        def propose(self, request):
+            raise TransportError("Connection reset.")
+
+    path = tmp_path / "cassette.jsonl"
+    recorder = Recorder(Lost(), path)
+    recorder.preflight()
+    with pytest.raises(TransportError):
+        recorder.propose(REQUEST)
+    assert path.read_text() == ""
+
+
+def test_a_resumed_run_continues_the_cassette_and_its_last_reply_counts(tmp_path):
+    path = tmp_path / "cassette.jsonl"
+    Recorder(Service("before"), path).propose(REQUEST)
+    with path.open("a") as file:
+        file.write('{"hash": "torn by a ki')
+    recorder = Recorder(Service("after"), path)
+    recorder.preflight()
+    for request in requests(2):
+        recorder.propose(request)
+    assert len(list(journal.read(path))) == 3
+    assert [Recorded(path).propose(request).text for request in requests(2)] == ["after", "after"]
+
+
+BAD = {
+    "text": ("# A title\n", "line 1 is not a JSON record"),
+    "text without an end": ("A note", "line 1 is not complete"),
+    "a list": ("[1]\n", "line 1 lacks hash"),
+    "no hash": (json.dumps({**LINE, "hash": None}) + "\n", "line 1 lacks hash"),
+    "no reply": (json.dumps(LINE) + '\n{"hash": "h"}\n', "line 2 lacks reply"),
+    "tokens of a wrong type": (
+        json.dumps({**LINE, "prompt_tokens": "3"}) + "\n",
+        "line 1 lacks prompt_tokens",
+    ),
+    "another encoding": (b"\xff\xfe\n", "line 1 is not a JSON record"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_cassette_is_refused_and_left_as_it_is(tmp_path, name):
+    content, reason = BAD[name]
+    content = content if isinstance(content, bytes) else content.encode()
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=reason) as refusal:
+        Recorded(path)
+    assert str(refusal.value).startswith(str(path))
+    with pytest.raises(FileError, match=reason):
+        Recorder(Service(), path).preflight()
+    assert path.read_bytes() == content
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    for path in (tmp_path / "gone.jsonl", tmp_path):
+        with pytest.raises(FileError, match="is not a file; expected a cassette"):
+            Recorded(path)
+    with pytest.raises(FileError, match=r"no-folder/cassette\.jsonl: No such file"):
+        Recorder(Service(), tmp_path / "no-folder" / "cassette.jsonl").preflight()
+
+
+def test_the_proposer_is_asked_first_whether_it_can_answer(tmp_path):
+    service = Service()
+    service.ready = False
+    with pytest.raises(ServiceError, match="No credit"):
+        Recorder(service, tmp_path / "cassette.jsonl").preflight()
+    assert list(tmp_path.iterdir()) == []
+
+
+SMALL = [
+    "budget=smoke",
+    "budget.programs=24",
+    "budget.rounds=2",
+    "budget.lower_train=4",
+    "budget.upper_train=3",
+    "budget.selection=3",
+    "budget.validation=5",
+    "method.policy.population=3",
+    "tracking=none",
+]
+# Like a language model it never says the same twice, and sometimes nothing of use.
+MOODY = """
+import os
+from dataclasses import replace
+
+from specahd.core.contract import Reply
+from specahd.llm.offline import OfflineProposer
+
+
+class Moody(OfflineProposer):
+    def propose(self, request):
+        mood = int.from_bytes(os.urandom(4), "big")
+        if mood % 5 == 0:
+            return Reply("Sorry, not today.", 3, 4, 0.001)
+        return replace(super().propose(replace(request, seed=mood)), cost=0.002)
+"""
+RECORDER = [
+    "llm._target_=specahd.llm.recorded.Recorder",
+    "+llm.proposer._target_=moody.Moody",
+    "+llm.path=cassette.jsonl",
+]
+
+
+def train(place, run, *options):
+    return subprocess.run(
+        [sys.executable, "-m", "specahd.train", *SMALL, f"hydra.run.dir={run}", *options],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def lasting(run):
+    """Return what two equal runs share: journal, score vectors, rows and checkpoint."""
+    paths = [run / name for name in ("journal.jsonl", "responses.jsonl", "validation.jsonl")]
+    paths += sorted(path for path in (run / "checkpoint").rglob("*") if path.is_file())
+    return {path.relative_to(run): path.read_bytes() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    place = tmp_path_factory.mktemp("recorded")
+    (place / "moody.py").write_text(MOODY)
+    done = train(place, "first", *RECORDER)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize("cassette", ["cassette.jsonl", "first/wal.jsonl"])
+def test_a_replayed_training_is_the_same_to_the_byte(recorded, tmp_path, cassette):
+    done = train(
+        recorded, tmp_path / "again", "llm=recorded", f"llm.path={cassette}", "executor.workers=1"
+    )
+    assert done.returncode == 0, done.stderr
+    first = lasting(recorded / "first")
+    assert lasting(tmp_path / "again") == first
+    assert b'"operator":"m1"' in first[Path("journal.jsonl")]
+
+
+def test_a_training_that_leaves_the_cassette_ends_with_one_sentence(recorded, tmp_path):
+    path = recorded / "cassette.jsonl"
+    done = train(recorded, tmp_path / "again", "llm=recorded", f"llm.path={path}", "seed=1")
+    assert done.returncode == 2
+    assert f"{path} has no reply to the request for lower-1-0000;" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_cassette_is_refused_before_anything_is_written(tmp_path):
+    done = train(tmp_path, "run", "llm=recorded")
+    assert done.returncode == 2
+    assert done.stderr.startswith("cassette.jsonl is not a file")
+    assert list(tmp_path.iterdir()) == []
