@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import mlflow
 import pytest
 
 from test_doors import SMALL, call, tree
@@ -161,3 +162,26 @@ def test_a_full_disk_stops_a_run_which_then_goes_on(whole, tmp_path):
         )
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_run_is_brought_into_mlflow_afterwards_and_resumed_by_its_id(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place, tmp_path / "copy")
+    home = tmp_path / "copy"
+    done = call("track", "run=run", cwd=home)
+    assert "run: 12 programs, complete" in done.stdout
+    store = mlflow.MlflowClient(f"sqlite:///{home}/mlruns/mlflow.db")
+    [run] = store.search_runs([e.experiment_id for e in store.search_experiments()])
+    rows = lines(home / "run" / "validation.jsonl")
+    mean = sum(row["improvement"] for row in rows) / len(rows)
+    assert run.data.metrics["final/validation/improvement"] == pytest.approx(mean)
+    assert run.info.status == "FINISHED"
+    # The directory is as the user wrote it, so that a copied folder still fits.
+    call("train", f"resume={run.info.run_id}", cwd=home)
+    done = call("train", f"resume={'0' * 32}", cwd=home, check=False)
+    assert (done.returncode, "There is no run 000" in done.stderr) == (2, True)
+    done = call("track", "run=nowhere", cwd=home, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "nowhere holds no run: it has no config.yaml.\n",
+    )

@@ -7,14 +7,16 @@ checkpoint's rows on the ``selection`` and ``validation`` pools.
 
 import errno
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from specahd.checkpoint import Checkpoint, freeze, thaw
+from specahd.config import CONF_DIR
 from specahd.config.compose import (
     inspect_sandbox,
     require_executor,
@@ -45,6 +47,7 @@ from specahd.search.engine import Engine
 from specahd.search.past import Past
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.runs import with_directory
 from specahd.tracking.tables import print_summaries
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -296,5 +299,11 @@ def _short(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
+def _with_directory(arguments: Sequence[str]) -> Sequence[str]:
+    """Let ``resume=`` name a run of the MLflow store, too."""
+    store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
+    return with_directory(arguments, store)
+
+
 if __name__ == "__main__":
-    sys.exit(door(train, "train"))
+    sys.exit(door(train, "train", rewrite=_with_directory))

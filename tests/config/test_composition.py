@@ -36,7 +36,12 @@ TARGETS = sorted(
         for target in targets(OmegaConf.to_container(OmegaConf.load(path)))
     }
 )
-DEMANDS = {"train": [], "prepare": [], "evaluate": ["checkpoint=c", "pool=validation"]}
+DEMANDS = {
+    "train": [],
+    "prepare": [],
+    "evaluate": ["checkpoint=c", "pool=validation"],
+    "track": ["run=r"],
+}
 
 
 @pytest.fixture(autouse=True)

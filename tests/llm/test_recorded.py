@@ -184,9 +184,8 @@ class Moody(OfflineProposer):
         return replace(super().propose(replace(request, seed=mood)), cost=0.002)
 """
 RECORDER = [
-    "llm._target_=specahd.llm.recorded.Recorder",
-    "+llm.proposer._target_=moody.Moody",
-    "+llm.path=cassette.jsonl",
+    "llm._target_=moody.Moody",
+    "record=cassette.jsonl",
 ]
 
 

@@ -32,7 +32,12 @@ CONFIG = "config.yaml"
 _LINES = 6
 
 
-def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int:
+def door(
+    task: Task,
+    config_name: str,
+    argv: Sequence[str] | None = None,
+    rewrite: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> int:
     """Compose the configuration and run the task: once, or once per job of a sweep.
 
     A refusal that the user can mend becomes one sentence on standard error,
@@ -46,6 +51,8 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
         The primary configuration in ``conf/``: ``train``, ``evaluate`` …
     argv
         The command line after the program's name; the process's own if None.
+    rewrite
+        Replaces words of the command line before Hydra sees it.
 
     Returns
     -------
@@ -57,10 +64,12 @@ def door(task: Task, config_name: str, argv: Sequence[str] | None = None) -> int
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _VISIT.set(visit)
     try:
-        with _command_line(sys.argv[1:] if argv is None else argv):
+        with _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
             entry(_guarded(task, visit))()
     except _Refused as refused:
         return _leave(visit, *refused.args)
+    except UserError as error:
+        return _leave(visit, str(error), REFUSED)
     except REFUSALS as error:
         if visit.started:
             raise

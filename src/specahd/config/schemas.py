@@ -242,10 +242,22 @@ class PrepareConfig:
         self.pools.validate()
 
 
+@dataclass
+class TrackConfig:
+    """What ``python -m specahd.track`` accepts."""
+
+    run: str = MISSING
+    tracking: Any = MISSING
+
+    def validate(self) -> None:
+        """Accept any run directory; the door looks into it."""
+
+
 SCHEMAS: Mapping[str, type[Schema]] = {
     "train": TrainConfig,
     "evaluate": EvaluateConfig,
     "prepare": PrepareConfig,
+    "track": TrackConfig,
 }
 
 
