@@ -1,0 +1,321 @@
+"""What every problem of conf/problem keeps, so that the search can trust it without knowing it."""
+
+import dataclasses
+import functools
+import importlib
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hydra.utils import instantiate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.core.program import Level, Outcome, Program
+from specahd.repair.cases import make_case
+from specahd.repair.merge import Accept
+from specahd.repair.router import Router
+from specahd.repair.system import RepairSystem, repair_case
+from specahd.routing.base import POOLS, Region
+from specahd.routing.geometry import Convention
+from specahd.routing.pools import refuse_overlap
+from specahd.sandbox.calls import Result
+
+PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+SEED = 7
+# SPEC section 8: how many instances, and their sizes: the least and the largest, or all of them.
+SPEC = {
+    ("tsp", "lower_train"): (128, (10, 200)),
+    ("tsp", "upper_train"): (60, (200, 1000)),
+    ("tsp", "selection"): (60, (200, 1000)),
+    ("tsp", "validation"): (60, {200, 500, 800, 1000}),
+    # 20 to 200 nodes; the depot is one of them.
+    ("cvrp", "lower_train"): (256, (19, 199)),
+    ("cvrp", "upper_train"): (60, (19, 199)),
+    ("cvrp", "selection"): (60, (19, 199)),
+    ("cvrp", "validation"): (60, {100, 200, 300, 500, 800}),
+    **{("vrptw", pool): (60, {200, 400, 600, 800, 1000}) for pool in POOLS},
+    **{("sdvrp", pool): (60, (200, 500)) for pool in POOLS},
+    ("sdvrp", "validation"): (60, {200, 250, 300, 400, 500}),
+}
+
+
+@functools.cache
+def problem_of(name):
+    conf = OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")
+    if "solver_iterations" in conf:
+        conf.solver_iterations = 3
+    return instantiate(conf)
+
+
+@functools.cache
+def pool_of(name, pool):
+    return list(problem_of(name).generate(pool, SEED))
+
+
+@functools.cache
+def smallest(name):
+    """Return the case of the smallest training instance."""
+    instance = min(pool_of(name, "lower_train"), key=lambda instance: instance.size)
+    return make_case(problem_of(name), instance)
+
+
+@pytest.fixture(params=PROBLEMS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def problem(name):
+    return problem_of(name)
+
+
+@pytest.fixture(params=POOLS)
+def pool(request):
+    return request.param
+
+
+def seen(problem, instance):
+    """Return what a program sees of an instance."""
+    arrays = {
+        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
+    }
+    problem.fill(instance, arrays)
+    return arrays
+
+
+# Pools and files.
+
+
+def test_pools_are_as_the_specification_has_them(name, pool):
+    instances = pool_of(name, pool)
+    assert instances
+    if (name, pool) in SPEC:
+        count, sizes = SPEC[name, pool]
+        found = {instance.size for instance in instances}
+        assert len(instances) == count
+        if isinstance(sizes, set):
+            assert found == sizes
+        else:
+            assert sizes[0] <= min(found) <= max(found) <= sizes[1]
+
+
+def test_names_are_unique_and_carry_problem_and_seed(name, problem):
+    pools = {pool: [x.name for x in pool_of(name, pool)] for pool in POOLS}
+    refuse_overlap(
+        {pool: {x.name: problem.dumps(x) for x in pool_of(name, pool)} for pool in POOLS}
+    )
+    for instance in itertools.chain(*pools.values()):
+        serial = instance.rpartition("-s")[2]
+        assert instance.startswith(f"{name}-")
+        assert int(serial) // 1000 == SEED
+
+
+def test_the_seed_alone_decides_the_bytes(name, problem, pool):
+    first = [problem.dumps(x) for x in pool_of(name, pool)[:3]]
+    again = problem.generate(pool, SEED)
+    assert [problem.dumps(next(again)) for _ in first] == first
+    other = problem.generate(pool, SEED + 1)
+    assert all(problem.dumps(next(other)) != text for text in first)
+
+
+def test_files_are_read_back_as_they_were(name, problem, pool, tmp_path):
+    instances = pool_of(name, pool)
+    for instance in (instances[0], min(instances, key=lambda x: x.size)):
+        path = tmp_path / f"{instance.name}{problem.suffix}"
+        path.write_text(problem.dumps(instance))
+        again = problem.read(path)
+        assert (again.name, again.size) == (instance.name, instance.size)
+        assert problem.dumps(again) == problem.dumps(instance)
+        for array, other in zip(
+            seen(problem, again).values(), seen(problem, instance).values(), strict=True
+        ):
+            np.testing.assert_array_equal(array, other)
+
+
+# Solutions.
+
+
+def test_every_baseline_is_feasible_and_repeats_itself(name, problem):
+    instance = smallest(name).instance
+    assert set(problem.references) <= set(problem.baselines)
+    assert problem.baseline_name in problem.baselines
+    for baseline in problem.baselines:
+        solution = problem.baseline(instance, baseline)
+        assert problem.check(instance, solution) == (), baseline
+        assert problem.baseline(instance, baseline) == solution
+        assert 0 < problem.cost(instance, solution) < math.inf
+
+
+def test_solution_files_are_read_back_as_they_were(name, problem, tmp_path):
+    case = smallest(name)
+    for baseline in problem.baselines:
+        solution = problem.baseline(case.instance, baseline)
+        cost = problem.cost(case.instance, solution)
+        files = problem.solution_files(case.instance.name, solution, cost)
+        assert ".sol" in files
+        for suffix, text in files.items():
+            path = tmp_path / f"{baseline}{suffix}"
+            path.write_text(text)
+            again, stated = problem.read_solution(path)
+            # A tour may start elsewhere; what is written of it is the same.
+            written = problem.solution_files(case.instance.name, again, cost)
+            assert written[suffix] == text, path.name
+            assert stated in (None, cost)
+            assert problem.check(case.instance, again) == ()
+            assert problem.cost(case.instance, again) == cost
+        assert problem.read_solution(tmp_path / f"{baseline}.sol")[1] == cost
+
+
+# Regions: parts of those that the seed program proposes.
+
+
+def seed_runner(problem, level, instance):
+    """Return a runner with the seed program of a level: from inputs to what it returns."""
+    contract = problem.contract(level)
+    module, _, function = contract.runner.partition(":")
+    scope = {"np": np, "math": math}
+    exec(contract.seed.source, scope)
+    run = getattr(importlib.import_module(module), function)
+    return functools.partial(run, scope[contract.name], seen(problem, instance))
+
+
+def proposals(problem, case, size):
+    """Return what an upper runner returns of a program that proposes small regions."""
+    run = seed_runner(problem, Level.UPPER, case.instance)
+    lengths, values = run(problem.propose_inputs(case.instance, case.baseline))
+    groups = np.split(values, np.cumsum(lengths)[:-1])
+    parts = [g[start : start + size] for g in groups for start in range(0, len(g), size)]
+    return [np.array([len(part) for part in parts]), np.concatenate(parts)]
+
+
+def regions(problem, case, size=6):
+    found = problem.validate(case.instance, case.baseline, proposals(problem, case, size)).regions
+    assert found
+    return found
+
+
+def moved(instance, turn, scale, shift):
+    """Return an instance turned, scaled (times alike) and shifted, with unrounded distances."""
+    axes = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    changes = {
+        "coords": scale * instance.coords @ axes.T + shift,
+        "convention": Convention.EXACT_2D,
+    }
+    if hasattr(instance, "windows"):
+        times = {
+            field.name: scale * getattr(instance.windows, field.name)
+            for field in dataclasses.fields(instance.windows)
+        }
+        changes["windows"] = dataclasses.replace(instance.windows, **times)
+    return dataclasses.replace(instance, **changes)
+
+
+def test_descriptors_say_nothing_of_place_direction_and_scale(name, problem):
+    case = smallest(name)
+    assert 8 <= len(problem.descriptor_names) <= 16
+    assert len(set(problem.descriptor_names)) == len(problem.descriptor_names)
+    plain = moved(case.instance, 0.0, 1.0, 0.0)
+    for region in regions(problem, case):
+        known = problem.describe(plain, case.baseline, region)
+        assert known.shape == (len(problem.descriptor_names),)
+        assert known.dtype == np.float64
+        assert np.isfinite(known).all()
+        for turn, scale, shift in ((0, 1, (130.0, -70.0)), (0.7, 1, 0), (0, 0.37, 0), (2, 9, 50)):
+            other = problem.describe(moved(plain, turn, scale, shift), case.baseline, region)
+            np.testing.assert_allclose(other, known, rtol=1e-6, atol=1e-8)
+
+
+def test_descriptors_tell_regions_apart(name, problem):
+    case = smallest(name)
+    rows = [problem.describe(case.instance, case.baseline, r) for r in regions(problem, case, 4)]
+    assert len(rows) == len({row.tobytes() for row in rows})
+
+
+NUMBERS = st.one_of(
+    st.integers(-3, 260), st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 10**6, 2**31])
+)
+VECTORS = st.lists(NUMBERS, max_size=30).map(lambda values: np.array(values, np.int64))
+OTHERS = st.sampled_from(
+    [np.zeros((2, 2), np.int64), np.array(3), np.array([0.5, math.nan]), np.zeros(2, np.int32)]
+)
+ANYTHING = st.lists(st.one_of(VECTORS, OTHERS), max_size=4)
+GROUPS = st.lists(st.lists(NUMBERS, max_size=12), max_size=12).map(
+    lambda groups: [
+        np.array([len(group) for group in groups], np.int64),
+        np.array([node for group in groups for node in group], np.int64),
+    ]
+)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@settings(max_examples=60)
+@given(st.one_of(ANYTHING, GROUPS))
+def test_the_validator_takes_anything(name, output):
+    problem, case = problem_of(name), smallest(name)
+    known = set(np.concatenate(problem.propose_inputs(case.instance, case.baseline)))
+    found = problem.validate(case.instance, case.baseline, output)
+    assert found.proposed == len(found.regions) + len(found.rejections)
+    assert all(rejection.reason for rejection in found.rejections)
+    assert len(found.regions) <= problem.max_regions
+    for region in found.regions:
+        assert isinstance(region, Region)
+        assert 2 <= len(set(region.nodes)) == len(region.nodes) <= problem.max_size
+        assert set(region.nodes) <= known
+        assert {type(node) for node in region.nodes} == {int}
+
+
+def frozen(problem):
+    width = len(problem.descriptor_names)
+    router = Router(
+        np.zeros((1, width)), np.zeros((1, 1)), mean=np.zeros(width), scale=np.ones(width),
+        neighbours=5,
+    )  # fmt: skip
+    member = Program("h", Level.LOWER, "", "", "i1")
+    return RepairSystem("test", (member,), router, Accept.FEASIBLE)
+
+
+# Local indices of a region of six in the shapes that runners return, anything at all, and
+# now and then what the seed program answers.
+LOCAL = st.lists(st.integers(-1, 7), max_size=12).map(lambda values: np.array(values, np.int64))
+ORDERS = st.permutations(range(1, 7)).map(lambda values: np.array(values, np.int64))
+COUNT = st.just(np.array([0]))
+REBUILT = st.one_of(
+    ANYTHING,
+    st.tuples(st.one_of(LOCAL, ORDERS, ORDERS.map(lambda order: order[order < 5])), COUNT),
+    st.tuples(ORDERS, st.one_of(VECTORS, LOCAL), COUNT),
+    st.none(),
+)
+
+
+def repaired(problem, case, rebuilt):
+    """Run one pass in which rebuilds answer these outputs in turn, None as the seed does."""
+    proposed = Result(Outcome.OK, tuple(proposals(problem, case, 6)))
+    honest = seed_runner(problem, Level.LOWER, case.instance)
+    outputs = itertools.cycle(rebuilt)
+
+    def rebuild(member, inputs):
+        output = next(outputs)
+        return Result(Outcome.OK, tuple(honest(inputs) if output is None else output))
+
+    return repair_case(problem, case, frozen(problem), lambda inputs: proposed, rebuild)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@settings(max_examples=60)
+@given(st.lists(REBUILT, min_size=1, max_size=4))
+def test_no_answer_makes_a_solution_infeasible(name, rebuilt):
+    problem, case = problem_of(name), smallest(name)
+    repair = repaired(problem, case, rebuilt)
+    assert repair.steps
+    assert problem.check(case.instance, repair.solution) == ()
+    assert repair.cost == problem.cost(case.instance, repair.solution)
+
+
+def test_an_honest_answer_is_merged(name, problem):
+    steps = repaired(problem, smallest(name), [None]).steps
+    assert steps
+    assert all(step.outcome is Outcome.OK and step.accepted for step in steps)
