@@ -334,8 +334,10 @@ def _reach(address: str) -> None:
 
 
 def _refusal(address: str, reason: str) -> ConfigError:
-    first_line = reason.partition("\n")[0].rstrip(".")
+    said = reason.partition("\n")[0].rstrip(".")
+    if "auth" in said.lower():
+        said = "it asks for a token: set RAY_AUTH_MODE=token here as on its head"
     return ConfigError(
         "Expected executor.address to be null, auto or the HOST:PORT of a Ray cluster "
-        f"that this machine is a node of, got {address} ({first_line})."
+        f"that this machine is a node of, got {address} ({said})."
     )
