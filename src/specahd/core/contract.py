@@ -190,3 +190,7 @@ class Proposer(Protocol):
             No request will be answered until the user has mended something.
         """
         ...
+
+    def close(self) -> None:
+        """Give up what is being waited for: the run ends."""
+        ...

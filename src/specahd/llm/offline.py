@@ -28,6 +28,9 @@ class OfflineProposer:
     def preflight(self) -> None:
         """Need nothing."""
 
+    def close(self) -> None:
+        """Have nothing to give up."""
+
     def propose(self, request: Request) -> Reply:
         """Write a program that differs from its parents, and the idea behind it."""
         contract = request.contract

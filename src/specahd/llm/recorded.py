@@ -81,6 +81,9 @@ class Recorder:
                 cassette.close()
         return reply
 
+    def close(self) -> None:
+        self._proposer.close()
+
 
 class Recorded:
     """Answers from a cassette; tokens and cost are those of the recording.
@@ -102,6 +105,9 @@ class Recorded:
 
     def preflight(self) -> None:
         """Need nothing: the file has been read."""
+
+    def close(self) -> None:
+        """Have nothing to give up."""
 
     def propose(self, request: Request) -> Reply:
         """Return the reply that the same request got when it was recorded."""

@@ -103,6 +103,8 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is not None:
+            self._proposer.close()
         self._requests.shutdown(wait=True, cancel_futures=True)
 
     def run(self, search: LevelSearch, tickets: int) -> int:

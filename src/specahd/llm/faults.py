@@ -1,0 +1,119 @@
+"""What a service's failure means: ask again, take it for a reply, or stop the run.
+
+=============================================  ==========================================
+what happened                                  what it is
+=============================================  ==========================================
+no connection, a torn body, silence            no reply: asked again
+408, 409, 425, 429, 5xx                        no reply: asked again
+200 with HTML, no JSON, no choice, an error    no reply: asked again
+a reply: cut short, refused, empty, garbage    a reply
+400 by which the service refuses the prompt    a reply that says so: asking again is in vain
+credit exhausted, whatever the status          the end, until the user mends it
+any other status                               the end, until the user mends it
+=============================================  ==========================================
+
+What is asked again in vain, as often as ``llm.attempts`` says, becomes a
+TransportError: the ticket is refunded. Only a reply consumes one.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_PASSING = {408, 409, 425, 429}
+_CREDIT = {
+    "1113",  # GLM: the account is in arrears
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "insufficient_balance",
+    "insufficient_quota",
+}
+_BLOCKED = {
+    "1301",  # GLM: sensitive content
+    "content_filter",
+    "content_policy_violation",
+}
+_NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.IGNORECASE)
+_RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
+_LONGEST = 200
+
+
+class Unanswered(Exception):
+    """One request got no reply; the same may be asked again.
+
+    Parameters
+    ----------
+    retry_after
+        Seconds for which the service asks to be left alone.
+    """
+
+    def __init__(self, reason: str, retry_after: float = 0.0) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Blocked(Exception):
+    """The service refuses this one prompt; its words are the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a service says is wrong: its codes, in lower case, and its words."""
+
+    codes: frozenset[str] = frozenset()
+    message: str = ""
+
+    @classmethod
+    def of(cls, error: object) -> "Complaint":
+        """Read an ``error`` field of whatever form."""
+        if not isinstance(error, Mapping):
+            return cls(message=error if isinstance(error, str) else "")
+        inner = error.get("error")
+        if isinstance(inner, Mapping | str):
+            return cls.of(inner)
+        codes = (error.get("code"), error.get("type"))
+        return cls(
+            frozenset(str(code).lower() for code in codes if code is not None),
+            str(error.get("message", "")),
+        )
+
+    @property
+    def no_credit(self) -> bool:
+        return bool(self.codes & _CREDIT or _NO_CREDIT.search(self.message))
+
+    @property
+    def blocked(self) -> bool:
+        return bool(self.codes & _BLOCKED or _RISKY.search(self.message))
+
+
+def is_passing(status: int) -> bool:
+    """Say whether a status means that the same request may succeed later."""
+    return status in _PASSING or status >= 500
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float:
+    """Return how many seconds a response asks to wait, 0 if it does not say.
+
+    ``Retry-After`` holds seconds or a date (RFC 9110, section 10.2.3).
+    """
+    asked = headers.get("retry-after", "")
+    try:
+        seconds = float(asked)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(asked)
+        except ValueError:
+            return 0.0
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    return seconds if seconds > 0 and math.isfinite(seconds) else 0.0
+
+
+def quoted(text: str, secret: str | None = None) -> str:
+    """Return a foreign text as part of a sentence of ours: one short line, without the secret."""
+    if secret:
+        text = text.replace(secret, "***")
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return f"{line[: _LONGEST - 1]}…" if len(line) > _LONGEST else line.rstrip(".")

@@ -1,0 +1,94 @@
+"""How fast a model may be asked: requests and tokens per minute."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specahd.core.errors import ConfigError
+
+WINDOW = 60.0
+"""Seconds over which requests and tokens are counted."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request that was let through: when (seconds of the clock), and for how many tokens."""
+
+    time: float
+    tokens: int
+
+
+class RateLimiter:
+    """Delays requests so that no 60 seconds hold more of them, or of their tokens, than allowed.
+
+    How many tokens a request takes is known only afterwards: it is let through
+    on an estimate, which :meth:`settle` corrects. A request of more tokens than a
+    minute allows goes through alone.
+
+    Parameters
+    ----------
+    requests_per_minute, tokens_per_minute
+        At least 1 each; None for no limit.
+    clock
+        Seconds that never go back.
+    sleep
+        Waits that many seconds of the clock.
+
+    Raises
+    ------
+    ConfigError
+        A limit below 1.
+    """
+
+    def __init__(
+        self,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        for name, limit in (
+            ("requests_per_minute", requests_per_minute),
+            ("tokens_per_minute", tokens_per_minute),
+        ):
+            if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
+                raise ConfigError(f"Expected llm.{name} of at least 1 or null, got {limit!r}.")
+        self._requests = requests_per_minute
+        self._tokens = tokens_per_minute
+        self._clock = clock
+        self._sleep = sleep
+        self._turns: deque[Turn] = deque()
+        # Whoever waits holds the door, so that nobody who comes later slips in ahead.
+        self._door = threading.Lock()
+        self._lock = threading.Lock()
+
+    def enter(self, tokens: int) -> Turn:
+        """Wait until a request of about so many tokens may be made, and count it."""
+        with self._door:
+            while True:
+                with self._lock:
+                    turn = Turn(self._clock(), tokens)
+                    wait = self._delay(turn)
+                    if wait <= 0:
+                        self._turns.append(turn)
+                        return turn
+                self._sleep(wait)
+
+    def settle(self, turn: Turn, tokens: int) -> None:
+        """Replace the estimate of a request by the number of tokens that it took."""
+        with self._lock:
+            turn.tokens = tokens
+
+    def _delay(self, turn: Turn) -> float:
+        """Return how many seconds to wait before it is worth looking again, 0 if the turn fits."""
+        while self._turns and self._turns[0].time + WINDOW <= turn.time:
+            self._turns.popleft()
+        taken = sum(earlier.tokens for earlier in self._turns) + turn.tokens
+        crowded = self._requests is not None and len(self._turns) >= self._requests
+        heavy = self._tokens is not None and taken > self._tokens
+        if self._turns and (crowded or heavy):
+            return self._turns[0].time + WINDOW - turn.time
+        return 0.0

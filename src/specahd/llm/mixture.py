@@ -1,0 +1,64 @@
+"""Several models that share the work of one run."""
+
+import math
+from collections.abc import Mapping
+
+from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.errors import ConfigError
+from specahd.core.seeding import generator
+
+
+class Mixture:
+    """Leaves each request to one of several proposers, chosen by the request's own seed.
+
+    Which one answers depends on the sample alone, so a run that is repeated or
+    resumed asks the same model again.
+
+    Parameters
+    ----------
+    proposers
+        At least one, by name.
+    weights
+        One for each, of at least 0, not all 0: its share of the requests.
+
+    Raises
+    ------
+    ConfigError
+        The weights do not belong to the proposers, or are no shares.
+    """
+
+    def __init__(self, proposers: Mapping[str, Proposer], weights: Mapping[str, float]) -> None:
+        if not proposers or set(proposers) != set(weights):
+            expected, got = (", ".join(sorted(names)) or "none" for names in (proposers, weights))
+            raise ConfigError(f"Expected llm.weights for llm.proposers {expected}, got {got}.")
+        # In alphabetical order, so that the order in a file changes nothing.
+        self._names = sorted(proposers)
+        self._proposers = dict(proposers)
+        shares = [weights[name] for name in self._names]
+        for name, share in zip(self._names, shares, strict=True):
+            number = isinstance(share, int | float) and not isinstance(share, bool)
+            if not (number and share >= 0 and math.isfinite(share)):
+                raise ConfigError(f"Expected llm.weights.{name} of at least 0, got {share!r}.")
+        total = sum(shares)
+        if total <= 0:
+            raise ConfigError("Expected one of llm.weights above 0.")
+        self._shares = [share / total for share in shares]
+
+    def preflight(self) -> None:
+        """Make sure that each proposer that will be asked can answer."""
+        for name, share in zip(self._names, self._shares, strict=True):
+            if share > 0:
+                self._proposers[name].preflight()
+
+    def close(self) -> None:
+        for proposer in self._proposers.values():
+            proposer.close()
+
+    def propose(self, request: Request) -> Reply:
+        """Pass the request on."""
+        return self._proposers[self.chosen(request)].propose(request)
+
+    def chosen(self, request: Request) -> str:
+        """Return the name of the proposer that a request goes to."""
+        rng = generator(request.seed, "model", str(request.level), request.round, request.index)
+        return self._names[int(rng.choice(len(self._names), p=self._shares))]

@@ -1,0 +1,102 @@
+"""One model of one service: what it is called, and what its complaints mean to the user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from specahd.core.errors import ConfigError, ServiceError
+from specahd.llm.faults import Blocked, Complaint, Unanswered, is_passing, quoted
+from specahd.llm.keys import Key
+
+
+class Refusal(ServiceError):
+    """The service refuses every such request; the HTTP status says why."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A model, the host that it answers from, and the key that opens it, if it needs one."""
+
+    model: str
+    host: str
+    key: Key | None
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.host}"
+
+    def quoted(self, text: str) -> str:
+        """Return the service's words as part of a sentence of ours, without the key."""
+        return quoted(text, self.key.value if self.key else None)
+
+    def judge(self, status: int, complaint: Complaint, wait: float = 0.0) -> Exception:
+        """Return what a complaint means: Unanswered, Blocked, or a Refusal.
+
+        Parameters
+        ----------
+        status
+            The HTTP status; 200 if the complaint stands where a reply should.
+        wait
+            Seconds for which the service asks to be left alone.
+        """
+        words = self.quoted(complaint.message)
+        said = f" ({words})" if words else ""
+        if complaint.no_credit or status == 402:
+            return Refusal(402, f"{self.host} has no credit left for {self.model}; top it up.")
+        if complaint.blocked:
+            return Blocked(f"The service refuses the prompt{said}.")
+        if status == 200:
+            return Unanswered(f"the service reports an error{said}", wait)
+        if is_passing(status):
+            return Unanswered(f"status {status}{said}", wait)
+        return Refusal(status, self._remedy(status, said))
+
+    def without_model(self, listed: Sequence[str]) -> Refusal:
+        """Return the refusal of a service that lists its models, this one not among them."""
+        return Refusal(
+            404,
+            f"{self.host} has no model {self.model}; set llm.model to one of its own: "
+            f"{quoted(', '.join(listed))}.",
+        )
+
+    def _remedy(self, status: int, said: str) -> str:
+        # What services say about a key quotes part of it.
+        if status == 401 and self.key is None:
+            return f"{self.host} wants a key; set llm.api_key_env to the variable that holds it."
+        if status == 401 and self.key is not None:
+            return f"{self.host} rejects the key in {self.key.source}; put a valid one there."
+        if status == 403:
+            given = f"the key in {self.key.source}" if self.key else "requests without a key"
+            return f"{self.host} denies {self.model} to {given}; use another key or model."
+        if status == 404:
+            return (
+                f"{self.host} has no model {self.model}, or llm.base_url is not its address "
+                "(status 404); correct one of them."
+            )
+        return (
+            f"{self.host} rejects the request for {self.model} with status {status}{said}; "
+            "correct llm.options or llm.model."
+        )
+
+
+def host_of(base_url: str) -> str:
+    """Return the host of an address, with its port if it names one.
+
+    Raises
+    ------
+    ConfigError
+        It is no address, or may hold a secret that messages would repeat.
+    """
+    try:
+        parts = urlsplit(base_url if isinstance(base_url, str) else "")
+        sound = parts.scheme in ("http", "https") and parts.hostname and not parts.query
+        if sound and parts.username is None and parts.password is None:
+            return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    except ValueError:
+        pass
+    raise ConfigError(
+        "Expected llm.base_url to be http(s)://HOST[:PORT]/PATH without user, password and query."
+    )

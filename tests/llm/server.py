@@ -1,0 +1,294 @@
+"""A loopback server that speaks chat completions, and misbehaves on a schedule.
+
+Transport faults depend on the sample and on how often it was asked for, bad
+replies on the sample alone: whatever the order of requests and whatever fails,
+a sample gets the same reply in the end. The header ``X-Client-Request-Id``
+names the sample; without it, the prompt does.
+
+    python tests/llm/server.py --port-file P --seed 0 --faults 0.1 --bad 0.3
+
+``GET /counts`` tells what was done so far.
+"""
+
+import argparse
+import hashlib
+import json
+import socket
+import struct
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from conduct import BAD, REFUSALS, Schedule, offline, spoilt
+
+HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
+
+
+@dataclass
+class Exchange:
+    """One request, and what was done about it."""
+
+    sample: str
+    attempt: int
+    deed: str
+    time: float
+    body: dict = field(repr=False)
+    headers: dict = field(repr=False)
+
+
+class Server(ThreadingHTTPServer):
+    """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
+
+    ``answer(prompt, sample)`` gives the text of a good reply. A fault that makes
+    the client wait lasts ``stall`` seconds; ``key``, if set, must be presented.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(
+        self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
+        stall=1.0, wait=1, counts_tokens=True, obeys_stream=True, port=0,
+    ):  # fmt: skip
+        super().__init__(("127.0.0.1", port), Handler)
+        self.answer = answer
+        self.schedule = schedule or Schedule()
+        self.key = key
+        self.models = models
+        self.lists = lists
+        self.latency = latency
+        self.stall = stall
+        self.wait = wait
+        self.counts_tokens = counts_tokens
+        self.obeys_stream = obeys_stream
+        self.exchanges = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
+        self.closing = threading.Event()
+        self._attempts = Counter()
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+    @property
+    def counts(self):
+        """How often each deed was done; ``good`` is a good reply."""
+        with self._lock:
+            return Counter(exchange.deed for exchange in self.exchanges)
+
+    def take(self, sample, body, headers):
+        """Count a request, and decide what to do about it."""
+        with self._lock:
+            attempt = self._attempts[sample]
+            self._attempts[sample] += 1
+            fault = self.schedule.fault(sample, attempt)
+            deed = fault or self.schedule.spoiling(sample) or "good"
+            moment = time.monotonic()
+            self.exchanges.append(Exchange(sample, attempt, deed, moment, body, headers))
+        return deed
+
+    def handle_error(self, request, client_address):
+        """Pass over what breaks off: clients that give up are part of the play."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Plays one connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else every call takes 40 ms
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if self.path == "/counts":
+            return self._json(200, self.server.counts)
+        if not self._admitted():
+            return None
+        if self.path == "/v1/models" and self.server.lists:
+            data = [{"id": name, "object": "model"} for name in self.server.models]
+            return self._json(200, {"object": "list", "data": data})
+        return self._json(404, {"detail": "Not Found"})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self._admitted():
+            return
+        if self.path != "/v1/chat/completions":
+            self._json(404, {"detail": "Not Found"})
+            return
+        if body["model"] not in self.server.models:
+            self._complain("404")
+            return
+        prompt = body["messages"][-1]["content"]
+        sample = self.headers.get("X-Client-Request-Id")
+        sample = sample or hashlib.sha256(prompt.encode()).hexdigest()
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        deed = self.server.take(sample, body, headers)
+        self.server.closing.wait(self.server.latency)
+        text, reason = self.server.answer(prompt, sample), "stop"
+        if deed in BAD:
+            text = spoilt(text, deed, sample)
+            reason = "length" if deed == "cut" else "stop"
+        self._act(deed, Spoken(body, prompt, text, reason, deed == "refusal"))
+
+    def _act(self, deed, spoken):
+        streamed = bool(spoken.body.get("stream")) and self.server.obeys_stream
+        usage = spoken.usage() if self.server.counts_tokens else None
+        body = (spoken.events if streamed else spoken.whole)(usage)
+        kind = "text/event-stream" if streamed else "application/json"
+        match deed:
+            case "silence":
+                self._hang()
+            case "stall" | "reset":
+                self._send(200, kind, body[: len(body) // 2], promised=len(body))
+                if deed == "stall":
+                    self._hang()
+                self._break()
+            case "blanks":
+                self._send(200, kind, b"", promised=len(body))
+                for _ in range(int(self.server.stall / 0.02)):
+                    self.wfile.write(b"\n")
+                    self.server.closing.wait(0.02)
+                self._break()
+            case "torn":
+                self._send(200, kind, body[: len(body) * 2 // 3])
+            case "no choice":
+                self._json(200, {"id": "x", "object": "chat.completion", "choices": []})
+            case "html":
+                self._send(200, "text/html", HTML.encode())
+            case "error in 200":
+                self._json(200, {"error": {"code": 500, "message": "Upstream failed"}})
+            case _ if deed in REFUSALS:
+                self._complain(deed)
+            case _:
+                self._send(200, kind, body)
+
+    def _admitted(self):
+        key = self.server.key
+        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
+            return True
+        self._complain("401")
+        return False
+
+    def _complain(self, deed):
+        status, code, words = REFUSALS[deed]
+        presented = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        headers = {}
+        if deed == "busy for seconds":
+            headers["Retry-After"] = str(self.server.wait)
+        elif deed == "busy until a date":
+            moment = datetime.now(UTC) + timedelta(seconds=self.server.wait)
+            headers["Retry-After"] = format_datetime(moment, usegmt=True)
+        error = {"code": code, "type": code, "message": words.format(key=presented)}
+        self._json(status, {"error": error}, headers)
+
+    def _json(self, status, value, headers=None):
+        self._send(status, "application/json", json.dumps(value).encode(), headers)
+
+    def _send(self, status, kind, body, headers=None, promised=None):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body) if promised is None else promised))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _hang(self):
+        self.server.closing.wait(self.server.stall)
+        self.close_connection = True
+
+    def _break(self):
+        # Lingering for no time turns the close into a reset.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A reply to a request, in both of its forms."""
+
+    body: dict
+    prompt: str
+    text: str
+    reason: str
+    refused: bool
+
+    def usage(self):
+        """A token for four characters; the model has seen half of each prompt before."""
+        prompt, completion = len(self.prompt) // 4, len(self.text) // 4
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+            "prompt_tokens_details": {"cached_tokens": prompt // 2},
+        }
+
+    def whole(self, usage):
+        text = None if self.refused else self.text
+        message = {"role": "assistant", "content": text}
+        if self.refused:
+            message["refusal"] = self.text
+        choice = {"index": 0, "message": message, "finish_reason": self.reason}
+        return json.dumps(self._envelope("chat.completion", [choice], usage)).encode()
+
+    def events(self, usage):
+        field = "refusal" if self.refused else "content"
+        deltas = [{"role": "assistant", "content": ""}]
+        deltas += [{field: self.text[i : i + 40]} for i in range(0, len(self.text), 40)]
+        kind = "chat.completion.chunk"
+        choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+        choices.append({"index": 0, "delta": {}, "finish_reason": self.reason})
+        events = [self._envelope(kind, [choice], None) for choice in choices]
+        if usage and self.body.get("stream_options", {}).get("include_usage"):
+            events.append(self._envelope(kind, [], usage))
+        lines = [f"data: {json.dumps(event)}\r\n\r\n" for event in events]
+        return "".join([": keep-alive\r\n\r\n", *lines, "data: [DONE]\r\n\r\n"]).encode()
+
+    def _envelope(self, kind, choices, usage):
+        envelope = {"id": "x", "object": kind, "created": 0, "model": self.body["model"]}
+        return envelope | {"choices": choices} | ({"usage": usage} if usage else {})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--port-file", type=Path, help="where the port is written once it listens")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--faults", type=float, default=0.0, help="share of requests")
+    parser.add_argument("--bad", type=float, default=0.0, help="share of samples")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
+    parser.add_argument("--stall", type=float, default=5.0, help="seconds of silence")
+    parser.add_argument("--key", help="the key that requests must present")
+    options = parser.parse_args()
+    schedule = Schedule(options.seed, options.faults, options.bad)
+    server = Server(
+        offline(options.seed), schedule, key=options.key, latency=options.latency,
+        stall=options.stall, port=options.port,
+    )  # fmt: skip
+    if options.port_file:
+        written = options.port_file.with_suffix(".part")
+        written.write_text(str(server.server_address[1]))
+        written.rename(options.port_file)
+    sys.stdout.write(f"{server.url}\n")
+    sys.stdout.flush()
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from asking import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
+from conduct import BAD, FAULTS, Schedule, offline
+from server import Server
+
+from specahd.core.errors import ServiceError, TransportError
+from specahd.llm import client
+from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
+
+SILENT = {"stall", "silence", "blanks"}
+PATIENT = 0.7  # seconds: short for a test, long for a reply on a busy machine
+PASSING = (*FAULTS, "408", "409")
+STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+
+# Replies
+
+
+@STREAMED
+def test_a_reply_comes_back_word_for_word(stream):
+    with serve() as server:
+        reply = proposer(server, stream=stream).propose(request())
+    assert reply.text == GOOD
+    assert server.counts == {"good": 1}
+
+
+@STREAMED
+@pytest.mark.parametrize("deed", BAD)
+def test_a_bad_reply_is_a_reply_that_parsing_refuses(deed, stream):
+    with serve(bad=deed) as server:
+        reply = proposer(server, stream=stream).propose(request())
+    assert server.counts == {deed: 1}
+    assert len(reply.text) <= MAX_LENGTH + 1
+    assert reply.prompt_tokens > 0
+    with pytest.raises(ParseError):
+        parse_reply(reply.text, CONTRACT)
+
+
+@STREAMED
+def test_only_what_conf_sets_is_sent(stream):
+    options = {"temperature": 0.5, "thinking": {"type": "disabled"}}
+    with serve() as server:
+        proposer(server, stream=stream).propose(request())
+        proposer(server, stream=stream, options=options).propose(request())
+    plain, extended = (exchange.body for exchange in server.exchanges)
+    assert plain["messages"] == [{"role": "user", "content": WORDS}]
+    assert set(plain) == {"model", "messages", "stream"} | ({"stream_options"} if stream else set())
+    assert extended == plain | options
+
+
+def test_a_server_that_does_not_stream_is_understood():
+    with serve(obeys_stream=False) as server:
+        reply = proposer(server, stream=True).propose(request())
+    assert (reply.text, reply.prompt_tokens) == (GOOD, len(WORDS) // 4)
+
+
+@STREAMED
+def test_tokens_and_money_are_those_of_the_service(stream):
+    with serve() as server:
+        prices = {"input_price": 2.0, "cached_input_price": 0.5, "output_price": 8.0}
+        reply = proposer(server, stream=stream, **prices).propose(request())
+        default = proposer(server, stream=stream, input_price=2.0).propose(request())
+    prompt, completion = len(WORDS) // 4, len(GOOD) // 4
+    cached = prompt // 2
+    assert (reply.prompt_tokens, reply.completion_tokens) == (prompt, completion)
+    dollars = (prompt - cached) * 2.0 + cached * 0.5 + completion * 8.0
+    assert reply.cost == pytest.approx(dollars / 1e6)
+    assert default.cost == pytest.approx(prompt * 2.0 / 1e6)
+
+
+def test_a_service_that_counts_no_tokens_is_noted_once(caplog):
+    with serve(counts_tokens=False) as server:
+        asker = proposer(server, input_price=2.0)
+        replies = [asker.propose(request(index)) for index in range(3)]
+    assert {(r.text, r.prompt_tokens, r.completion_tokens, r.cost) for r in replies} == {
+        (GOOD, 0, 0, 0.0)
+    }
+    assert [record.getMessage() for record in caplog.records] == [
+        f"tested at {server.url[7:-3]} counts no tokens, so none are counted."
+    ]
+
+
+def test_a_prompt_that_the_service_refuses_has_its_reply():
+    with serve("blocked") as server:
+        reply = proposer(server).propose(request())
+    assert reply.text == "The service refuses the prompt (The prompt was filtered)."
+    assert server.counts == {"blocked": 1}
+
+
+# No reply
+
+
+@STREAMED
+@pytest.mark.parametrize("deed", PASSING)
+def test_a_fault_is_survived(deed, stream):
+    with serve(deed, stall=2.0) as server:
+        asker = proposer(server, stream=stream, timeout=PATIENT if deed in SILENT else 5.0)
+        assert asker.propose(request()).text == GOOD
+    assert server.counts == {deed: 1, "good": 1}
+    assert len({exchange.sample for exchange in server.exchanges}) == 1
+
+
+@pytest.mark.parametrize("deed", PASSING)
+def test_a_fault_that_stays_is_no_reply(deed):
+    with serve(*[deed] * 9, stall=2.0) as server:
+        asker = proposer(server, attempts=2, timeout=PATIENT if deed in SILENT else 5.0)
+        with pytest.raises(TransportError, match=r"^tested at 127.0.0.1:.* did not reply: .*[.]$"):
+            asker.propose(request())
+    assert server.counts == {deed: 2}
+
+
+def test_blanks_without_end_are_silence():
+    with serve("blanks", stall=5.0) as server:
+        started = time.monotonic()
+        assert proposer(server, timeout=PATIENT).propose(request()).text == GOOD
+    assert time.monotonic() - started < 3.0
+
+
+def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
+    monkeypatch.setattr(client, "MAX_BODY", 2**19)
+    more = "a body of more than 524288 bytes"
+    with serve(bad="huge") as server, pytest.raises(TransportError, match=more):
+        proposer(server).propose(request())
+    assert server.counts == {"huge": 3}
+
+
+@pytest.mark.parametrize("deed", ["busy for seconds", "busy until a date"])
+def test_a_service_is_left_alone_for_as_long_as_it_asks(deed):
+    with serve(deed, wait=2) as server:
+        proposer(server, patience=5.0).propose(request())
+    first, second = (exchange.time for exchange in server.exchanges)
+    # Dates are told in whole seconds.
+    assert second - first >= (2.0 if deed == "busy for seconds" else 1.0)
+
+
+def test_no_service_is_waited_for_longer_than_patience():
+    with serve("busy for seconds", wait=3600) as server:
+        started = time.monotonic()
+        proposer(server, patience=0.2).propose(request())
+    assert 0.2 <= time.monotonic() - started < 5.0
+
+
+def test_closing_ends_the_wait():
+    with serve("busy for seconds", wait=3600) as server:
+        asker = proposer(server, patience=60.0)
+        threading.Timer(0.3, asker.close).start()
+        started = time.monotonic()
+        with pytest.raises(TransportError, match="was closed"):
+            asker.propose(request())
+    assert time.monotonic() - started < 10.0
+
+
+def test_many_threads_get_their_own_replies():
+    write = offline(3)
+    with Server(write, Schedule(seed=1, faults=0.2), stall=2.0) as server:
+        asker = proposer(server, timeout=PATIENT, attempts=9)
+        asked = [request(index) for index in range(60)]
+        with ThreadPoolExecutor(7) as pool:
+            replies = list(pool.map(asker.propose, asked))
+    assert [r.text for r in replies] == [write(WORDS, request.id) for request in asked]
+    assert len({reply.text for reply in replies}) > 50
+    assert server.counts["good"] == 60
+    assert len(server.counts) > 5
+
+
+def test_requests_per_minute_hold_back_what_exceeds_them(monkeypatch):
+    monkeypatch.setattr("specahd.llm.limits.WINDOW", 0.5)
+    with serve("500") as server:
+        asker = proposer(server, requests_per_minute=2)
+        for index in range(2):
+            asker.propose(request(index))
+    times = [exchange.time for exchange in server.exchanges]
+    # Attempts count too: each of the two samples takes two.
+    assert len(times) == 4
+    assert times[2] - times[0] >= 0.45
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("deed", "sentence"),
+    [
+        (
+            "400",
+            "HOST rejects the request for tested with status 400 (temperature must be below 2); "
+            "correct llm.options or llm.model.",
+        ),
+        ("401", "HOST rejects the key in A_KEY; put a valid one there."),
+        ("402", "HOST has no credit left for tested; top it up."),
+        ("403", "HOST denies tested to the key in A_KEY; use another key or model."),
+        (
+            "404",
+            "HOST has no model tested, or llm.base_url is not its address (status 404); "
+            "correct one of them.",
+        ),
+        (
+            "422",
+            "HOST rejects the request for tested with status 422 (Unknown field; sent with ***); "
+            "correct llm.options or llm.model.",
+        ),
+        ("quota", "HOST has no credit left for tested; top it up."),
+        ("arrears", "HOST has no credit left for tested; top it up."),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_final(deed, sentence, monkeypatch):
+    monkeypatch.setenv("A_KEY", CANARY)
+    with serve(deed) as server, pytest.raises(ServiceError) as refusal:
+        proposer(server, api_key_env="A_KEY").propose(request())
+    assert str(refusal.value) == sentence.replace("HOST", server.url[7:-3])
+    assert server.counts == {deed: 1}

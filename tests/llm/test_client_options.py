@@ -1,0 +1,168 @@
+"""The client before its first request: preflight, the key, the options."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+import traceback
+
+import pytest
+from asking import CANARY, proposer, request, serve
+from conduct import FAULTS, REFUSALS
+from hydra import compose, initialize_config_dir
+from hydra.utils import instantiate
+
+from specahd.config import CONF_DIR
+from specahd.config.schemas import register
+from specahd.core.errors import ConfigError, ServiceError, TransportError
+from specahd.llm import client
+from specahd.llm.client import ChatProposer
+from specahd.llm.keys import KEY_FILE
+
+# Preflight
+
+
+def test_preflight_spends_nothing_where_models_are_listed():
+    with serve(models=("other", "tested")) as server:
+        proposer(server).preflight()
+    assert server.exchanges == []
+
+
+@pytest.mark.parametrize("fault", [(), ("503",)])
+def test_preflight_asks_for_a_word_where_they_are_not(fault):
+    with serve(*fault, lists=False) as server:
+        proposer(server).preflight()
+    assert server.counts["good"] == 1
+
+
+@pytest.mark.parametrize("lists", [True, False])
+def test_preflight_names_what_is_wrong(lists, monkeypatch):
+    monkeypatch.setenv("A_KEY", CANARY)
+    with serve(key=CANARY, models=("small", "large"), lists=lists) as server:
+        unknown = "set llm.model to one of its own: small, large" if lists else "correct one"
+        with pytest.raises(ServiceError, match=f"no model tested.*{unknown}"):
+            proposer(server, api_key_env="A_KEY").preflight()
+        with pytest.raises(ServiceError, match=r"wants a key; set llm.api_key_env"):
+            proposer(server).preflight()
+        monkeypatch.setenv("A_KEY", "sk-another")
+        with pytest.raises(ServiceError, match="rejects the key in A_KEY"):
+            proposer(server, api_key_env="A_KEY").preflight()
+
+
+def test_preflight_says_that_an_address_leads_nowhere():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+        asker = ChatProposer("tested", f"http://{host}/v1", backoff=0.01)
+        with pytest.raises(ServiceError, match=f"^{host} cannot be used: no connection .*refused"):
+            asker.preflight()
+
+
+def test_preflight_does_not_wait_for_silence(monkeypatch):
+    monkeypatch.setattr(client, "PREFLIGHT", 0.5)
+    with serve(*["silence"] * 5, lists=False, stall=9.0) as server:
+        started = time.monotonic()
+        with pytest.raises(ServiceError, match=r"no answer within 0.\d seconds"):
+            proposer(server, timeout=120.0).preflight()
+    assert time.monotonic() - started < 5.0
+
+
+# Keys
+
+
+@pytest.mark.parametrize("deed", dict.fromkeys([*REFUSALS, *FAULTS]))
+def test_the_key_is_told_to_nobody_but_the_service(deed, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("A_KEY", CANARY)
+    monkeypatch.setattr(client, "PREFLIGHT", 0.3)
+    told = []
+    with serve(*[deed] * 9, lists=False, stall=0.5) as server:
+        asker = proposer(server, api_key_env="A_KEY", attempts=2, timeout=0.3)
+        for call in (asker.preflight, lambda: asker.propose(request())):
+            try:
+                told.append(repr(call()))
+            except (ServiceError, TransportError) as error:
+                told.append("".join(traceback.format_exception(error)))
+                told += everything(error)
+        told += [repr(asker), repr(vars(asker)), caplog.text]
+    assert server.exchanges[-1].headers["authorization"] == f"Bearer {CANARY}"
+    assert not [text for text in told if CANARY in text or CANARY[:12] in text]
+
+
+def everything(error):
+    """What an exception and those behind it hold, shown or not."""
+    while error is not None:
+        assert type(error).__module__.partition(".")[0] in {"specahd", "builtins", "json"}
+        yield repr(error)
+        yield repr(vars(error))
+        error = error.__cause__ or error.__context__
+
+
+def test_no_other_service_gets_the_key_of_openai(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    with serve() as server:
+        proposer(server).propose(request())
+    assert CANARY not in str(server.exchanges[0].headers)
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": None}, "Expected llm.model to be the name of a model, got None."),
+        ({"base_url": "127.0.0.1/v1"}, "Expected llm.base_url to be http"),
+        ({"base_url": "http://user:secret@host/v1"}, "without user, password and query"),
+        ({"base_url": "http://host:port/v1"}, "Expected llm.base_url to be http"),
+        ({"timeout": 0}, "Expected llm.timeout of at least 0.001, got 0."),
+        ({"timeout": float("nan")}, "Expected llm.timeout of at least 0.001, got nan."),
+        ({"attempts": "many"}, "Expected llm.attempts of at least 1, got 'many'."),
+        ({"backoff": -1}, "Expected llm.backoff of at least 0, got -1."),
+        ({"patience": True}, "Expected llm.patience of at least 0, got True."),
+        ({"output_price": -0.5}, "Expected llm.output_price of at least 0, got -0.5."),
+        ({"cached_input_price": -1}, "Expected llm.cached_input_price of at least 0, got -1."),
+        ({"requests_per_minute": 0}, "Expected llm.requests_per_minute of at least 1 or null"),
+        ({"tokens_per_minute": 2.5}, "Expected llm.tokens_per_minute of at least 1 or null"),
+        ({"stream": "yes"}, "Expected llm.stream to be true or false, got 'yes'."),
+        ({"options": "hot"}, "Expected llm.options to map names to plain values."),
+        ({"options": {"seed": {1}}}, "Expected llm.options to map names to plain values."),
+        ({"options": {"n": 2}}, "Expected llm.options without n, which is not an option."),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options, message):
+    sound = {"model": "tested", "base_url": "http://127.0.0.1:1/v1"}
+    with pytest.raises(ConfigError) as refusal:
+        ChatProposer(**(sound | options))
+    assert message in str(refusal.value)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("choice", ["deepseek", "glm", "openai", "local", "mixture"])
+def test_every_service_of_conf_can_be_asked(choice, monkeypatch):
+    register()
+    for name in ("DEEPSEEK_API_KEY", "ZHIPUAI_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, CANARY)
+    named = ["llm.model=mine"] if choice == "local" else []
+    options = [] if choice == "mixture" else ["+llm.options.thinking={type: disabled}"]
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        config = compose("train", [f"llm={choice}", *named, *options])
+    assert CANARY not in repr(instantiate(config.llm))
+
+
+def test_without_its_key_a_run_does_not_start(tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key != "DEEPSEEK_API_KEY"}
+    done = subprocess.run(
+        [sys.executable, "-m", "specahd.train", "llm=deepseek", "tracking=none"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert done.stderr == (
+        "Expected the key of api.deepseek.com in the environment variable DEEPSEEK_API_KEY, or in "
+        f"the file that {KEY_FILE} names; llm=offline needs no key.\n"
+    )

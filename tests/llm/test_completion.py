@@ -1,0 +1,108 @@
+import json
+
+import pytest
+
+from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
+from specahd.llm.parsing import MAX_LENGTH
+
+
+def whole(message, **fields):
+    return {"choices": [{"message": message, "finish_reason": "stop"}], **fields}
+
+
+def read(value):
+    return read_completion(json.dumps(value).encode())
+
+
+def streamed(*events):
+    return read_completion("".join(f"data: {event}\n\n" for event in events).encode())
+
+
+def piece(text, reason=None):
+    choice = {"delta": {"content": text}, "finish_reason": reason}
+    return json.dumps({"choices": [choice]}, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": "said"}, "said"),
+        ({"content": "said", "reasoning_content": "thought"}, "said"),
+        ({"content": None, "refusal": "no"}, "no"),
+        ({"content": None, "tool_calls": [{}]}, ""),
+        ({"content": ""}, ""),
+        ({}, ""),
+        ({"content": "x" * 2**20}, "x" * (MAX_LENGTH + 1)),
+    ],
+)
+def test_what_a_model_said_is_the_reply(message, text):
+    assert read(whole(message)) == Completion(text, None)
+
+
+@pytest.mark.parametrize(
+    ("counted", "usage"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 4}, Usage(9, 0, 4)),
+        (
+            {"prompt_tokens": 9, "prompt_cache_hit_tokens": 5, "completion_tokens": 4},
+            Usage(9, 5, 4),
+        ),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 5}},
+            Usage(9, 5, 0),
+        ),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 50}},
+            Usage(9, 9, 0),
+        ),
+        ({"prompt_tokens": -9, "completion_tokens": "4"}, Usage(0, 0, 0)),
+        (None, None),
+    ],
+)
+def test_tokens_are_read_where_services_put_them(counted, usage):
+    assert read(whole({"content": "said"}, usage=counted)).usage == usage
+
+
+def test_a_stream_is_put_together():
+    counted = {"prompt_tokens": 3, "completion_tokens": 2}
+    events = [piece("{A\u2028"), piece("}"), piece("", "stop")]
+    usage = json.dumps({"choices": [], "usage": counted})
+    expected = Completion("{A\u2028}", Usage(3, 0, 2))
+    assert streamed(*events, usage, "[DONE]") == expected
+    # Some services count in the last piece, and some end without the mark.
+    assert streamed(*events, usage) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\n\n  \n", "is empty"),
+        (b"<html>Bad Gateway</html>", "not JSON"),
+        (b'{"choices": [{"mess', "torn"),
+        (b'{"a":' * 100_000, "torn"),
+        (b'{"choices": []}', "no choice"),
+        (b'{"choices": null}', "no choice"),
+        (b'{"choices": [{"message": "said"}]}', "no choice"),
+        (b'{"error": {"message": "busy"}}', "reports an error"),
+        (b'{"choices": [{"finish_reason": "insufficient_system_resource"}]}', "gave up"),
+        (b'data: {"choices": []}\n\ndata: [DONE]\n\n', "no choice"),
+        (b"data: [DONE]\n\n", "no choice"),
+        (f"data: {piece('x')}\n\n".encode(), "broke off"),
+        (f"data: {piece('x')}\n\ndata: {{'cho".encode(), "torn"),
+        (b'data: {"error": {"message": "busy"}}\n\n', "reports an error"),
+    ],
+)
+def test_a_body_without_a_reply_says_why(body, reason):
+    with pytest.raises(NoReply, match=reason):
+        read_completion(body)
+
+
+def test_bytes_that_are_no_text_are_replaced():
+    body = json.dumps(whole({"content": "?"})).encode().replace(b"?", b"\xff")
+    assert read_completion(body).text == "\ufffd"
+
+
+def test_models_are_read_from_what_is_a_list():
+    assert read_models(b'{"data": [{"id": "a"}, {"name": "b"}, {"id": "c"}]}') == ["a", "c"]
+    assert read_models(b"<html>") == read_models(b"[]") == read_models(b'{"models": []}') == []

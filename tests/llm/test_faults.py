@@ -1,0 +1,83 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from specahd.core.errors import ConfigError
+from specahd.llm.faults import Blocked, Complaint, Unanswered, quoted, retry_after
+from specahd.llm.service import Refusal, Service, host_of
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SERVICE = Service("model", "host", None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [
+        ("7", 7),
+        ("1.5", 1.5),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 30),
+        ("Fri, 20 Nov 2026 13:00:30 +0100", 30),
+        ("Fri, 20 Nov 2026 11:59:00 GMT", 0),
+        ("-3", 0),
+        ("nan", 0),
+        ("inf", 0),
+        ("soon", 0),
+        ("Fri, 99 Nov 2026 12:00:30 GMT", 0),
+        ("", 0),
+    ],
+)
+def test_a_service_asks_for_a_pause_in_seconds_or_by_a_date(asked, seconds):
+    assert retry_after({"retry-after": asked}, NOON) == seconds
+
+
+def test_no_pause_is_asked_for_without_the_header():
+    assert retry_after({}, NOON) == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (408, None, Unanswered),
+        (409, None, Unanswered),
+        (429, {"code": "rate_limit_exceeded"}, Unanswered),
+        (429, {"code": "1302", "message": "您当前使用该API的并发数过高"}, Unanswered),
+        (500, "oops", Unanswered),
+        (503, {"message": ["not", "text"]}, Unanswered),
+        (529, None, Unanswered),
+        (200, {"code": 502, "message": "Upstream failed"}, Unanswered),
+        (400, {"code": "content_filter"}, Blocked),
+        (400, {"code": "1301"}, Blocked),
+        (400, {"message": "Content Exists Risk", "code": "invalid_request_error"}, Blocked),
+        (400, {"message": "bad"}, Refusal),
+        (401, None, Refusal),
+        (402, None, Refusal),
+        (403, None, Refusal),
+        (404, {"detail": "Not Found"}, Refusal),
+        (413, None, Refusal),
+        (422, None, Refusal),
+        (429, {"type": "insufficient_quota", "code": None}, Refusal),
+        (429, {"error": {"code": "1113", "message": "余额不足"}}, Refusal),
+        (200, {"message": "Insufficient Balance"}, Refusal),
+    ],
+)
+def test_a_complaint_means_waiting_a_reply_or_the_end(status, error, kind):
+    judged = SERVICE.judge(status, Complaint.of(error))
+    assert type(judged) is kind
+    assert "host" in str(judged) or kind is not Refusal
+
+
+def test_the_pause_is_passed_on():
+    assert SERVICE.judge(429, Complaint(), 7.0).retry_after == 7.0
+
+
+def test_foreign_words_are_one_short_line_without_the_key():
+    words = quoted("No\n\x1b[31m sk-1234 \u202e here." + "x" * 500, "sk-1234")
+    assert words.startswith("No [31m *** here.xxx")
+    assert len(words) == 200
+
+
+def test_the_host_is_what_messages_name():
+    assert host_of("https://api.deepseek.com") == "api.deepseek.com"
+    assert host_of("http://127.0.0.1:8000/v1") == "127.0.0.1:8000"
+    with pytest.raises(ConfigError):
+        host_of("https://host/v1?key=secret")

@@ -1,0 +1,67 @@
+import pytest
+
+from specahd.core.errors import ConfigError, FileError
+from specahd.llm.keys import KEY_FILE, find_key
+
+SECRET = "sk-canary-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch):
+    monkeypatch.delenv("A_KEY", raising=False)
+    monkeypatch.delenv(KEY_FILE, raising=False)
+
+
+def keep(tmp_path, monkeypatch, content):
+    path = tmp_path / "key.txt"
+    path.write_bytes(content)
+    monkeypatch.setenv(KEY_FILE, str(path))
+    return path
+
+
+def test_the_variable_goes_before_the_file(tmp_path, monkeypatch):
+    path = keep(tmp_path, monkeypatch, b"of-the-file\r\n")
+    key = find_key("A_KEY", "host")
+    assert (key.value, key.source) == ("of-the-file", str(path))
+    monkeypatch.setenv("A_KEY", f" {SECRET}\n")
+    key = find_key("A_KEY", "host")
+    assert (key.value, key.source) == (SECRET, "A_KEY")
+    assert SECRET not in repr(key)
+
+
+@pytest.mark.parametrize("value", [None, "", "  \n"])
+def test_without_a_key_the_message_says_where_one_may_be(value, monkeypatch):
+    if value is not None:
+        monkeypatch.setenv("A_KEY", value)
+    with pytest.raises(ConfigError) as refusal:
+        find_key("A_KEY", "host")
+    assert str(refusal.value) == (
+        "Expected the key of host in the environment variable A_KEY, or in the file that "
+        "SPECAHD_API_KEY_FILE names; llm=offline needs no key."
+    )
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv(KEY_FILE, str(tmp_path / "none"))
+    with pytest.raises(FileError, match=r"^Cannot read .*/none, which SPECAHD_API_KEY_FILE names"):
+        find_key("A_KEY", "host")
+    keep(tmp_path, monkeypatch, b"\xff\xfe")
+    with pytest.raises(FileError, match="it is not text"):
+        find_key("A_KEY", "host")
+
+
+@pytest.mark.parametrize("value", [f"{SECRET}\n{SECRET}", f"Bearer {SECRET}", f"{SECRET}é"])
+def test_what_is_no_key_is_not_repeated(value, tmp_path, monkeypatch):
+    path = keep(tmp_path, monkeypatch, value.encode())
+    with pytest.raises(ConfigError) as refusal:
+        find_key("A_KEY", "host")
+    assert str(refusal.value) == (
+        f"Expected one key of printable ASCII characters without spaces in {path}."
+    )
+
+
+@pytest.mark.parametrize("variable", [SECRET, "0123abc.def", "", 5])
+def test_a_key_in_place_of_a_variable_is_not_repeated(variable):
+    with pytest.raises(ConfigError) as refusal:
+        find_key(variable, "host")
+    assert str(refusal.value) == "Expected llm.api_key_env to name an environment variable."

@@ -1,0 +1,119 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specahd.core.errors import ConfigError
+from specahd.llm.limits import WINDOW, RateLimiter
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 1e6
+        self.slept = []
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        assert seconds > 0
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+def limited(requests=None, tokens=None):
+    clock = Clock()
+    return RateLimiter(requests, tokens, clock=clock, sleep=clock.sleep), clock
+
+
+def windows(events):
+    """Every stretch of 60 seconds that begins with an event, as the sizes of its events."""
+    for start, _ in events:
+        yield [size for time, size in events if start <= time < start + WINDOW]
+
+
+def test_without_limits_nobody_waits():
+    limiter, clock = limited()
+    for _ in range(1000):
+        limiter.enter(10**6)
+    assert clock.slept == []
+
+
+def test_a_request_too_many_waits_for_the_first_to_be_a_minute_old():
+    limiter, clock = limited(requests=3)
+    for _ in range(3):
+        limiter.enter(0)
+        clock.now += 5
+    limiter.enter(0)
+    assert clock.slept == [45]
+
+
+def test_tokens_too_many_wait_for_earlier_ones_to_age():
+    limiter, clock = limited(tokens=1000)
+    limiter.enter(600)
+    clock.now += 10
+    limiter.enter(400)
+    assert clock.slept == []
+    limiter.enter(1)
+    assert clock.slept == [50]
+
+
+def test_what_a_request_took_replaces_what_was_expected():
+    limiter, clock = limited(tokens=1000)
+    limiter.settle(limiter.enter(900), 100)
+    limiter.enter(900)
+    assert clock.slept == []
+    limiter.settle(limiter.enter(0), 300)
+    limiter.enter(0)
+    assert clock.slept == [WINDOW]
+
+
+def test_a_request_larger_than_a_minute_goes_alone():
+    limiter, clock = limited(tokens=1000)
+    limiter.enter(1)
+    limiter.enter(5000)
+    limiter.enter(1)
+    assert clock.slept == [WINDOW, WINDOW]
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(20, 60),
+    st.lists(st.tuples(st.floats(0, 40), st.integers(0, 20)), max_size=40),
+)
+def test_no_minute_holds_more_than_allowed(requests, tokens, arrivals):
+    limiter, clock = limited(requests, tokens)
+    events = []
+    for pause, size in arrivals:
+        clock.now += pause
+        events.append((limiter.enter(size).time, size))
+    for sizes in windows(events):
+        assert len(sizes) <= requests
+        assert sum(sizes) <= tokens
+
+
+def test_threads_are_let_through_no_faster():
+    clock, lock = Clock(), threading.Lock()
+
+    def sleep(seconds):
+        with lock:
+            clock.sleep(seconds)
+
+    limiter = RateLimiter(5, None, clock=clock, sleep=sleep)
+    with ThreadPoolExecutor(7) as pool:
+        turns = list(pool.map(lambda _: limiter.enter(0), range(40)))
+    events = sorted((turn.time, 1) for turn in turns)
+    assert max(len(sizes) for sizes in windows(events)) == 5
+    assert len(events) == 40
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.5, True, "many"])
+def test_a_limit_that_is_none_is_refused(limit):
+    with pytest.raises(ConfigError, match=r"^Expected llm.requests_per_minute of at least 1 or"):
+        RateLimiter(limit)
+    with pytest.raises(ConfigError, match=r"^Expected llm.tokens_per_minute of at least 1 or"):
+        RateLimiter(None, limit)

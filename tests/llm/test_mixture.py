@@ -1,0 +1,72 @@
+from collections import Counter
+
+import pytest
+
+from specahd.core.contract import Reply, Request
+from specahd.core.errors import ConfigError
+from specahd.core.program import Level
+from specahd.llm.mixture import Mixture
+from specahd.problems.cvrp.contracts import CONTRACTS
+
+
+class Named:
+    """Answers with its name, and keeps count of who made sure of it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.examined = 0
+
+    def preflight(self):
+        self.examined += 1
+
+    def propose(self, request):
+        return Reply(self.name)
+
+
+def requests(seed=0, level=Level.LOWER):
+    for index in range(1000):
+        yield Request(CONTRACTS[level], seed, level, 1, index, "i1")
+
+
+def mixed(**weights):
+    return Mixture({name: Named(name) for name in weights}, weights)
+
+
+def answers(mixture, asked):
+    return [mixture.propose(request).text for request in asked]
+
+
+def test_weights_are_shares():
+    counts = Counter(answers(mixed(a=3, b=1, c=0), requests()))
+    assert set(counts) == {"a", "b"}
+    assert 700 < counts["a"] < 800
+
+
+def test_the_sample_decides_and_nothing_else():
+    first = answers(mixed(a=2, b=1), requests())
+    assert answers(mixed(b=1, a=2), reversed(list(requests()))) == first[::-1]
+    assert answers(mixed(a=2, b=1), requests(seed=1)) != first
+    assert answers(mixed(a=2, b=1), requests(level=Level.UPPER)) != first
+
+
+def test_preflight_makes_sure_of_those_that_are_asked():
+    proposers = {name: Named(name) for name in "ab"}
+    Mixture(proposers, {"a": 1, "b": 0}).preflight()
+    assert [proposers[name].examined for name in "ab"] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"a": 1}, "Expected llm.weights for llm.proposers a, b, got a."),
+        ({"a": 1, "c": 1}, "Expected llm.weights for llm.proposers a, b, got a, c."),
+        ({"a": 1, "b": -1}, "Expected llm.weights.b of at least 0, got -1."),
+        ({"a": float("nan"), "b": 1}, "Expected llm.weights.a of at least 0, got nan."),
+        ({"a": "much", "b": 1}, "Expected llm.weights.a of at least 0, got 'much'."),
+        ({"a": 0, "b": 0}, "Expected one of llm.weights above 0."),
+    ],
+)
+def test_weights_that_are_no_shares_are_refused(weights, message):
+    with pytest.raises(ConfigError) as refusal:
+        Mixture({"a": Named("a"), "b": Named("b")}, weights)
+    assert str(refusal.value) == message

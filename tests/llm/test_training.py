@@ -1,0 +1,208 @@
+"""Whole trainings against a server that speaks chat completions, and misbehaves."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+from conduct import Schedule, Script, offline
+from server import Server
+
+ROUND = [
+    "budget=smoke",
+    "budget.rounds=2",
+    "budget.lower_train=4",
+    "budget.upper_train=3",
+    "budget.selection=3",
+    "budget.validation=3",
+]
+# Faults that stall do so for longer than the client waits.
+PATIENCE = ["llm.timeout=1", "llm.backoff=0.02", "llm.patience=0.2"]
+STALL = 1.5
+CANARY = "sk-canary-5d1f0c9a7e"
+FATAL = re.compile(r"Traceback|sk-canary")
+
+
+def train(place, url, *options, programs=24, env=None, check=True, tracking="none"):
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "specahd.train", *ROUND, *PATIENCE, f"tracking={tracking}"),
+            *(f"budget.programs={programs}", "llm=local", "llm.model=tested"),
+            *(f"llm.base_url={url}", *options),
+        ],
+        cwd=place,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def server(schedule=None, **options):
+    return Server(offline(1), schedule, stall=STALL, wait=0, **options)
+
+
+def journal(run):
+    return [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+
+
+def outcomes(run):
+    return Counter(record["outcome"] for record in journal(run) if "sample" in record)
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def faultless(tmp_path_factory):
+    """A run whose replies are as bad as those of the others, but come at once."""
+    place = tmp_path_factory.mktemp("faultless")
+    with server(Schedule(seed=3, bad=0.3)) as peer:
+        train(place, peer.url, "hydra.run.dir=run")
+    return place
+
+
+def test_bad_replies_cost_their_tickets_and_nothing_else(faultless):
+    counts = outcomes(faultless / "run")
+    schedule = Schedule(seed=3, bad=0.3)
+    bad = sum(
+        schedule.spoiling(f"{record['sample']}-{record['request'][:16]}") is not None
+        for record in journal(faultless / "run")
+        if "sample" in record
+    )
+    assert counts.total() == 24
+    assert bad >= 3
+    assert counts["parse_error"] == bad
+
+
+@pytest.mark.parametrize("samplers", [1, 4, 7])
+def test_transport_faults_change_nothing(faultless, tmp_path, samplers):
+    stream = f"llm.stream={'true' if samplers == 4 else 'false'}"
+    schedule = Schedule(seed=3, faults=0.2, bad=0.3)
+    with server(schedule) as peer:
+        options = [f"search.samplers={samplers}", stream, "hydra.run.dir=run"]
+        train(tmp_path, peer.url, *options)
+        asked = Counter(exchange.sample for exchange in peer.exchanges)
+        served = peer.counts
+    assert sum(served.values()) > 24
+    assert len({sample for sample in asked}) >= 24
+    for name in ("journal.jsonl", "responses.jsonl", "validation.jsonl"):
+        ours, theirs = (place / "run" / name for place in (tmp_path, faultless))
+        assert ours.read_bytes() == theirs.read_bytes(), name
+    assert files(tmp_path / "run" / "checkpoint") == files(faultless / "run" / "checkpoint")
+
+
+def test_garbage_alone_ends_at_the_budget_with_status_1(tmp_path):
+    with server(Script(bad="garbage")) as peer:
+        done = train(tmp_path, peer.url, "hydra.run.dir=run", programs=13, check=False)
+    assert done.returncode == 1
+    assert "No reply held a program that could be used: 13 parse_error." in done.stderr
+    assert not FATAL.search(done.stderr)
+    assert outcomes(tmp_path / "run") == {"parse_error": 13}
+
+
+def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_path):
+    schedule = Schedule(seed=3, bad=0.3)
+    with server(_Fading(schedule, Script(faults=("503",) * 1000), 9)) as peer:
+        done = train(tmp_path, peer.url, "llm.attempts=1", "hydra.run.dir=run", check=False)
+        assert done.returncode == 1
+        assert "did not reply" in done.stderr
+        assert "Go on with: python -m specahd.train resume=run" in done.stderr
+        assert not FATAL.search(done.stderr)
+        assert 0 < outcomes(tmp_path / "run").total() < 24
+        peer.schedule = schedule
+        resumed = [sys.executable, "-m", "specahd.train", "resume=run"]
+        subprocess.run(resumed, cwd=tmp_path, check=True, capture_output=True)
+    ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, faultless))
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+class _Fading:
+    """Misbehaves in one way at first and in another after some exchanges."""
+
+    def __init__(self, early, late, count):
+        self.early, self.late, self.left = early, late, count
+
+    def fault(self, sample, attempt):
+        self.left -= 1
+        return (self.early if self.left >= 0 else self.late).fault(sample, attempt)
+
+    def spoiling(self, sample):
+        return self.early.spoiling(sample)
+
+
+def test_an_allowance_ends_a_run_with_a_checkpoint(tmp_path):
+    with server() as peer:
+        done = train(
+            tmp_path, peer.url, "llm.input_price=1", "llm.output_price=1",
+            "budget.max_tokens=9000", "hydra.run.dir=run",
+        )  # fmt: skip
+    assert re.search(r"ended early: budget.max_tokens=9,000 is reached \([\d,]+\)", done.stdout)
+    assert 0 < outcomes(tmp_path / "run").total() < 24
+    assert (tmp_path / "run" / "checkpoint" / "manifest.json").is_file()
+
+
+def test_the_key_is_nowhere_after_a_run(tmp_path):
+    with server(Schedule(seed=5, faults=0.3, bad=0.2), key=CANARY) as peer:
+        key = {"MY_KEY": CANARY}
+        options = ["llm.api_key_env=MY_KEY", "record=cassette.jsonl"]
+        done = train(tmp_path, peer.url, *options, "hydra.run.dir=run", env=key, tracking="mlflow")
+        wrong = train(
+            tmp_path, peer.url, *options, "hydra.run.dir=other",
+            env={"MY_KEY": CANARY + "x"}, check=False,
+        )  # fmt: skip
+    assert wrong.returncode == 2
+    assert len(wrong.stderr.splitlines()) == 1
+    said = [done.stdout, done.stderr, wrong.stdout, wrong.stderr]
+    assert not [text for text in said if "sk-canary" in text]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"mlflow.db", "cassette.jsonl", "config.yaml", "wal.jsonl"} <= {p.name for p in kept}
+    assert not [path for path in kept if b"sk-canary" in path.read_bytes()]
+
+
+def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "specahd.train", "llm=deepseek"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "DEEPSEEK_API_KEY"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    [sentence] = done.stderr.splitlines()
+    assert "DEEPSEEK_API_KEY" in sentence
+    assert "llm=offline" in sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(tmp_path):
+    with server(latency=0.3) as peer:
+        command = [
+            *(sys.executable, "-m", "specahd.train", *ROUND, "tracking=none", "llm=local"),
+            *("llm.model=tested", f"llm.base_url={peer.url}", "budget.programs=16"),
+        ]
+        process = subprocess.Popen([*command, "hydra.run.dir=run"], cwd=tmp_path)
+        wal = tmp_path / "run" / "wal.jsonl"
+        while not wal.exists() or wal.read_bytes().count(b"\n") < 6:
+            time.sleep(0.02)
+            assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        done = subprocess.run(
+            [sys.executable, "-m", "specahd.train", "resume=run"], cwd=tmp_path, check=False
+        )
+        asked = Counter(exchange.sample.rpartition("-")[0] for exchange in peer.exchanges)
+    assert done.returncode == 0
+    paid = {json.loads(line)["sample"] for line in wal.read_text().splitlines()}
+    samples = {name: times for name, times in asked.items() if name in paid}
+    assert len(paid) == 16
+    # Four samplers, so four requests at most were in flight.
+    assert sum(times - 1 for times in samples.values()) <= 4
