@@ -1,0 +1,48 @@
+"""What must never be in the repository."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# Long random words after what keys begin with, or after a name that says so.
+KEYS = re.compile(
+    rb"sk-(?!canary)[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,}"
+    rb"|(?i:api[_-]?key|secret|token)[\"']?\s*[:=]\s*[\"'](?!sk-canary)[A-Za-z0-9+/_.-]{24,}[\"']"
+)
+HERE = re.compile(rb"/work/(?:main|shared)\b|/root/")
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("this is no git checkout")
+    paths = [ROOT / name.decode() for name in done.stdout.split(b"\0") if name]
+    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths if path.exists()}
+
+
+def test_the_patterns_find_what_they_look_for():
+    assert KEYS.search(b"key = sk-" + b"a1" * 16)
+    assert KEYS.search(b'API_KEY: "' + b"0123456789" * 3 + b'"')
+    assert not KEYS.search(b"api_key_env: DEEPSEEK_API_KEY")
+    assert HERE.search(b"/work/main/x")
+
+
+def test_no_key_is_in_the_repository(tracked):
+    assert [name for name, content in tracked.items() if KEYS.search(content)] == []
+
+
+def test_no_path_of_one_machine_is_in_the_repository(tracked):
+    assert [name for name, content in tracked.items() if HERE.search(content)] == []
+
+
+def test_no_registry_and_no_public_instance_is_in_the_repository(tracked):
+    pinned = [name for name in tracked if name in ("constraints.txt", "pyproject.toml", "Makefile")]
+    for name in pinned:
+        assert b"://" not in tracked[name] or b"index-url" not in tracked[name]
+    public = {"X-n101-k25.vrp", "a280.tsp", "C101.txt", "c1_2_1.txt", "SD1.txt", "bks.csv"}
+    assert not public & {Path(name).name for name in tracked}
+    assert not [name for name in tracked if name.startswith(("mlruns/", "runs/", "pools/"))]
