@@ -131,6 +131,16 @@ def test_one_file_is_repaired_and_its_solution_written(trained):
     assert float(text.split("Cost")[1]) == row["cost"] <= row["baseline_cost"]
 
 
+def test_an_instance_cannot_name_its_way_out_of_the_run(trained):
+    place, _ = trained
+    instance = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]
+    text = re.sub(r"NAME : .*", "NAME : ../../up/and away", instance.read_text(), count=1)
+    (place / "odd.vrp").write_text(text)
+    options = ["checkpoint=run1/checkpoint", "instance=odd.vrp", "hydra.run.dir=odd/run"]
+    call("evaluate", *options, cwd=place)
+    assert [path.name for path in (place / "odd").rglob("*.sol")] == ["_.._up_and_away.sol"]
+
+
 def test_a_solution_file_is_the_incumbent(trained):
     place, _ = trained
     solution = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]

@@ -98,8 +98,11 @@ def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
     ("arguments", "message"),
     [
         (["resume=run", "seed=3"], "seed contradicts the run in run, which has 0; only executor"),
-        (["resume=run", "problem=tsp"], "problem contradicts the run in run, which has specahd"),
+        (["resume=run", "problem=tsp"], "problem contradicts the run in run, which has cvrp; only"),
         (["resume=run", "budget.programs=13"], "budget.programs contradicts the run"),
+        (["resume=run", "experiment=published"], "experiment contradicts the run in run"),
+        (["-m", "resume=run", "executor.workers=1,2"], "Expected resume=RUN by itself"),
+        (["+resume=run"], "Expected resume=RUN by itself"),
         (["resume=nowhere"], "nowhere holds no run to resume: it has no config.yaml."),
         ([*SMALL, "hydra.run.dir=run"], "run holds a run already; go on with resume=run"),
     ],
@@ -112,6 +115,36 @@ def test_what_contradicts_the_run_is_refused(whole, arguments, message):
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert tree(place) == before
+
+
+def test_two_processes_do_not_write_one_run(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place / "pools", tmp_path / "pools")
+    process = start(tmp_path, *SMALL, "budget.programs=400", "hydra.run.dir=run")
+    journal = tmp_path / "run" / "journal.jsonl"
+    while not journal.exists() or not journal.read_bytes():
+        time.sleep(0.02)
+        assert process.poll() is None, process.stderr.read()
+    done = call("train", "resume=run", cwd=tmp_path, check=False)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert (done.returncode, "Another process is writing the run" in done.stderr) == (2, True)
+
+
+def test_a_resumed_run_may_change_what_no_result_depends_on(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place, tmp_path / "copy")
+    options = ["search.samplers=2", "llm=recorded", "llm.path=run/wal.jsonl", "executor.workers=1"]
+    call("train", "resume=run", *options, cwd=tmp_path / "copy")
+    assert outcome(tmp_path / "copy" / "run") == outcome(place / "run")
+
+
+def test_a_torn_configuration_is_no_run(tmp_path):
+    (tmp_path / "run").mkdir()
+    for text in ("", "seed: [1", "seed: 0\n"):
+        (tmp_path / "run" / "config.yaml").write_text(text)
+        done = call("train", "resume=run", cwd=tmp_path, check=False)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
 
 
 def test_an_altered_journal_is_noticed(whole, tmp_path):

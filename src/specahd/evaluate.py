@@ -8,6 +8,7 @@ and stores the signed costs in ``study.jsonl``. Nothing writes to the archive, a
 language model is needed.
 """
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +65,8 @@ def evaluate(config: DictConfig) -> None:
     save_sandbox(sandbox, directory)
     rows = write_rows(directory, "rows", problem, cases, repairs)
     for case, repair in zip(cases, repairs, strict=True):
-        name = case.instance.name
+        # The file's own words, which may hold slashes.
+        name = re.sub(r"[^\w.+-]", "_", case.instance.name).lstrip(".") or "solution"
         for suffix, text in problem.solution_files(name, repair.solution, repair.cost).items():
             (directory / f"{name}{suffix}").write_text(text)
     title = config.pool or Path(config.instance).name

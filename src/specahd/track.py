@@ -28,6 +28,7 @@ def track(config: DictConfig) -> None:
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
+    # A file that a kill tore holds no configuration.
     saved: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(directory / CONFIG))  # type: ignore[assignment]  # a mapping at the top
     observer = Observers([instantiate(config.tracking)])
     observer.on_start(saved, saved["budget"]["programs"], directory)

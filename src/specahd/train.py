@@ -15,7 +15,7 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from specahd.checkpoint import Checkpoint, freeze, thaw
+from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
 from specahd.config import CONF_DIR
 from specahd.config.compose import (
     inspect_sandbox,
@@ -24,10 +24,16 @@ from specahd.config.compose import (
     start_executor,
 )
 from specahd.config.door import door, resolved, run_directory, save_config
-from specahd.config.resume import resumed
+from specahd.config.resume import resumed, with_choices
 from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Proposer
-from specahd.core.errors import ConfigError, RunFailed, TransportError, UserError
+from specahd.core.errors import (
+    ConfigError,
+    JournalError,
+    RunFailed,
+    ServiceError,
+    TransportError,
+)
 from specahd.core.events import Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
@@ -87,6 +93,8 @@ def train(config: DictConfig) -> None:
     directory = run_directory()
     repeat = config.resume is not None
     if repeat:
+        if Path(config.resume).resolve() != directory.resolve():
+            raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
         config = resumed(config)
     elif (directory / "journal.jsonl").exists():
         raise ConfigError(
@@ -112,10 +120,10 @@ def train(config: DictConfig) -> None:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_finish("interrupted" if interrupted else "failed", {}, None)
         if isinstance(error, OSError) and error.errno in _FULL:
-            raise RunFailed(
+            raise JournalError(
                 _resumable(f"Cannot write to {directory}: {error.strerror}.", directory)
             ) from None
-        if isinstance(error, KeyboardInterrupt | UserError | RunFailed | TransportError):
+        if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
             error.args = (_resumable(str(error) or "Interrupted.", directory),)
         raise
     finally:
@@ -155,8 +163,7 @@ def _parts(config: DictConfig) -> _Parts:
     instantiate(config.method.policy)()
     filters = {level: instantiate(config.memory) for level in Level}
     for level, novelty in filters.items():
-        seed = problem.contract(level).seed
-        novelty.duplicate_of(seed.id, seed.source)
+        novelty.judge(problem.contract(level).seed)
     proposer.preflight()
     return _Parts(problem, proposer, filters, _settings(config), given)
 
@@ -193,6 +200,10 @@ def _search(
             allowance=Allowance(config.budget.max_cost, config.budget.max_tokens),
         ) as engine,
     ):
+        if config.search.repertoire:
+            # What a resumed run is given must be the same.
+            sums = (Path(config.search.repertoire) / SUMS).read_text()
+            journal.samples.append({"record": "given", "repertoire": sums})
         method = instantiate(config.method)(
             problem=parts.problem,
             engine=engine,
@@ -207,13 +218,17 @@ def _search(
         try:
             for candidate in method.rounds():
                 candidates.append(candidate)
-                if choose(candidates) is candidate:
+                # While a run is repeated, what is there is what it had learned by then.
+                kept = journal.samples.repeating and (directory / CHECKPOINT).exists()
+                if choose(candidates) is candidate and not kept:
                     freeze(_checkpoint(config, parts, candidate), directory / CHECKPOINT)
         except KeyboardInterrupt:
-            draft = method.draft()
-            if draft is not None and not candidates:
-                freeze(_checkpoint(config, parts, draft), directory / CHECKPOINT)
+            if not candidates and not (directory / CHECKPOINT).exists():
+                draft = method.draft()
+                if draft is not None:
+                    freeze(_checkpoint(config, parts, draft), directory / CHECKPOINT)
             raise
+        freeze(_checkpoint(config, parts, choose(candidates)), directory / CHECKPOINT)
         if engine.outcomes and not engine.outcomes[Outcome.OK]:
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
             raise RunFailed(f"No reply held a program that could be used: {counts}.")
@@ -299,11 +314,11 @@ def _short(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _with_directory(arguments: Sequence[str]) -> Sequence[str]:
-    """Let ``resume=`` name a run of the MLflow store, too."""
+def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
+    """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
-    return with_directory(arguments, store)
+    return with_choices(with_directory(arguments, store))
 
 
 if __name__ == "__main__":
-    sys.exit(door(train, "train", rewrite=_with_directory))
+    sys.exit(door(train, "train", rewrite=_rewritten))

@@ -120,7 +120,11 @@ def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
             "Expected search.levels to be one of both, lower, upper, got 'middle'.",
         ),
         ("train", "budget.selection=0", "Expected budget.selection of at least 1, got 0."),
-        ("train", "limits.candidate=0", "Expected limits.candidate above 0, got 0.0."),
+        (
+            "train",
+            "limits.candidate=0",
+            "Expected limits.candidate in [0.001, 1000000.0], got 0.0.",
+        ),
         ("evaluate", "checkpoint=???", "checkpoint has no value; write checkpoint=VALUE."),
         ("evaluate", "pool=null", "Expected either pool=NAME or instance=FILE, got neither."),
         ("evaluate", "instance=a.vrp", "Expected either pool=NAME or instance=FILE, got both."),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specahd.memory.novelty import ExactFilter, NoFilter
+from specahd.core.program import Level, Program
+from specahd.memory.novelty import ExactFilter, NoFilter, Verdict
 
 BASE = "def f(a, b):\n    x = a + 1\n    return sorted(b, key=lambda k: k * x)\n"
 SAME = [
@@ -17,21 +18,25 @@ OTHER = [
 ]
 
 
+def program(identifier, source):
+    return Program(identifier, Level.LOWER, source, "Sort.", "i1")
+
+
 @pytest.mark.parametrize("source", SAME)
 def test_layout_and_local_names_do_not_make_a_program_new(source):
     novelty = ExactFilter()
-    assert novelty.duplicate_of("first", BASE) is None
-    assert novelty.duplicate_of("second", source) == "first"
+    assert novelty.judge(program("first", BASE)).duplicate_of is None
+    assert novelty.judge(program("second", source)).duplicate_of == "first"
 
 
 @pytest.mark.parametrize("source", OTHER)
 def test_another_tree_is_new(source):
     novelty = ExactFilter()
-    assert novelty.duplicate_of("first", BASE) is None
-    assert novelty.duplicate_of("second", source) is None
+    assert novelty.judge(program("first", BASE)).duplicate_of is None
+    assert novelty.judge(program("second", source)).duplicate_of is None
 
 
 def test_without_a_filter_everything_passes():
     novelty = NoFilter()
-    assert novelty.duplicate_of("first", BASE) is None
-    assert novelty.duplicate_of("second", BASE) is None
+    assert novelty.judge(program("first", BASE)) == Verdict()
+    assert novelty.judge(program("second", BASE)) == Verdict()

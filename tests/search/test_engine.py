@@ -45,6 +45,9 @@ class Scripted:
         self.calls = []
         self._lock = threading.Lock()
 
+    def close(self):
+        pass
+
     def propose(self, request):
         with self._lock:
             self.calls.append(request.index)

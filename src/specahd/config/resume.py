@@ -1,17 +1,36 @@
 """Going on with a run: its own configuration, and what may be different this time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
+from yaml import YAMLError
 
 from specahd.config.door import CONFIG
 from specahd.core.errors import ConfigError, FileError
 
-CHANGEABLE = ("executor", "tracking", "sandbox")
-"""What does not enter into any result."""
+CHANGEABLE = ("executor", "tracking", "sandbox", "llm", "record", "search.samplers")
+"""What does not enter into any result: replies that were paid for are not asked again."""
+
+
+def with_choices(arguments: Sequence[str]) -> list[str]:
+    """Return a command line that chooses the groups which the run to resume had chosen.
+
+    Single options of those groups can then be overridden, as for a new run.
+    """
+    words = list(arguments)
+    for word in arguments:
+        if word.startswith("resume="):
+            saved = _saved(Path(word.removeprefix("resume=")))
+            given = {other.partition("=")[0] for other in arguments}
+            words += [
+                f"{group}={choice}"
+                for group, choice in saved.choices.items()
+                if choice is not None and group not in given
+            ]
+    return words
 
 
 def resumed(config: DictConfig) -> DictConfig:
@@ -30,25 +49,51 @@ def resumed(config: DictConfig) -> DictConfig:
         An option contradicts the run.
     """
     directory = Path(config.resume)
+    saved = _saved(directory)
+    chosen: Mapping[str, Any] = HydraConfig.get().runtime.choices
+    for key in _asked():
+        if key in saved.choices and chosen[key] == saved.choices[key]:
+            # That is what `with_choices` added.
+            continue
+        if not _may_change(key):
+            _refuse_change(key, config, saved, chosen, directory)
+        elif key in saved.choices:
+            saved.choices[key] = chosen[key]
+            saved[key] = config[key]
+        else:
+            OmegaConf.update(saved, key, OmegaConf.select(config, key))
+    return saved
+
+
+def _saved(directory: Path) -> DictConfig:
     path = directory / CONFIG
     if not path.is_file():
         raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")
-    saved = OmegaConf.load(path)
-    if not isinstance(saved, DictConfig):
+    try:
+        saved = OmegaConf.load(path)
+    except (YAMLError, UnicodeDecodeError):
+        saved = None
+    if not isinstance(saved, DictConfig) or "choices" not in saved:
         raise FileError(f"{path} is not the configuration of a run.")
-    for key in _asked():
-        if key.split(".")[0] in CHANGEABLE:
-            continue
-        wanted, had = (_plain(OmegaConf.select(source, key)) for source in (config, saved))
-        if wanted != had:
-            raise ConfigError(
-                f"{key} contradicts the run in {directory}, which has {_short(had)}; "
-                f"only {', '.join(CHANGEABLE)} may change."
-            )
-    for group in CHANGEABLE:
-        if any(key.split(".")[0] == group for key in _asked()):
-            saved[group] = config[group]
     return saved
+
+
+def _refuse_change(
+    key: str,
+    config: DictConfig,
+    saved: DictConfig,
+    chosen: Mapping[str, Any],
+    directory: Path,
+) -> None:
+    if key in saved.choices:
+        wanted, had = chosen[key], saved.choices[key]
+    else:
+        wanted, had = (_plain(OmegaConf.select(source, key)) for source in (config, saved))
+    if wanted != had:
+        raise ConfigError(
+            f"{key} contradicts the run in {directory}, which has {had}; "
+            f"only {', '.join(CHANGEABLE)} may change."
+        )
 
 
 def _asked() -> Sequence[str]:
@@ -58,10 +103,9 @@ def _asked() -> Sequence[str]:
     return [key for key in keys if key != "resume"]
 
 
+def _may_change(key: str) -> bool:
+    return any(key == part or key.startswith(f"{part}.") for part in CHANGEABLE)
+
+
 def _plain(value: Any) -> Any:
     return OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
-
-
-def _short(value: Any) -> str:
-    target = value.get("_target_") if isinstance(value, dict) else None
-    return str(target or value)

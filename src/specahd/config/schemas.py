@@ -126,8 +126,7 @@ class Limits:
         """Refuse values out of range."""
         for name in ("upper_call", "lower_call", "candidate", "memory_gb"):
             value = getattr(self, name)
-            if not value > 0:
-                raise ConfigError(f"Expected limits.{name} above 0, got {value}.")
+            _within(f"limits.{name}", value, 0.001, 1e6)
 
 
 @dataclass

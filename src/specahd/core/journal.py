@@ -5,15 +5,17 @@ before it has any effect), ``journal.jsonl`` (one record per sample in index
 order, nothing that varies between equal runs) and ``timings.jsonl`` (what does).
 """
 
+import fcntl
 import json
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from specahd.core.errors import JournalError
+from specahd.core.errors import FileError, JournalError, RunFailed
 
 Record = Mapping[str, Any]
 
@@ -68,6 +70,7 @@ class JournalFile:
         self._sync = sync
         self._line = 0
         self._known: deque[bytes] = deque()
+        self._failure: str | None = None
         try:
             self._file = path.open("ab+", buffering=0)
             self._repair()
@@ -90,6 +93,19 @@ class JournalFile:
         if keep < end:
             self._file.truncate(keep)
 
+    def claim(self) -> None:
+        """Make sure that no other process writes this file.
+
+        Raises
+        ------
+        FileError
+            One does.
+        """
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(f"Another process is writing the run in {self.path.parent}.") from None
+
     @property
     def repeating(self) -> bool:
         """Whether the next record was written by the run that is being repeated."""
@@ -101,11 +117,14 @@ class JournalFile:
         self._line += 1
         if self._known:
             if self._known.popleft() != line:
-                raise JournalError(
+                raise RunFailed(
                     f"{self.path}: line {self._line} does not come again; "
-                    "the program or its libraries changed since."
+                    "the program, its libraries or this file changed since."
                 )
             return
+        if self._failure is not None:
+            raise JournalError(self._failure)
+        end = self._file.seek(0, os.SEEK_END)
         try:
             left = memoryview(line)
             while left:
@@ -113,7 +132,11 @@ class JournalFile:
             if self._sync:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            raise JournalError(f"Cannot write {self.path}: {error.strerror}.") from error
+            self._failure = f"Cannot write {self.path}: {error.strerror}."
+            # Nothing may follow a torn line.
+            with suppress(OSError):
+                self._file.truncate(end)
+            raise JournalError(self._failure) from error
 
     def close(self) -> None:
         """Bring everything to disk and close."""
@@ -135,11 +158,17 @@ class Journal:
     ----------
     repeat
         Whether the run of this directory is repeated up to where it broke off.
+
+    Raises
+    ------
+    FileError
+        Another process is writing it.
     """
 
     def __init__(self, directory: Path, *, repeat: bool = False) -> None:
         self.directory = directory
         self.wal = JournalFile(directory / "wal.jsonl", sync=True)
+        self.wal.claim()
         self.samples = JournalFile(directory / "journal.jsonl", repeat=repeat)
         self.responses = JournalFile(directory / "responses.jsonl", repeat=repeat)
         self.timings = JournalFile(directory / "timings.jsonl")

@@ -186,9 +186,9 @@ class Coupled:
             executor=self._executor,
             settings=self._settings.repertoire,
         )
-        self._lower = search
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry(search, self._members[Level.LOWER])
+        self._lower = search
         spent = self._engine.run(search, tickets)
         self._members[Level.LOWER] = [m.program for m in search.policy.members]
         self._repertoire = tuple(search.repertoire())
@@ -200,7 +200,12 @@ class Coupled:
 
     def _tasks(self, number: int) -> tuple[list[RepairTask], int]:
         """Return g's regions on the lower-train pool, subsampled to B_L, and their full number."""
-        tasks = expose(self._executor, self._upper, self._pools["lower_train"])
+        known = self._engine.past.tasks.get(number)
+        if known is None:
+            tasks = expose(self._executor, self._upper, self._pools["lower_train"])
+        else:
+            tasks = [RepairTask.recalled(task) for task in known["tasks"]]
+        self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
         limit = max(1, self._settings.cells // self._policies[Level.LOWER].size)
         if len(tasks) <= limit:
             return tasks, len(tasks)
@@ -236,6 +241,8 @@ class Coupled:
 
     def _select(self, number: int, system: RepairSystem) -> float:
         """Return the mean improvement of the round's candidate on the selection pool."""
+        if number in self._engine.past.selection:
+            return self._engine.past.selection[number]
         cases = self._pools["selection"]
         self._observer.on_phase(f"round {number}: selection pool", len(cases))
         repairs = run_frozen(self._executor, self._upper, system, cases, self._observer.on_step)

@@ -19,7 +19,7 @@ import tenacity
 
 from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
-from specahd.llm.completion import Completion, NoReply, read_completion, read_models
+from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
 from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
 from specahd.llm.keys import find_key
 from specahd.llm.limits import RateLimiter
@@ -193,6 +193,8 @@ class ChatProposer:
         )
 
     def _attempt(self, request: Request) -> Reply:
+        if self._closed.is_set():
+            raise TransportError(f"{self._service} was not asked: the run ends.")
         # Four characters a token, or what the last request took; without a reply it stays so.
         turn = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
         deadline = time.monotonic() + self._timeout
@@ -205,8 +207,8 @@ class ChatProposer:
         if usage is None:
             if not self._uncounted:
                 self._uncounted = True
-                _LOG.warning("%s counts no tokens, so none are counted.", self._service)
-            return Reply(completion.text)
+                _LOG.warning("%s counts no tokens; four characters count as one.", self._service)
+            usage = Usage(len(request.prompt) // 4, 0, len(completion.text) // 4)
         self._expected = usage.prompt + usage.completion
         self._limiter.settle(turn, self._expected)
         fresh, cached, output = self._prices

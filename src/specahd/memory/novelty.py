@@ -1,24 +1,55 @@
 """The novelty filter: which programs are turned away before they are evaluated."""
 
 import ast
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
+from specahd.core.program import Program
 from specahd.core.syntax import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a filter found when it compared a program with the earlier ones of its level.
+
+    Parameters
+    ----------
+    duplicate_of
+        The earlier program that this one repeats, None if it is new.
+    nearest
+        The most similar earlier program, None if none was compared.
+    similarity
+        How similar that one is, in [0, 1], by encoder, and their mean as ``fused``.
+    """
+
+    duplicate_of: str | None = None
+    nearest: str | None = None
+    similarity: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the journal keeps of it, in plain values."""
+        return {
+            "duplicate_of": self.duplicate_of,
+            "nearest": self.nearest,
+            "similarity": dict(self.similarity),
+        }
 
 
 class NoveltyFilter(Protocol):
     """Remembers the programs of one level and recognises repetitions."""
 
-    def duplicate_of(self, identifier: str, source: str) -> str | None:
-        """Return the earlier program that this one repeats; remember it if there is none."""
+    def judge(self, program: Program) -> Verdict:
+        """Compare a program with all earlier ones, and remember it."""
         ...
 
 
 class NoFilter:
     """Lets everything pass (the ``no_filter`` ablation)."""
 
-    def duplicate_of(self, identifier: str, source: str) -> str | None:
-        return None
+    def judge(self, program: Program) -> Verdict:
+        return Verdict()
 
 
 class ExactFilter:
@@ -30,10 +61,9 @@ class ExactFilter:
     def __init__(self) -> None:
         self._seen: dict[str, str] = {}
 
-    def duplicate_of(self, identifier: str, source: str) -> str | None:
-        tree = normalised(source)
-        earlier = self._seen.setdefault(tree, identifier)
-        return None if earlier == identifier else earlier
+    def judge(self, program: Program) -> Verdict:
+        earlier = self._seen.setdefault(normalised(program.source), program.id)
+        return Verdict(None if earlier == program.id else earlier)
 
 
 def normalised(source: str) -> str:

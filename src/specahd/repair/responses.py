@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,21 @@ class RepairTask:
     case: int
     region: Region
     descriptor: tuple[float, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return the task in plain values."""
+        return {
+            "key": self.key,
+            "case": self.case,
+            "nodes": list(self.region.nodes),
+            "descriptor": list(self.descriptor),
+        }
+
+    @classmethod
+    def recalled(cls, record: Mapping[str, Any]) -> "RepairTask":
+        """Return the task of a :meth:`record`."""
+        region = Region(tuple(record["nodes"]))
+        return cls(record["key"], record["case"], region, tuple(record["descriptor"]))
 
 
 def task_key(instance_name: str, region: Region) -> str:

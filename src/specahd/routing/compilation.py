@@ -2,7 +2,9 @@
 
 A problem's construction loop is compiled once and cached on disk; it takes the
 program as an argument. The program is compiled in the child that runs it and is
-cached nowhere. Bounds are checked, and division follows NumPy. Answers that are
+cached nowhere. Bounds are checked (what numba does not check is refused), and
+division follows NumPy: where the interpreter raises ZeroDivisionError on Python
+numbers, compiled code goes on with infinity. Answers that are
 no node (``None``, or falling off the end) become :data:`NO_ANSWER`, which the
 loops refuse as the interpreted runners refuse ``None``.
 """
@@ -54,6 +56,17 @@ def warm_up(number, vector, matrix):
 
 _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
+
+
+_UNGUARDED = frozenset({"at", "copyto", "delete", "fill_diagonal", "flat", "insert", "itemset"}) | {
+    "place",
+    "put",
+    "putmask",
+    "take_along_axis",
+}
+"""What numba runs without looking at bounds, or on arrays that are read-only."""
+_THREE_ARGUMENTS = frozenset(["arange", "clip", "full", "interp", "linspace", "where"])
+"""Functions whose third argument is no place to write to."""
 
 
 class Untranslatable(Exception):
@@ -179,6 +192,7 @@ def _compiled(source: str, name: str, arguments: tuple[types.Type, ...]) -> Any:
 def _prepared(source: str, answer: types.Type) -> str:
     """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
     tree = ast.parse(source)
+    _refuse_unsafe(tree)
     count = answer.count if isinstance(answer, types.UniTuple) else 0
     nothing = f"({', '.join([str(NO_ANSWER)] * count)})" if count else str(NO_ANSWER)
     [function] = tree.body
@@ -191,6 +205,35 @@ def _prepared(source: str, answer: types.Type) -> str:
         elif isinstance(node, ast.Call) and _is_argsort(node):
             node.func = ast.Name(_ARGSORT, ast.Load())
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _refuse_unsafe(tree: ast.Module) -> None:
+    """Refuse what numba runs otherwise than NumPy: bounds, read-only arrays, truth values."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _UNGUARDED:
+            raise Untranslatable(f"numba does not guard {node.attr}.")
+        if (isinstance(node, ast.keyword) and node.arg == "out") or _may_write(node):
+            raise Untranslatable("numba does not guard an argument to write to.")
+        if isinstance(node, ast.Return) and _may_be_truth(node.value):
+            raise Untranslatable(
+                "An answer may be a truth value, which numba takes for an integer."
+            )
+
+
+def _may_write(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return len(node.args) > 2 and node.func.attr not in _THREE_ARGUMENTS
+
+
+def _may_be_truth(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, bool)
+    if isinstance(value, ast.IfExp):
+        return _may_be_truth(value.body) or _may_be_truth(value.orelse)
+    return isinstance(value, ast.Compare | ast.BoolOp) or (
+        isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+    )
 
 
 def _is_none(value: ast.expr | None) -> bool:

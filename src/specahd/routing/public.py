@@ -59,6 +59,8 @@ def verify(
         for path in sorted(folder.glob(public.instances)):
             _verify(problem, folder, public, path, published, tally)
             step()
+        if not tally.read:
+            raise FileError(f"{folder} holds no file {public.instances} of the set {public.name}.")
         yield tally
 
 

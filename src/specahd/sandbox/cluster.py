@@ -18,7 +18,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -291,7 +290,7 @@ def _holder(contents: Any, directory: Directory) -> Any:
     return actor.remote(contents, directory)
 
 
-def _connect(address: str | None, workers: int, arena_bytes: int) -> ModuleType:
+def _connect(address: str | None, workers: int, arena_bytes: int) -> Any:
     """Return Ray, connected to a cluster.
 
     Raises

@@ -36,7 +36,7 @@ _REPLIES = frozenset(
 )
 _LAUNCH_SECONDS = 1.0
 _COMPILE_SECONDS = 60.0
-"""CPU time in which a child's programs must be launched; it counts towards no other limit."""
+"""CPU time in which each program of a child must be launched; it counts towards no other limit."""
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 
 
@@ -235,7 +235,8 @@ class Session:
 
     def _launch(self) -> None:
         """Fork a child and wait for its hello."""
-        launch_seconds = _COMPILE_SECONDS if self._compiling else _LAUNCH_SECONDS
+        seconds = _COMPILE_SECONDS if self._compiling else _LAUNCH_SECONDS
+        launch_seconds = seconds * max(1, len(self._programs))
         order: dict[str, Any] = {
             "programs": self._programs,
             "launch_seconds": launch_seconds,

@@ -85,12 +85,13 @@ class Engine:
         self._journal = journal
         self._filters = filters
         self._observer = observer
-        self._past = past or Past()
+        self.past = past or Past()
         self._allowance = allowance or Allowance()
         self._committed = Reply("")
         self.stopped: str | None = None
         self.outcomes: Counter[Outcome] = Counter()
         self._interrupted = False
+        self._closing = False
         self._wal_lock = threading.Lock()
         self._requests = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
 
@@ -104,6 +105,7 @@ class Engine:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
+            self._closing = True
             self._proposer.close()
         self._requests.shutdown(wait=True, cancel_futures=True)
 
@@ -122,6 +124,8 @@ class Engine:
         flight: deque[Sample] = deque()
         issued = committed = 0
         while True:
+            if self._interrupted:
+                raise KeyboardInterrupt
             # What was committed is what sample `issued - lag` left behind, whatever is in flight.
             self.stopped = self.stopped or self._allowance.exceeded(self._committed)
             room = min(tickets, committed + self.lag) if self.stopped is None else 0
@@ -130,8 +134,6 @@ class Engine:
                 issued += 1
             if not flight:
                 return issued
-            if self._interrupted:
-                raise KeyboardInterrupt
             self._screen(search, flight)
             head = flight[0]
             if head.screened and (head.evaluation is None or head.evaluation.done()):
@@ -165,16 +167,7 @@ class Engine:
         for program, evaluation in zip(programs, evaluations, strict=True):
             result = evaluation.result()
             measured = search.measure(result)
-            self._journal.responses.append(
-                {
-                    "carried": program.id,
-                    "round": search.round,
-                    "tier": measured.tier,
-                    "outcome": measured.outcome,
-                    "detail": measured.detail,
-                    **measured.vector,
-                }
-            )
+            self._journal.responses.append({"carried": program.id, **_measured(search, measured)})
             if measured.retained:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
@@ -182,7 +175,7 @@ class Engine:
 
     def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
         """Start the evaluation of a program, or recall what came of it before."""
-        known = self._past.measurement(search.round, program)
+        known = self.past.measurement(search.round, program)
         if known is None:
             return search.submit(program)
         recalled: Future[Any] = Future()
@@ -207,7 +200,7 @@ class Engine:
 
     def _request(self, request: Request) -> Reply:
         """Get the reply to a request (in a sampler thread) and put it on disk."""
-        known = self._past.reply(request)
+        known = self.past.reply(request)
         if known is not None:
             reply, refunds = known
             self.ledger.count(reply, refunds=refunds)
@@ -219,7 +212,7 @@ class Engine:
             except TransportError:
                 # No reply, no ticket; the same request takes a new one.
                 self.ledger.refund()
-                if attempt == REISSUES or not self.ledger.take():
+                if self._closing or attempt == REISSUES or not self.ledger.take():
                     raise
         self.ledger.count(reply)
         with self._wal_lock:
@@ -268,9 +261,9 @@ class Engine:
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
             return program, rejected(Outcome.GUARD_REJECTED, objection)
-        earlier = self._filters[request.level].duplicate_of(program.id, source)
-        if earlier is not None:
-            return program, rejected(Outcome.DUPLICATE, f"Repeats {earlier}.")
+        sample.verdict = self._filters[request.level].judge(program)
+        if sample.verdict.duplicate_of is not None:
+            return program, rejected(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")
         return program, None
 
     def _commit(self, search: LevelSearch, sample: Sample) -> None:
@@ -291,8 +284,8 @@ class Engine:
         self.outcomes[evaluation.outcome] += 1
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
-        if evaluation.vector:
-            self._journal.responses.append({"sample": request.id, **evaluation.vector})
+        if sample.evaluation is not None:
+            self._journal.responses.append({"sample": request.id, **_measured(search, evaluation)})
         repeated = self._journal.samples.repeating
         self._journal.samples.append(
             {
@@ -308,6 +301,7 @@ class Engine:
                 "source": program.source if program else None,
                 "idea": program.idea if program else None,
                 "tier": evaluation.tier,
+                "novelty": sample.verdict.record if sample.verdict else None,
                 "outcome": evaluation.outcome,
                 "detail": evaluation.detail,
                 "score": evaluation.score,
@@ -332,3 +326,14 @@ class Engine:
             ),
             self.ledger.read(),
         )
+
+
+def _measured(search: LevelSearch, evaluation: Evaluation) -> dict[str, Any]:
+    """Return what :meth:`LevelSearch.recall` needs of an evaluation, in plain values."""
+    return {
+        "round": search.round,
+        "tier": evaluation.tier,
+        "outcome": evaluation.outcome,
+        "detail": evaluation.detail,
+        **evaluation.vector,
+    }

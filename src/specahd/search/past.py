@@ -2,7 +2,7 @@
 
 Nothing of a run's state is stored: a run is a function of its configuration, of
 the replies and of what was measured. Resuming repeats it, with the replies of
-``wal.jsonl`` and the measurements of ``journal.jsonl`` and ``responses.jsonl``.
+``wal.jsonl`` and the measurements of ``responses.jsonl`` and ``journal.jsonl``.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.contract import Reply, Request
-from specahd.core.errors import JournalError
+from specahd.core.errors import RunFailed
 from specahd.core.program import Program
 
 Record = Mapping[str, Any]
@@ -20,44 +20,54 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Past:
-    """Replies by sample, and measurements by round and program; empty for a new run."""
+    """What is known, empty for a new run.
+
+    Parameters
+    ----------
+    replies
+        By sample.
+    measured
+        By round and program.
+    tasks, selection
+        What each round exposed, and how its candidate did, by round.
+    """
 
     replies: Mapping[str, Record] = field(default_factory=dict)
     measured: Mapping[tuple[int, str], Record] = field(default_factory=dict)
+    tasks: Mapping[int, Record] = field(default_factory=dict)
+    selection: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
     def read(cls, directory: Path) -> "Past":
         """Read the files of a run directory, as far as they go."""
         replies = {record["sample"]: record for record in journal.read(directory / "wal.jsonl")}
-        samples = {
-            record["sample"]: record
-            for record in journal.read(directory / "journal.jsonl")
-            if "sample" in record
-        }
-        measured = {}
+        measured, tasks = {}, {}
         for record in journal.read(directory / "responses.jsonl"):
-            if "carried" in record:
-                measured[record["round"], record["carried"]] = record
-            elif record["sample"] in samples:
-                sample = samples[record["sample"]]
-                measured[sample["round"], record["sample"]] = {**sample, **record}
-        for sample in samples.values():
-            measured.setdefault((sample["round"], sample["sample"]), sample)
-        return cls(replies, measured)
+            if "tasks" in record:
+                tasks[record["round"]] = record
+            else:
+                program = record["sample"] if "sample" in record else record["carried"]
+                measured[record["round"], program] = record
+        selection = {
+            record["round"]: record["selection"]
+            for record in journal.read(directory / "journal.jsonl")
+            if record.get("record") == "round"
+        }
+        return cls(replies, measured, tasks, selection)
 
     def reply(self, request: Request) -> tuple[Reply, int] | None:
         """Return the reply that was paid for, and how often its ticket was refunded first.
 
         Raises
         ------
-        JournalError
+        RunFailed
             The run asked something else then.
         """
         record = self.replies.get(request.id)
         if record is None:
             return None
         if record["hash"] != request.hash:
-            raise JournalError(
+            raise RunFailed(
                 f"Sample {request.id} does not come again; "
                 "the program or its libraries changed since."
             )

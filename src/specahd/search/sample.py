@@ -7,6 +7,7 @@ from typing import Any
 
 from specahd.core.contract import Reply, Request
 from specahd.core.program import Outcome, Program
+from specahd.memory.novelty import Verdict
 from specahd.search.base import Evaluation
 
 
@@ -18,6 +19,7 @@ class Sample:
     reply: "Future[Reply]"
     started: float
     program: Program | None = None
+    verdict: Verdict | None = None
     failure: Evaluation | None = None
     evaluation: "Future[Any] | None" = None
     screened: bool = False

@@ -199,7 +199,7 @@ class _Store:
         client, experiment = self._connect()
         choices = {key: str(value) for key, value in config.get("choices", {}).items() if value}
         names = [choices[group] for group in ("problem", "method", "llm") if group in choices]
-        tags = {"mlflow.source.name": "specahd", "directory": str(directory), **_commit()}
+        tags = {"mlflow.source.name": "specahd", "directory": str(directory.resolve()), **_commit()}
         opened = client.create_run(
             experiment, tags=tags, run_name="-".join([*names, f"seed{config.get('seed')}"])
         )

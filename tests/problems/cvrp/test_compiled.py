@@ -146,8 +146,15 @@ def test_failures_fail_in_both_tiers(arrays, body, error):
         "unvisited_nodes[0] = 3\nreturn 3",
         "distance_matrix[0, 0] = 3.0\nreturn 3",
         "return max(unvisited_nodes, key=lambda node: demands[node])",
+        "unvisited_nodes.flat[0] = 7\nreturn depot",
+        "np.fill_diagonal(distance_matrix, 1.0)\nreturn depot",
+        "np.dot(distance_matrix, distance_matrix, distance_matrix)\nreturn depot",
+        "np.add(demands, demands, out=demands)\nreturn depot",
+        "return np.take_along_axis(demands, unvisited_nodes * 1000, 0)[0]",
+        "return np.delete(demands, unvisited_nodes * 1000)[0]",
+        "if rest_capacity > 5:\n    return True\nreturn unvisited_nodes[0]",
+        "return unvisited_nodes[0] if rest_capacity else rest_capacity > 3 and True",
     ],
-    ids=["float", "only-none", "bool", "array", "writes-vector", "writes-matrix", "lambda-key"],
 )
 def test_what_cannot_be_compiled_is_refused_in_one_line(body):
     with pytest.raises(Untranslatable) as caught:

@@ -3,6 +3,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from specahd.core.seeding import generator
+from specahd.problems.tsp import problem as tsp_problem
 from specahd.problems.tsp.baseline import greedy, nearest, space_filling
 from specahd.problems.tsp.checker import check, cost
 from specahd.problems.tsp.generator import generate
@@ -13,6 +15,8 @@ from specahd.routing.kernels.tours import hilbert_places
 
 BASELINES = [nearest, greedy, space_filling]
 PLANE = [name for name in Convention if name not in (Convention.GEO, Convention.EXPLICIT)]
+
+PROBLEM = tsp_problem.TSP()
 
 
 def matrix_of(instance):
@@ -156,3 +160,22 @@ def test_space_filling_on_a_grid_costs_what_the_grid_must():
     instance = TSPInstance("grid", coords, Convention.EXACT_2D)
     # Each step of the curve has length 1; the way back runs along one side.
     assert cost(instance, space_filling(instance)) == side**2 - 1 + side - 1
+
+
+def test_every_baseline_follows_fixed_edges_that_make_paths():
+    for number in range(60):
+        rng = generator(number, "fixed")
+        size = int(rng.integers(6, 30))
+        nodes = rng.permutation(size).tolist()
+        # Paths of one to five edges over distinct nodes, in any direction.
+        edges, place = [], 0
+        while place < size - 2 and len(edges) < 12:
+            length = int(rng.integers(1, 6))
+            path = nodes[place : place + length + 1]
+            edges += [tuple(rng.permutation(pair).tolist()) for pair in pairwise(path)]
+            place += length + 1
+        instance = TSPInstance(
+            "fixed", rng.integers(0, 50, size=(size, 2)).astype(float), fixed_edges=tuple(edges)
+        )
+        for name in PROBLEM.baselines:
+            assert PROBLEM.check(instance, PROBLEM.baseline(instance, name)) == (), (number, name)

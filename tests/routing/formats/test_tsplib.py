@@ -138,6 +138,21 @@ TORN = {
         "FIXED_EDGES_SECTION\n1 4 2\n-1\nNODE_COORD_SECTION",
         "FIXED_EDGES_SECTION holds 3 nodes, expected pairs of nodes from 1 to 5",
     ),
+    "fixed edges in a ring": (
+        "NODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION\n1 4\n4 2\n2 1\n-1\nNODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION joins nodes 2 and 1, expected edges that make paths",
+    ),
+    "fixed edges in a star": (
+        "NODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION\n1 4\n1 2\n1 3\n-1\nNODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION joins nodes 1 and 3, expected edges that make paths",
+    ),
+    "fixed edge to itself": (
+        "NODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION\n2 2\n-1\nNODE_COORD_SECTION",
+        "FIXED_EDGES_SECTION joins nodes 2 and 2, expected edges that make paths",
+    ),
     "field twice": ("NAME: five", "NAME: five\nNAME: six", "NAME occurs twice"),
     "prose": ("COMMENT : by hand", "Dear reader", "line 3 is 'Dear reader', expected"),
 }

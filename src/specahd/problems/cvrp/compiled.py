@@ -35,11 +35,14 @@ def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
     program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
+    # numba does not keep a program from writing to what it is shown, so the loop trusts
+    # none of it: whatever becomes an index is the loop's own.
+    loads = demands.copy()
+    shown = np.empty(size, np.int64)
     # Ascending; its first `left` entries wait.
     remaining = np.arange(1, size)
-    feasible = np.empty(size, np.int64)
     left = size - 1
-    largest = demands.max()
+    largest = loads.max()
     length = 0
     fallbacks = 0
     current = 0
@@ -47,20 +50,22 @@ def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
     if largest > capacity:
         return route[:0], _HEAVY
     while left > 0:
-        candidates = remaining[:left]
+        fitting = left
         if rest < largest:
             fitting = 0
             for place in range(left):
-                feasible[fitting] = remaining[place]
-                fitting += demands[remaining[place]] <= rest
-            candidates = feasible[:fitting]
-        if len(candidates) == 0:
+                shown[fitting] = remaining[place]
+                fitting += loads[remaining[place]] <= rest
+        else:
+            for place in range(left):
+                shown[place] = remaining[place]
+        if fitting == 0:
             route[length] = 0
             length += 1
             current = 0
             rest = capacity
             continue
-        answer = program(current, 0, candidates, rest, demands, distances)
+        answer = program(current, 0, shown[:fitting], rest, demands, distances)
         if answer == NO_ANSWER:
             return route[:0], _NO_NODE
         if answer == 0 and current != 0:
@@ -70,18 +75,21 @@ def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
             rest = capacity
             continue
         place = place_of(remaining, left, answer)
-        if place < 0 or demands[answer] > rest:
-            answer = candidates[0]
-            for node in candidates[1:]:
-                if distances[current, node] < distances[current, answer]:
+        if place < 0 or loads[answer] > rest:
+            place = -1
+            for other in range(left):
+                node = remaining[other]
+                if loads[node] <= rest and (
+                    place < 0 or distances[current, node] < distances[current, answer]
+                ):
+                    place = other
                     answer = node
-            place = place_of(remaining, left, answer)
             fallbacks += 1
         route[length] = answer
         length += 1
         drop(remaining, left, place)
         left -= 1
-        rest -= demands[answer]
+        rest -= loads[answer]
         current = answer
     return route[:length].copy(), fallbacks
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from specahd.core.errors import ConfigError
 from specahd.problems.sdvrp.deliveries import Delivery, Solution, joined
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import FloatArray, IntArray
@@ -60,6 +61,10 @@ def unsplit(instance: SDVRPInstance) -> Solution:
     )
 
 
+MOST_PIECES = 20_000
+"""Their distance matrix takes 3 GB."""
+
+
 def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
     """Cut the demands into pieces beforehand and solve the CVRP over the pieces.
 
@@ -73,6 +78,11 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
         Of PyVRP's local search, at least 1.
     """
     owners, pieces = cut(instance.demands, instance.capacity)
+    if len(pieces) > MOST_PIECES:
+        raise ConfigError(
+            f"{instance.name}: baseline splitting makes {len(pieces)} pieces, "
+            f"expected at most {MOST_PIECES}; choose another baseline."
+        )
     if instance.matrix is None:
         coords = instance.coords[owners]
         distances: FloatArray = np.empty((len(owners), len(owners)))

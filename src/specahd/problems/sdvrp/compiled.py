@@ -37,6 +37,9 @@ def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: i
     program = programs[0]
     # Every stop may be followed by a return to the depot.
     stops = np.empty((2, 2 * most + 1), np.int64)
+    # numba does not keep a program from writing to what it is shown, so the loop trusts
+    # none of it: whatever becomes an index is the loop's own.
+    shown = np.empty(len(residuals), np.int64)
     # Ascending; its first `left` entries wait.
     remaining = np.arange(1, len(residuals))
     left = len(remaining)
@@ -46,11 +49,12 @@ def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: i
     current = 0
     rest = capacity
     while left > 0:
-        candidates = remaining[:left]
         customer = 0
         quantity = 0
         if rest > 0:
-            customer, quantity = program(current, 0, candidates, rest, residuals, distances)
+            for place in range(left):
+                shown[place] = remaining[place]
+            customer, quantity = program(current, 0, shown[:left], rest, residuals, distances)
             if customer == NO_ANSWER:
                 return stops[:, :0].copy(), _NO_PAIR
         if customer == 0 and current != 0:
@@ -63,8 +67,8 @@ def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: i
         if 0 < customer < len(residuals):
             fits = min(residuals[customer], rest)
         if fits == 0:
-            customer = candidates[0]
-            for node in candidates[1:]:
+            customer = remaining[0]
+            for node in remaining[1:left]:
                 if distances[current, node] < distances[current, customer]:
                     customer = node
             quantity = min(residuals[customer], rest)

@@ -10,7 +10,7 @@ from specahd.routing.formats import sdvrp
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
 
-MOST_LOADS = 1_000_000
+MOST_LOADS = 200_000
 """Most vehicle loads that all demands together may take: a solution has a route for each."""
 
 

@@ -99,30 +99,32 @@ def space_filling(instance: TSPInstance) -> Solution:
 
 
 def with_fixed_edges(instance: TSPInstance, tour: Solution) -> Solution:
-    """Reverse parts of a tour until it follows every fixed edge.
-
-    An edge from ``start`` to ``end`` comes about by reversing what lies between them,
-    either way round; the way that breaks no other fixed edge is taken.
-    """
-    wanted = {frozenset(edge) for edge in instance.fixed_edges}
+    """Lay every path of fixed edges into the tour where its first node stands."""
+    if not instance.fixed_edges:
+        return tour
+    beside: dict[int, list[int]] = {}
     for start, end in instance.fixed_edges:
-        if frozenset((start, end)) in _edges(tour):
-            continue
-        kept = wanted & _edges(tour)
-        turned = (_reversed_between(way, start, end) for way in (tour, tour[::-1]))
-        tour = max(turned, key=lambda way: len(kept & _edges(way)))
-    return tour
+        beside.setdefault(start, []).append(end)
+        beside.setdefault(end, []).append(start)
+    laid: list[int] = []
+    placed: set[int] = set()
+    for node in tour:
+        if node not in placed:
+            path = _path(node, beside)
+            laid += path
+            placed.update(path)
+    return tuple(laid)
 
 
-def _reversed_between(tour: Solution, start: int, end: int) -> Solution:
-    place = tour.index(start)
-    rest = tour[place + 1 :] + tour[:place]
-    stop = rest.index(end) + 1
-    return (start, *rest[:stop][::-1], *rest[stop:])
-
-
-def _edges(tour: Solution) -> set[frozenset[int]]:
-    return {frozenset(edge) for edge in zip(tour, (*tour[1:], tour[0]), strict=True)}
+def _path(node: int, beside: dict[int, list[int]]) -> list[int]:
+    """Return the path of fixed edges through a node, from one end to the other."""
+    path = [node]
+    for _ in beside.get(node, ()):
+        # Once in each direction.
+        path.reverse()
+        while following := [other for other in beside[path[-1]] if other not in path]:
+            path.append(following[0])
+    return path
 
 
 def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:

@@ -35,14 +35,18 @@ def _build(programs: Any, distances: Any) -> Any:
     program = programs[0]
     end = len(distances) - 1
     path = np.empty(end - 1, np.int64)
+    # numba does not keep a program from writing to what it is shown, so the loop trusts
+    # none of it: whatever becomes an index is the loop's own.
+    shown = np.empty(end - 1, np.int64)
     # Ascending; its first `left` entries wait.
     remaining = np.arange(1, end)
     left = end - 1
     fallbacks = 0
     current = 0
     while left > 0:
-        candidates = remaining[:left]
-        answer = program(current, end, candidates, distances)
+        for place in range(left):
+            shown[place] = remaining[place]
+        answer = program(current, end, shown[:left], distances)
         if answer == NO_ANSWER:
             return path[:0], _NO_NODE
         place = place_of(remaining, left, answer)

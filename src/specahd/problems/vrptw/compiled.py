@@ -37,10 +37,13 @@ def _build(
     program = programs[0]
     size = len(demands)
     route = np.empty(2 * size, np.int64)
+    # numba does not keep a program from writing to what it is shown, so the loop trusts
+    # none of it: whatever becomes an index is the loop's own.
     waiting = np.ones(size, np.bool_)
     waiting[0] = False
+    fits = np.zeros(size, np.bool_)
     finish = np.empty(size)
-    feasible = np.empty(size, np.int64)
+    shown = np.empty(size, np.int64)
     left = size - 1
     length = 0
     fallbacks = 0
@@ -55,8 +58,9 @@ def _build(
             in_time = finish[node] <= due[node]
             finish[node] += service[node]
             in_time &= finish[node] + distances[0, node] <= due[0]
-            feasible[fitting] = node
-            fitting += in_time & waiting[node] & (demands[node] <= rest)
+            shown[fitting] = node
+            fits[node] = in_time & waiting[node] & (demands[node] <= rest)
+            fitting += fits[node]
         if fitting == 0:
             if current == 0:
                 return route[:0], _UNREACHABLE
@@ -66,9 +70,8 @@ def _build(
             rest = capacity
             time = ready[0]
             continue
-        candidates = feasible[:fitting]
         answer = program(
-            current, 0, candidates, rest, time, demands, ready, due, service, distances
+            current, 0, shown[:fitting], rest, time, demands, ready, due, service, distances
         )
         if answer == NO_ANSWER:
             return route[:0], _NO_NODE
@@ -79,11 +82,12 @@ def _build(
             rest = capacity
             time = ready[0]
             continue
-        place = np.searchsorted(candidates, answer)
-        if place == fitting or candidates[place] != answer:
-            answer = candidates[0]
-            for node in candidates[1:]:
-                if distances[current, node] < distances[current, answer]:
+        if not 0 < answer < size or not fits[answer]:
+            answer = 0
+            for node in range(1, size):
+                if fits[node] and (
+                    answer == 0 or distances[current, node] < distances[current, answer]
+                ):
                     answer = node
             fallbacks += 1
         route[length] = answer

@@ -3,6 +3,7 @@
 Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +101,24 @@ def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], .
             f"FIXED_EDGES_SECTION holds {found}, expected pairs of nodes from 1 to {dimension}"
         )
     pairs = (ends.astype(np.int64) - 1).reshape(-1, 2).tolist()
+    _refuse_no_paths(sections, pairs)
     return tuple((start, end) for start, end in pairs)
+
+
+def _refuse_no_paths(sections: Sections, pairs: list[list[int]]) -> None:
+    """Refuse edges that no tour can follow: what they make must be paths."""
+    ends: dict[int, int] = {}
+    degrees: Counter[int] = Counter()
+    for start, end in pairs:
+        degrees.update((start, end))
+        # The other end of the path that ends here.
+        first, last = ends.get(start, start), ends.get(end, end)
+        if max(degrees[start], degrees[end]) > 2 or first == end:
+            raise sections.error(
+                f"FIXED_EDGES_SECTION joins nodes {start + 1} and {end + 1}, "
+                "expected edges that make paths"
+            )
+        ends[first], ends[last] = last, first
 
 
 def dumps(data: TSPLIBData) -> str:

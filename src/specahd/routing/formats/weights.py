@@ -37,6 +37,10 @@ LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
 """Indices of the entries in reading order, by EDGE_WEIGHT_FORMAT."""
 
 
+LONGEST = 1e9
+"""Largest distance: squares and sums stay finite and exact."""
+
+
 def read_matrix(sections: Sections, size: int) -> FloatArray:
     """Return the symmetric matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
 
@@ -58,9 +62,12 @@ def read_matrix(sections: Sections, size: int) -> FloatArray:
             f"({layout}, DIMENSION {size})"
         )
     rows, columns = LAYOUTS[layout](size)
-    if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
-        wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))][0]
-        raise sections.error(f"EDGE_WEIGHT_SECTION holds {wrong:g}, expected 0 or more")
+    # Written so that nan is wrong too.
+    wrong = numbers[~((numbers >= 0) & (numbers <= LONGEST))]
+    if wrong.size:
+        raise sections.error(
+            f"EDGE_WEIGHT_SECTION holds {wrong[0]:g}, expected 0 or more, up to 1e9"
+        )
     matrix = np.zeros((size, size))
     matrix[rows, columns] = numbers
     if layout != "FULL_MATRIX":

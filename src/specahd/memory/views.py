@@ -1,0 +1,72 @@
+"""Three deterministic views of a program: its syntax, its tokens, the words of its idea.
+
+A view is a bag of features, short texts with their counts, made of nothing but
+the program's canonical source or its design sentence. No view depends on how
+local variables are called. Numbers count by their bin, so that a constant that
+changed slightly leaves a view mostly as it was, and one that changed much does not.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+from specahd.core.program import Program
+from specahd.memory.trees import Node, binned, local_names, normal_form
+
+Bag = Counter[str]
+View = Callable[[Program], Bag]
+
+LENGTH = 3
+"""How many nodes a syntax path has at most."""
+
+_TOKEN = re.compile(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|[^\w\s()\[\]{},:.;]+")
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def syntax(program: Program) -> Bag:
+    """Return the downward paths of one to ``LENGTH`` nodes in the tree's normal form."""
+    paths: Bag = Counter()
+    for statement in normal_form(program.source):
+        _descend(statement, (), paths)
+    return paths
+
+
+def tokens(program: Program) -> Bag:
+    """Return the identifiers, operators and binned numbers of the source.
+
+    Local variables, brackets and punctuation are left out; order does not count.
+    """
+    names = local_names(program.source)
+    # The first line is the same for all programs of a contract.
+    _, _, body = program.source.partition("\n")
+    return Counter(_token(text) for text in _TOKEN.findall(body) if text not in names)
+
+
+def idea(program: Program) -> Bag:
+    """Return the words and binned numbers of the design sentence, alone and in pairs."""
+    words = [_token(word) for word in _WORD.findall(program.idea.lower())]
+    return Counter([*words, *(f"{word} {after}" for word, after in pairwise(words))])
+
+
+VIEWS: Mapping[str, View] = {"syntax": syntax, "tokens": tokens, "idea": idea}
+"""Every view by its name; the fused similarity is the mean over them."""
+
+
+def _descend(node: Node, above: tuple[str, ...], paths: Bag) -> None:
+    path = (*above[1 - LENGTH :], f"{node.edge}:{node.label}")
+    for start in range(len(path)):
+        paths["/".join(path[start:])] += 1
+    for child in node.children:
+        _descend(child, path, paths)
+
+
+def _token(text: str) -> str:
+    """Return the text, or the bin of the number that it is."""
+    if not text[0].isdigit():
+        return text
+    try:
+        return binned(int(text) if text.isdecimal() else float(text))
+    except ValueError:
+        # Hexadecimal and imaginary numbers; versions in a sentence.
+        return text

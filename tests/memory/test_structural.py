@@ -1,0 +1,260 @@
+"""The structural filter: what it sees as alike, in how far, and the same everywhere."""
+
+import ast
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction import FeatureHasher
+
+from specahd.core import journal
+from specahd.core.errors import ConfigError
+from specahd.core.program import Level, Program, canonical_source
+from specahd.core.syntax import parse
+from specahd.llm.grammar import Grammar
+from specahd.memory.structural import FUSED, StructuralFilter
+from specahd.memory.trees import binned, local_names
+from specahd.memory.views import VIEWS
+from test_doors import SMALL, call, tree
+
+PROBLEMS = ("cvrp", "sdvrp", "tsp", "vrptw")
+CONTRACTS = [
+    importlib.import_module(f"specahd.problems.{name}.contracts").CONTRACTS[level]
+    for name in PROBLEMS
+    for level in Level
+]
+GRAMMARS = [Grammar(contract.vocabulary) for contract in CONTRACTS]
+
+
+def drawn(position, seed, identifier="drawn"):
+    """Draw a program from the vocabulary of a contract."""
+    contract, grammar = CONTRACTS[position], GRAMMARS[position]
+    derivation = grammar.fresh(np.random.default_rng(seed))
+    source = grammar.source(derivation, contract.name, contract.arguments)
+    return Program(identifier, contract.level, source, grammar.idea(derivation), "i1")
+
+
+def written(*lines, idea="Visit the nearest."):
+    [function] = parse("\n    ".join(["def f(a, b, m):", *lines])).body
+    return Program("written", Level.LOWER, canonical_source(function), idea, "i1")
+
+
+def similarity(first, second):
+    novelty = StructuralFilter(1.0)
+    novelty.judge(first)
+    return novelty.judge(second).similarity
+
+
+def renamed(program, prefix="zz_"):
+    names = {name: f"{prefix}{i}" for i, name in enumerate(sorted(local_names(program.source)))}
+    [function] = parse(program.source).body
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.arg):
+            node.arg = names.get(node.arg, node.arg)
+    return Program("renamed", program.level, canonical_source(function), program.idea, "i1")
+
+
+contracts = st.integers(0, len(CONTRACTS) - 1)
+seeds = st.integers(0, 2**32 - 1)
+few = settings(max_examples=40)
+
+
+@few
+@given(contracts, seeds)
+def test_renaming_the_locals_changes_no_view(position, seed):
+    program = drawn(position, seed)
+    other = renamed(program)
+    assert all(value == 1.0 for value in similarity(program, other).values())
+    for view in VIEWS.values():
+        assert view(program) == view(other)
+
+
+@few
+@given(contracts, contracts, seeds, seeds)
+def test_similarity_is_symmetric_and_between_0_and_1(one, two, seed, another):
+    first, second = drawn(one, seed), drawn(two, another)
+    there = similarity(first, second)
+    assert there == similarity(second, first)
+    assert there.keys() == {*VIEWS, FUSED}
+    assert all(0 <= value <= 1 for value in there.values())
+    assert there[FUSED] == pytest.approx(np.mean([there[view] for view in VIEWS]), abs=1e-6)
+
+
+@few
+@given(contracts, seeds, seeds)
+def test_similarities_are_the_cosines_of_the_bags(position, seed, another):
+    first, second = drawn(position, seed), drawn(position, another)
+    found = similarity(first, second)
+    hasher = FeatureHasher(2**16, alternate_sign=False)
+    for name, view in VIEWS.items():
+        rows = hasher.transform([view(first), view(second)]).toarray()
+        cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
+        assert found[name] == pytest.approx(cosine, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["x = a + 1", "y = b * 2", "return x - y"], ["y = b * 2", "x = a + 1", "return x - y"]),
+        (["return a * b + m.min()"], ["return np.min(m) + b * a"]),
+        (["return a > b and m == 1"], ["return 1 == m and b < a"]),
+        (["return a - b + m"], ["return m - (b - a)"]),
+        (["return a * 3.31"], ["return a * 3.42"]),
+        (["for i in m:", " a += i * b", "return a"], ["for k in m:", " a += b * k", "return a"]),
+    ],
+)  # fmt: skip
+def test_the_syntax_view_forgets_what_means_the_same(one, other):
+    assert similarity(written(*one), written(*other))["syntax"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["return a - b"], ["return b - a"]),
+        (["return a > b"], ["return b > a"]),
+        (["return m[:, 0]"], ["return m[:, 1]"]),
+        (["return a * 3.3"], ["return a * 4.3"]),
+        (["return a // b"], ["return b // a"]),
+        (["return m.min(axis=0)"], ["return m.max(axis=0)"]),
+        (["x = a", "y = b", "return x - 2 * y"], ["x = b", "y = a", "return x - 2 * y"]),
+    ],
+)
+def test_the_syntax_view_sees_what_does_not(one, other):
+    assert similarity(written(*one), written(*other))["syntax"] < 1.0
+
+
+@few
+@given(st.floats(1e-9, 1e9))
+def test_a_bin_is_narrower_than_a_third(value):
+    assert binned(value) == binned(float(f"{value:.7g}"))
+    assert binned(value) != binned(value * 1.34)
+
+
+def test_small_integers_and_what_no_float_holds_have_bins_of_their_own():
+    assert [binned(number) for number in (0, 1, 2, 10)] == ["0", "1", "2", "10"]
+    assert binned(11) == binned(12) == binned(12.4)
+    assert binned(1.0) == binned(1.2)
+    assert binned(0.0) == binned(0.0)
+    assert binned(10**400) == binned(float("inf")) == "beyond"
+
+
+def test_the_nearest_is_the_oldest_of_the_most_alike_and_the_verdict_names_it():
+    novelty = StructuralFilter(0.996)
+    base = written("x = a - 3.31 * b", "return x + m")
+    far = written("return m[0] / 7", idea="Something else.")
+    assert novelty.judge(Program("far", *_rest(far))).nearest is None
+    assert novelty.judge(Program("base", *_rest(base))).duplicate_of is None
+    near = written("z = a - 3.42 * b", "return m + z")
+    verdict = novelty.judge(Program("near", *_rest(near)))
+    assert (verdict.duplicate_of, verdict.nearest) == ("base", "base")
+    assert set(verdict.record) == {"duplicate_of", "nearest", "similarity"}
+    # The one that was turned away is remembered, yet the older one is named.
+    assert novelty.judge(Program("again", *_rest(near))).nearest == "base"
+
+
+def test_an_identical_tree_is_a_duplicate_whatever_its_idea():
+    novelty = StructuralFilter(1.0)
+    novelty.judge(Program("first", *_rest(written("return a", idea="Take the first."))))
+    verdict = novelty.judge(Program("second", *_rest(written("return a", idea="Quite new!"))))
+    assert verdict.duplicate_of == "first"
+    assert verdict.similarity["idea"] < 1
+
+
+def test_one_view_alone_is_its_own_mean():
+    novelty = StructuralFilter(0.9, ["syntax"])
+    novelty.judge(drawn(0, 1))
+    found = novelty.judge(drawn(0, 2)).similarity
+    assert found.keys() == {"syntax", FUSED}
+    assert found["syntax"] == found[FUSED]
+
+
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan"), True])
+def test_a_threshold_out_of_range_is_refused_in_one_sentence(threshold):
+    with pytest.raises(ConfigError) as refusal:
+        StructuralFilter(threshold)
+    assert str(refusal.value) == (
+        f"Expected memory.threshold above 0 and at most 1, got {threshold}."
+    )
+
+
+@pytest.mark.parametrize("views", [[], ["syntax", "syntax"], ["jina"], ["idea"]])
+def test_views_that_do_not_exist_are_refused_in_one_sentence(views):
+    with pytest.raises(ConfigError, match=r"^Expected memory\.views to be syntax and any"):
+        StructuralFilter(0.9, views)
+
+
+@pytest.mark.parametrize("value", ["2", "x"])
+def test_the_door_refuses_a_threshold_in_one_sentence(tmp_path, value):
+    done = call(
+        "train", "memory=structural", f"memory.threshold={value}", *SMALL, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"Expected memory.threshold above 0 and at most 1, got {value}.\n"
+
+
+def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
+    code = (
+        "import json, sys\n"
+        "from specahd.core.program import Level, Program\n"
+        "from specahd.memory.structural import StructuralFilter\n"
+        "novelty = StructuralFilter(0.9)\n"
+        "for line in sys.stdin:\n"
+        "    program = Program(*json.loads(line))\n"
+        "    print(json.dumps(novelty.judge(program).record))\n"
+    )
+    programs = [drawn(1, seed, f"p{seed}") for seed in range(12)]
+    lines = "".join(
+        json.dumps([p.id, p.level, p.source, p.idea, p.operator]) + "\n" for p in programs
+    )
+    answers = []
+    for hash_seed in ("0", "1", "4242"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=lines, text=True, capture_output=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed}, cwd=tmp_path,
+        )  # fmt: skip
+        answers.append(done.stdout)
+    assert answers[0] == answers[1] == answers[2]
+    here = StructuralFilter(0.9)
+    assert [json.loads(line) for line in answers[0].splitlines()] == [
+        here.judge(program).record for program in programs
+    ]
+
+
+def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_path):
+    threshold = 0.9
+    for workers in (1, 2):
+        call(
+            "train", *SMALL, "memory=structural", f"memory.threshold={threshold}",
+            "budget.programs=24", f"executor.workers={workers}", f"hydra.run.dir=run{workers}",
+            cwd=tmp_path,
+        )  # fmt: skip
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
+        first, second = (tmp_path / f"run{workers}" / name for workers in (1, 2))
+        assert first.read_bytes() == second.read_bytes()
+    assert tree(tmp_path / "run1" / "checkpoint") == tree(tmp_path / "run2" / "checkpoint")
+    samples = [r for r in journal.read(tmp_path / "run1" / "journal.jsonl") if "sample" in r]
+    known = {"lower-seed", "upper-seed"}
+    turned_away = 0
+    for record in samples:
+        novelty = record["novelty"]
+        assert novelty["similarity"].keys() == {*VIEWS, FUSED}
+        assert novelty["nearest"] in known
+        repeats = novelty["duplicate_of"] is not None
+        assert repeats == (record["outcome"] == "duplicate")
+        assert repeats or novelty["similarity"][FUSED] < threshold
+        turned_away += repeats
+        known.add(record["sample"])
+    assert len(samples) == 24
+    assert turned_away
+
+
+def _rest(program):
+    return program.level, program.source, program.idea, program.operator
