@@ -231,4 +231,7 @@ def test_a_blow_to_a_run_with_its_own_cluster_leaves_no_process(tmp_path, blow):
     if blow is signal.SIGINT:
         assert process.returncode == 130
         assert "Traceback" not in said, said
-        assert said.splitlines()[-1] == "Interrupted."
+        assert said.splitlines()[-2:] == [
+            "Interrupted.",
+            "Go on with: python -m specahd.train resume=run",
+        ]
