@@ -1,37 +1,10 @@
-import ast
-import math
-import re
-from functools import cache
-
 import numpy as np
 import pytest
 
-from specahd.core.contract import Contract, Request
+from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.core.vocabulary import Constant
-from specahd.llm.grammar import MAX_SIZE, Grammar
-from specahd.llm.offline import OfflineProposer
-from specahd.llm.parsing import parse_reply
 from specahd.problems.cvrp.contracts import CONTRACTS, select_next_node
-from specahd.sandbox.guard import guard
-
-LEVELS = pytest.mark.parametrize("level", list(Level))
-SAMPLES = 300
-
-
-def compiled(contract: Contract, source: str):
-    scope = {"np": np, "math": math}
-    exec(compile(source, "candidate", "exec"), scope)
-    return scope[contract.name]
-
-
-@cache
-def samples(level):
-    proposer = OfflineProposer()
-    requests = [Request(CONTRACTS[level], 5, level, 0, i, "i1") for i in range(SAMPLES)]
-    replies = [proposer.propose(request).text for request in requests]
-    return [parse_reply(text, CONTRACTS[level])[0] for text in replies]
 
 
 def instance(size, capacity, seed):
@@ -47,63 +20,6 @@ def instance(size, capacity, seed):
     return coords, demands, matrix
 
 
-@LEVELS
-def test_every_production_is_sound(level):
-    vocabulary = CONTRACTS[level].vocabulary
-    made = {rule.makes for rule in (*vocabulary.productions, *vocabulary.constants)}
-    wanted = {kind for rule in vocabulary.productions for kind in rule.holes.values()}
-    assert made == wanted | {vocabulary.root}
-    for production in vocabulary.productions:
-        names = {
-            node.id
-            for node in ast.walk(ast.parse(production.template))
-            if isinstance(node, ast.Name)
-        }
-        assert {name for name in names if len(name) > 1 and name.isupper()} == set(production.holes)
-        assert set(re.findall(r"\{(\w+)\}", production.phrase)) == set(production.holes)
-        assert not re.search(r"[{}]", re.sub(r"\{\w+\}", "", production.phrase))
-        assert production.weight > 0
-
-
-@LEVELS
-def test_every_production_occurs_in_some_sample(level):
-    grammar = Grammar(CONTRACTS[level].vocabulary)
-    seen = set()
-    for index in range(3_000):
-        tree = grammar.fresh(generator(index, "test"))
-        assert tree.size <= MAX_SIZE
-        seen |= {id(node.rule) for _, node in tree.walk()}
-    for rule in (*grammar.vocabulary.productions, *grammar.vocabulary.constants):
-        assert id(rule) in seen, rule
-
-
-@LEVELS
-def test_samples_read_back_pass_the_guard_and_differ(level):
-    contract = CONTRACTS[level]
-    grammar = Grammar(contract.vocabulary)
-    sources = samples(level)
-    assert len(set(sources)) > 0.9 * SAMPLES
-    for source in sources:
-        tree = grammar.recover(source)
-        assert tree is not None, source
-        assert grammar.source(tree, contract.name, contract.arguments) == source
-        assert guard(source, contract.name, contract.arguments) is None, source
-        for _, node in tree.walk():
-            if isinstance(node.rule, Constant):
-                assert node.rule.low <= node.value <= node.rule.high
-                assert float(f"{node.value:.3g}") == node.value
-
-
-@LEVELS
-def test_the_seed_reads_back(level):
-    contract = CONTRACTS[level]
-    grammar = Grammar(contract.vocabulary)
-    tree = grammar.recover(contract.seed.source)
-    assert grammar.source(tree, contract.name, contract.arguments) == contract.seed.source
-    assert grammar.idea(tree) == contract.seed.idea
-    assert guard(contract.seed.source, contract.name, contract.arguments) is None
-
-
 @pytest.mark.filterwarnings("error")
 def test_lower_samples_give_an_available_answer_in_every_state():
     _, demands, matrix = instance(12, 9, seed=1)
@@ -112,8 +28,8 @@ def test_lower_samples_give_an_available_answer_in_every_state():
     for _ in range(5):
         nodes = rng.permutation(np.arange(1, 13))
         states.append((int(nodes[0]), sorted(nodes[1:8].tolist()), int(rng.integers(1, 10))))
-    for source in samples(Level.LOWER):
-        program = compiled(CONTRACTS[Level.LOWER], source)
+    for source in samples("cvrp", Level.LOWER):
+        program = defined(CONTRACTS[Level.LOWER], source)
         for current, unvisited, rest in states:
             answer = program(current, 0, np.array(unvisited), rest, demands, matrix)
             assert type(answer) is int, source
@@ -136,8 +52,8 @@ def test_upper_samples_propose_disjoint_groups_of_the_allowed_size(routes):
     coords, demands, matrix = instance(max(size, 3), 9, seed=3)
     routes = [np.array(route) for route in routes]
     count, largest = 3, 5
-    for source in samples(Level.UPPER):
-        program = compiled(CONTRACTS[Level.UPPER], source)
+    for source in samples("cvrp", Level.UPPER):
+        program = defined(CONTRACTS[Level.UPPER], source)
         groups = program(routes, coords, demands, 9, matrix, count, largest)
         assert 1 <= len(groups) <= count, source
         entries = [int(node) for group in groups for node in group]

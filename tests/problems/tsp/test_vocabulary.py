@@ -1,42 +1,15 @@
-import ast
-import math
-import re
-from functools import cache
-
 import numpy as np
 import pytest
 
-from specahd.core.contract import Contract, Request
+from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.core.vocabulary import Constant
-from specahd.llm.grammar import MAX_SIZE, Grammar
-from specahd.llm.offline import OfflineProposer
-from specahd.llm.parsing import parse_reply
 from specahd.problems.tsp.construct import rebuild
 from specahd.problems.tsp.contracts import CONTRACTS, select_next_node
 from specahd.problems.tsp.generator import generate
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.base import Region
-from specahd.sandbox.guard import guard
-
-LEVELS = pytest.mark.parametrize("level", list(Level))
-SAMPLES = 300
-
-
-def compiled(contract: Contract, source: str):
-    scope = {"np": np, "math": math}
-    exec(compile(source, "candidate", "exec"), scope)
-    return scope[contract.name]
-
-
-@cache
-def samples(level):
-    proposer = OfflineProposer()
-    requests = [Request(CONTRACTS[level], 5, level, 0, i, "i1") for i in range(SAMPLES)]
-    replies = [proposer.propose(request).text for request in requests]
-    return [parse_reply(text, CONTRACTS[level])[0] for text in replies]
 
 
 def instance(size, seed):
@@ -51,63 +24,6 @@ def instance(size, seed):
     return coords, matrix
 
 
-@LEVELS
-def test_every_production_is_sound(level):
-    vocabulary = CONTRACTS[level].vocabulary
-    made = {rule.makes for rule in (*vocabulary.productions, *vocabulary.constants)}
-    wanted = {kind for rule in vocabulary.productions for kind in rule.holes.values()}
-    assert made == wanted | {vocabulary.root}
-    for production in vocabulary.productions:
-        names = {
-            node.id
-            for node in ast.walk(ast.parse(production.template))
-            if isinstance(node, ast.Name)
-        }
-        assert {name for name in names if len(name) > 1 and name.isupper()} == set(production.holes)
-        assert set(re.findall(r"\{(\w+)\}", production.phrase)) == set(production.holes)
-        assert not re.search(r"[{}]", re.sub(r"\{\w+\}", "", production.phrase))
-        assert production.weight > 0
-
-
-@LEVELS
-def test_every_production_occurs_in_some_sample(level):
-    grammar = Grammar(CONTRACTS[level].vocabulary)
-    seen = set()
-    for index in range(3_000):
-        tree = grammar.fresh(generator(index, "test"))
-        assert tree.size <= MAX_SIZE
-        seen |= {id(node.rule) for _, node in tree.walk()}
-    for rule in (*grammar.vocabulary.productions, *grammar.vocabulary.constants):
-        assert id(rule) in seen, rule
-
-
-@LEVELS
-def test_samples_read_back_pass_the_guard_and_differ(level):
-    contract = CONTRACTS[level]
-    grammar = Grammar(contract.vocabulary)
-    sources = samples(level)
-    assert len(set(sources)) > 0.9 * SAMPLES
-    for source in sources:
-        tree = grammar.recover(source)
-        assert tree is not None, source
-        assert grammar.source(tree, contract.name, contract.arguments) == source
-        assert guard(source, contract.name, contract.arguments) is None, source
-        for _, node in tree.walk():
-            if isinstance(node.rule, Constant):
-                assert node.rule.low <= node.value <= node.rule.high
-                assert float(f"{node.value:.3g}") == node.value
-
-
-@LEVELS
-def test_the_seed_reads_back(level):
-    contract = CONTRACTS[level]
-    grammar = Grammar(contract.vocabulary)
-    tree = grammar.recover(contract.seed.source)
-    assert grammar.source(tree, contract.name, contract.arguments) == contract.seed.source
-    assert grammar.idea(tree) == contract.seed.idea
-    assert guard(contract.seed.source, contract.name, contract.arguments) is None
-
-
 @pytest.mark.filterwarnings("error")
 def test_lower_samples_give_an_available_answer_in_every_state():
     _, matrix = instance(14, seed=1)
@@ -116,8 +32,8 @@ def test_lower_samples_give_an_available_answer_in_every_state():
     for _ in range(5):
         nodes = rng.permutation(np.arange(1, 13))
         states.append((int(nodes[0]), sorted(nodes[1:8].tolist())))
-    for source in samples(Level.LOWER):
-        program = compiled(CONTRACTS[Level.LOWER], source)
+    for source in samples("tsp", Level.LOWER):
+        program = defined(CONTRACTS[Level.LOWER], source)
         for current, unvisited in states:
             answer = program(current, 13, np.array(unvisited), matrix)
             assert type(answer) is int, source
@@ -127,8 +43,8 @@ def test_lower_samples_give_an_available_answer_in_every_state():
 @pytest.mark.filterwarnings("error")
 def test_lower_samples_stand_a_heap_of_nodes_in_one_place():
     matrix = np.zeros((7, 7))
-    for source in samples(Level.LOWER):
-        program = compiled(CONTRACTS[Level.LOWER], source)
+    for source in samples("tsp", Level.LOWER):
+        program = defined(CONTRACTS[Level.LOWER], source)
         assert program(0, 6, np.array([1, 2, 4]), matrix) in (1, 2, 4), source
 
 
@@ -140,8 +56,8 @@ def test_upper_samples_propose_valid_runs(size, count, largest):
     problem = TSP(max_regions=count, max_size=largest)
     for coords, matrix in [instance(size, seed=3), (np.zeros((size, 2)), np.zeros((size, size)))]:
         route = generator(4, "test").permutation(size)
-        for source in samples(Level.UPPER):
-            program = compiled(CONTRACTS[Level.UPPER], source)
+        for source in samples("tsp", Level.UPPER):
+            program = defined(CONTRACTS[Level.UPPER], source)
             runs = program(route, coords, matrix, count, largest)
             assert 1 <= len(runs) <= count, source
             output = [
@@ -155,8 +71,8 @@ def test_upper_samples_propose_valid_runs(size, count, largest):
 @pytest.mark.filterwarnings("error")
 def test_upper_samples_stand_three_nodes():
     coords, matrix = instance(3, seed=3)
-    for source in samples(Level.UPPER):
-        program = compiled(CONTRACTS[Level.UPPER], source)
+    for source in samples("tsp", Level.UPPER):
+        program = defined(CONTRACTS[Level.UPPER], source)
         assert len(program(np.array([1, 0, 2]), coords, matrix, 3, 50)) <= 3, source
 
 
@@ -177,7 +93,7 @@ def test_some_sample_repairs_what_the_seed_cannot():
     runs = [Region(tour[start : start + 50]) for start in range(0, case.size - 50, 49)]
 
     def gain(source):
-        program = compiled(CONTRACTS[Level.LOWER], source)
+        program = defined(CONTRACTS[Level.LOWER], source)
         total = 0.0
         for region in runs:
             inputs = problem.rebuild_inputs(case, tour, region)
@@ -187,4 +103,4 @@ def test_some_sample_repairs_what_the_seed_cannot():
         return total / len(runs)
 
     assert gain(CONTRACTS[Level.LOWER].seed.source) < 0.0005
-    assert max(map(gain, samples(Level.LOWER)[:40])) > 0.001
+    assert max(map(gain, samples("tsp", Level.LOWER)[:40])) > 0.001

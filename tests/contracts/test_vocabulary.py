@@ -1,0 +1,76 @@
+"""Every problem's vocabularies: sound, all of them in use, and read back from what they make."""
+
+import ast
+import re
+
+import pytest
+
+from problems.samples import SAMPLES, contract_of, samples
+from specahd.config import CONF_DIR
+from specahd.core.program import Level
+from specahd.core.seeding import generator
+from specahd.core.vocabulary import Constant
+from specahd.llm.grammar import MAX_SIZE, Grammar
+from specahd.sandbox.guard import guard
+
+PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+CONTRACTS = pytest.mark.parametrize(
+    ("problem", "level"), [(problem, level) for problem in PROBLEMS for level in Level]
+)
+
+
+@CONTRACTS
+def test_every_production_is_sound(problem, level):
+    vocabulary = contract_of(problem, level).vocabulary
+    made = {rule.makes for rule in (*vocabulary.productions, *vocabulary.constants)}
+    wanted = {kind for rule in vocabulary.productions for kind in rule.holes.values()}
+    assert made == wanted | {vocabulary.root}
+    for production in vocabulary.productions:
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(production.template))
+            if isinstance(node, ast.Name)
+        }
+        assert {name for name in names if len(name) > 1 and name.isupper()} == set(production.holes)
+        assert set(re.findall(r"\{(\w+)\}", production.phrase)) == set(production.holes)
+        assert not re.search(r"[{}]", re.sub(r"\{\w+\}", "", production.phrase))
+        assert production.weight > 0
+
+
+@CONTRACTS
+def test_every_production_occurs_in_some_sample(problem, level):
+    grammar = Grammar(contract_of(problem, level).vocabulary)
+    seen = set()
+    for index in range(3_000):
+        tree = grammar.fresh(generator(index, "test"))
+        assert tree.size <= MAX_SIZE
+        seen |= {id(node.rule) for _, node in tree.walk()}
+    for rule in (*grammar.vocabulary.productions, *grammar.vocabulary.constants):
+        assert id(rule) in seen, rule
+
+
+@CONTRACTS
+def test_samples_read_back_pass_the_guard_and_differ(problem, level):
+    contract = contract_of(problem, level)
+    grammar = Grammar(contract.vocabulary)
+    sources = samples(problem, level)
+    assert len(set(sources)) > 0.9 * SAMPLES
+    for source in sources:
+        tree = grammar.recover(source)
+        assert tree is not None, source
+        assert grammar.source(tree, contract.name, contract.arguments) == source
+        assert guard(source, contract.name, contract.arguments) is None, source
+        for _, node in tree.walk():
+            if isinstance(node.rule, Constant):
+                assert node.rule.low <= node.value <= node.rule.high
+                assert float(f"{node.value:.3g}") == node.value
+
+
+@CONTRACTS
+def test_the_seed_reads_back(problem, level):
+    contract = contract_of(problem, level)
+    grammar = Grammar(contract.vocabulary)
+    tree = grammar.recover(contract.seed.source)
+    assert grammar.source(tree, contract.name, contract.arguments) == contract.seed.source
+    assert grammar.idea(tree) == contract.seed.idea
+    assert guard(contract.seed.source, contract.name, contract.arguments) is None

@@ -1,0 +1,34 @@
+"""Programs that the offline proposer writes for a problem, as its tests run them."""
+
+import math
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+
+from specahd.core.contract import Request
+from specahd.llm.offline import OfflineProposer
+from specahd.llm.parsing import parse_reply
+
+SAMPLES = 300
+
+
+def contract_of(problem, level):
+    return import_module(f"specahd.problems.{problem}.contracts").CONTRACTS[level]
+
+
+@cache
+def samples(problem, level):
+    """Return the sources of fresh programs."""
+    contract = contract_of(problem, level)
+    proposer = OfflineProposer()
+    requests = [Request(contract, 5, level, 0, index, "i1") for index in range(SAMPLES)]
+    replies = [proposer.propose(request).text for request in requests]
+    return [parse_reply(text, contract)[0] for text in replies]
+
+
+def defined(contract, source):
+    """Return a program as a function."""
+    scope = {"np": np, "math": math}
+    exec(compile(source, "candidate", "exec"), scope)
+    return scope[contract.name]
