@@ -12,6 +12,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config.door import CONFIG, door
+from specahd.config.resume import saved_config
 from specahd.core import journal
 from specahd.core.budget import Ledger
 from specahd.core.contract import Reply
@@ -28,8 +29,7 @@ def track(config: DictConfig) -> None:
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
-    # A file that a kill tore holds no configuration.
-    saved: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(directory / CONFIG))  # type: ignore[assignment]  # a mapping at the top
+    saved: dict[str, Any] = OmegaConf.to_container(saved_config(directory))  # type: ignore[assignment]  # a mapping at the top
     observer = Observers([instantiate(config.tracking)])
     observer.on_start(saved, saved["budget"]["programs"], directory)
     committed = _repeat(directory, Ledger(saved["budget"]["programs"]), observer)

@@ -23,7 +23,7 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     for word in arguments:
         if word.startswith("resume="):
-            saved = _saved(Path(word.removeprefix("resume=")))
+            saved = saved_config(Path(word.removeprefix("resume=")))
             given = {other.partition("=")[0] for other in arguments}
             words += [
                 f"{group}={choice}"
@@ -49,7 +49,7 @@ def resumed(config: DictConfig) -> DictConfig:
         An option contradicts the run.
     """
     directory = Path(config.resume)
-    saved = _saved(directory)
+    saved = saved_config(directory)
     chosen: Mapping[str, Any] = HydraConfig.get().runtime.choices
     for key in _asked():
         if key in saved.choices and chosen[key] == saved.choices[key]:
@@ -65,7 +65,14 @@ def resumed(config: DictConfig) -> DictConfig:
     return saved
 
 
-def _saved(directory: Path) -> DictConfig:
+def saved_config(directory: Path) -> DictConfig:
+    """Return the configuration that a run left in its directory.
+
+    Raises
+    ------
+    FileError
+        There is none, or it is torn.
+    """
     path = directory / CONFIG
     if not path.is_file():
         raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")

@@ -185,6 +185,7 @@ def _compiled(source: str, name: str, arguments: tuple[types.Type, ...]) -> Any:
     try:
         return njit(arguments, boundscheck=True, error_model="numpy")(namespace[name])
     except Exception as error:
+        # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
         reason = " ".join(str(error).split())
         raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
 

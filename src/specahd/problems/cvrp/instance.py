@@ -1,62 +1,18 @@
 """CVRP instances and their files."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from specahd.core.errors import FileError
-from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import vrplib
-from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
+from specahd.routing.vehicles.instance import VehicleInstance
 
 
 @dataclass(frozen=True, eq=False)
-class CVRPInstance:
-    """One instance: node 0 is the depot, nodes 1 to n are the customers.
-
-    Parameters
-    ----------
-    name
-        As the file's NAME says.
-    coords
-        Shape (n + 1, 2).
-    demands
-        Shape (n + 1,); 0 at the depot, from 0 to ``capacity`` elsewhere.
-    capacity
-        Of each of any number of vehicles.
-    convention
-        How distances are measured.
-    matrix
-        Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
-    coords_from_scaling
-        Whether the file gave distances only, and ``coords`` resemble them.
-    """
-
-    name: str
-    coords: FloatArray
-    demands: IntArray
-    capacity: int
-    convention: Convention = Convention.EUC_2D
-    matrix: FloatArray | None = None
-    coords_from_scaling: bool = False
-    comment: str = ""
-
-    def __post_init__(self) -> None:
-        for array in (self.coords, self.demands, self.matrix):
-            if array is not None:
-                array.flags.writeable = False
-
-    @property
-    def size(self) -> int:
-        """Number of customers."""
-        return len(self.demands) - 1
-
-    @cached_property
-    def spread(self) -> float:
-        """Root mean square distance of all nodes from their centre."""
-        return root_mean_square_radius(self.coords)
+class CVRPInstance(VehicleInstance):
+    """One instance; every demand is from 0 to ``capacity``."""
 
 
 def read(path: Path) -> CVRPInstance:
@@ -74,33 +30,9 @@ def read(path: Path) -> CVRPInstance:
             f"{path}: DEMAND_SECTION holds the demand {data.demands[heavy[0]]}, "
             f"expected at most CAPACITY {data.capacity}."
         )
-    scaled = data.coords is None
-    coords = data.coords
-    if coords is None:
-        assert data.weights is not None  # the reader gives one or the other
-        coords = classical_scaling(data.weights)
-    return CVRPInstance(
-        name=data.name,
-        coords=coords,
-        demands=data.demands,
-        capacity=data.capacity,
-        convention=data.convention,
-        matrix=data.weights,
-        coords_from_scaling=scaled,
-        comment=data.comment,
-    )
+    return CVRPInstance.of(data)
 
 
 def dumps(instance: CVRPInstance) -> str:
     """Return the VRPLIB text of an instance; coordinates from scaling are left out."""
-    return vrplib.dumps(
-        vrplib.VRPLIBData(
-            name=instance.name,
-            comment=instance.comment,
-            capacity=instance.capacity,
-            convention=instance.convention,
-            coords=None if instance.coords_from_scaling else instance.coords,
-            weights=instance.matrix,
-            demands=instance.demands,
-        )
-    )
+    return vrplib.dumps(instance.data())

@@ -1,0 +1,86 @@
+"""What the instances of capacitated problems hold, and how they come from VRPLIB data."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats.vrplib import VRPLIBData
+from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
+
+
+@dataclass(frozen=True, eq=False)
+class VehicleInstance:
+    """One instance: node 0 is the depot, nodes 1 to n are the customers.
+
+    Parameters
+    ----------
+    name
+        As the file's NAME says.
+    coords
+        Shape (n + 1, 2).
+    demands
+        Shape (n + 1,); 0 at the depot.
+    capacity
+        Of each of any number of vehicles.
+    convention
+        How distances are measured.
+    matrix
+        Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
+    coords_from_scaling
+        Whether the file gave distances only, and ``coords`` resemble them.
+    """
+
+    name: str
+    coords: FloatArray
+    demands: IntArray
+    capacity: int
+    convention: Convention = Convention.EUC_2D
+    matrix: FloatArray | None = None
+    coords_from_scaling: bool = False
+    comment: str = ""
+
+    def __post_init__(self) -> None:
+        for array in (self.coords, self.demands, self.matrix):
+            if array is not None:
+                array.flags.writeable = False
+
+    @classmethod
+    def of(cls, data: VRPLIBData) -> Self:
+        """Make an instance of what a file says; coordinates that it lacks come from scaling."""
+        coords = data.coords
+        if coords is None:
+            assert data.weights is not None  # the readers give one or the other
+            coords = classical_scaling(data.weights)
+        return cls(
+            name=data.name,
+            coords=coords,
+            demands=data.demands,
+            capacity=data.capacity,
+            convention=data.convention,
+            matrix=data.weights,
+            coords_from_scaling=data.coords is None,
+            comment=data.comment,
+        )
+
+    def data(self) -> VRPLIBData:
+        """Return what a file of this instance says; coordinates from scaling are left out."""
+        return VRPLIBData(
+            name=self.name,
+            comment=self.comment,
+            capacity=self.capacity,
+            convention=self.convention,
+            coords=None if self.coords_from_scaling else self.coords,
+            weights=self.matrix,
+            demands=self.demands,
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of customers."""
+        return len(self.demands) - 1
+
+    @cached_property
+    def spread(self) -> float:
+        """Root mean square distance of all nodes from their centre."""
+        return root_mean_square_radius(self.coords)
