@@ -49,6 +49,12 @@ def track(config: DictConfig) -> None:
 def _repeat(directory: Path, ledger: Ledger, observer: Observer) -> int:
     """Tell what the journal tells; return the number of samples."""
     replies = {record["sample"]: record for record in journal.read(directory / "wal.jsonl")}
+    seconds: dict[str, dict[str, float]] = {
+        record["sample"]: {
+            str(name): record[name] for name in ("reply", "commit") if name in record
+        }
+        for record in journal.read(directory / "timings.jsonl")
+    }
     committed = 0
     for record in journal.read(directory / "journal.jsonl"):
         if "sample" not in record:
@@ -59,18 +65,17 @@ def _repeat(directory: Path, ledger: Ledger, observer: Observer) -> int:
             }
             observer.on_round(RoundEnd(record["round"], measures))
             continue
-        reply = replies[record["sample"]]
+        sample = record["sample"]
+        paid = replies[sample]
+        reply = Reply(paid["reply"], paid["prompt_tokens"], paid["completion_tokens"], paid["cost"])
         ledger.take()
-        ledger.count(
-            Reply("", reply["prompt_tokens"], reply["completion_tokens"], reply["cost"]),
-            refunds=reply["refunds"],
-        )
-        observer.on_commit(_committed(record), ledger.read())
+        ledger.count(reply, refunds=paid["refunds"])
+        observer.on_commit(_committed(record, reply, seconds.get(sample, {})), ledger.read())
         committed += 1
     return committed
 
 
-def _committed(record: Mapping[str, Any]) -> Committed:
+def _committed(record: Mapping[str, Any], reply: Reply, seconds: Mapping[str, float]) -> Committed:
     level = Level(record["level"])
     program = None
     if record["source"] is not None:
@@ -93,6 +98,10 @@ def _committed(record: Mapping[str, Any]) -> Committed:
         program,
         record["score"],
         record["best"],
+        tuple(record["parents"]),
+        record["detail"],
+        reply=reply,
+        seconds=seconds,
     )
 
 

@@ -5,11 +5,12 @@ run goes on without one that failed. The algorithms themselves never log or prin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from specahd.core.budget import Spent
+from specahd.core.contract import Reply
 from specahd.core.program import Level, Outcome, Program
 
 
@@ -17,9 +18,23 @@ from specahd.core.program import Level, Outcome, Program
 class Committed:
     """One sample, committed in index order.
 
-    ``score`` is the level's measure (lower: mean response on the round's
-    tasks; upper: mean U - λΩ), None unless the outcome is ok. ``best`` is the
-    round's best so far at that level.
+    Parameters
+    ----------
+    score
+        The level's measure (lower: mean response on the round's tasks; upper:
+        mean U - λΩ), None unless the candidate was retained.
+    best
+        The round's best so far at that level.
+    parents
+        The programs that the request showed.
+    detail
+        What went wrong, empty if nothing did.
+    prompt
+        What a language model was told; empty where nobody knows any more.
+    reply
+        What came back, and what it cost.
+    seconds
+        From the request on: until the ``reply``, until the ``commit``.
     """
 
     level: Level
@@ -30,6 +45,11 @@ class Committed:
     program: Program | None
     score: float | None
     best: float | None
+    parents: tuple[str, ...] = ()
+    detail: str = ""
+    prompt: str = ""
+    reply: Reply = field(default_factory=lambda: Reply(""))
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

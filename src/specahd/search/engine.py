@@ -323,6 +323,11 @@ class Engine:
                 program,
                 evaluation.score,
                 best,
+                tuple(parent.program.id for parent in request.parents),
+                evaluation.detail,
+                request.prompt,
+                reply,
+                sample.seconds,
             ),
             self.ledger.read(),
         )

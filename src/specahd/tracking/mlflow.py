@@ -5,24 +5,19 @@ queue. MLflow is imported on the thread (it takes a second or two). Processes
 that fork must do so before :meth:`MLflowObserver.on_start`.
 """
 
-import logging
-import os
-import sqlite3
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
-
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
+from specahd.tracking.store import Store
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -30,9 +25,7 @@ if TYPE_CHECKING:
 # MLflow accepts 1,000 metrics and 100 parameters in one batch.
 _METRICS, _PARAMETERS = 1000, 100
 _SECONDS_BETWEEN_BATCHES = 1.0
-_SQLITE = "sqlite:///"
 _STATUS = {"complete": "FINISHED", "interrupted": "KILLED", "failed": "FAILED"}
-_NOISY = ("mlflow", "alembic", "urllib3")
 
 
 class MLflowObserver(Observer):
@@ -54,7 +47,7 @@ class MLflowObserver(Observer):
     """
 
     def __init__(self, uri: str, artifacts: str, experiment: str, patience: float = 30.0) -> None:
-        self._store = _Store(uri, Path(artifacts), experiment)
+        self._store = Store(uri, Path(artifacts), experiment)
         self._patience = patience
         self._queue: SimpleQueue[_Measure | _End] = SimpleQueue()
         self._finishing = Event()
@@ -121,7 +114,7 @@ class MLflowObserver(Observer):
 
     def _write(self, config: Mapping[str, Any], directory: Path) -> None:
         try:
-            run = self._store.open_run(config, directory)
+            run = _open_run(self._store, config, directory)
             end = None
             while end is None:
                 measures, end = self._drain()
@@ -187,55 +180,18 @@ class _Run:
         self.client.set_terminated(self.id, _STATUS.get(end.status, "FAILED"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Store:
-    """Where runs are kept."""
-
-    uri: str
-    artifacts: Path
-    experiment: str
-
-    def open_run(self, config: Mapping[str, Any], directory: Path) -> _Run:
-        client, experiment = self._connect()
-        choices = {key: str(value) for key, value in config.get("choices", {}).items() if value}
-        names = [choices[group] for group in ("problem", "method", "llm") if group in choices]
-        tags = {"mlflow.source.name": "specahd", "directory": str(directory.resolve()), **_commit()}
-        opened = client.create_run(
-            experiment, tags=tags, run_name="-".join([*names, f"seed{config.get('seed')}"])
-        )
-        run = _Run(client, opened.info.run_id)
-        rest = {key: value for key, value in config.items() if key != "choices"}
-        run.describe(choices | dict(_flatten(rest)))
-        return run
-
-    def _connect(self) -> "tuple[MlflowClient, str]":
-        """Open the store and the experiment, and make what is missing of them."""
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
-        from mlflow import MlflowClient
-
-        for name in _NOISY:
-            logging.getLogger(name).setLevel(logging.ERROR)
-        database = Path(self.uri.removeprefix(_SQLITE)) if self.uri.startswith(_SQLITE) else None
-        location = None
-        if database is not None:
-            database.parent.mkdir(parents=True, exist_ok=True)
-            location = self.artifacts.resolve().as_uri()
-        # Two processes that migrate one fresh database at a time break it for good.
-        lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
-        with lock:
-            client = MlflowClient(self.uri)
-            found = client.get_experiment_by_name(self.experiment)
-            experiment = (
-                found.experiment_id
-                if found
-                else client.create_experiment(self.experiment, artifact_location=location)
-            )
-            if database is not None:
-                # Readers (the UI) and writers no longer wait for each other.
-                with closing(sqlite3.connect(database)) as connection:
-                    connection.execute("PRAGMA journal_mode=WAL")
-        return client, experiment
+def _open_run(store: Store, config: Mapping[str, Any], directory: Path) -> _Run:
+    client, experiment = store.connect()
+    choices = {key: str(value) for key, value in config.get("choices", {}).items() if value}
+    names = [choices[group] for group in ("problem", "method", "llm") if group in choices]
+    tags = {"mlflow.source.name": "specahd", "directory": str(directory.resolve()), **_commit()}
+    opened = client.create_run(
+        experiment, tags=tags, run_name="-".join([*names, f"seed{config.get('seed')}"])
+    )
+    run = _Run(client, opened.info.run_id)
+    rest = {key: value for key, value in config.items() if key != "choices"}
+    run.describe(choices | dict(_flatten(rest)))
+    return run
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -1,0 +1,66 @@
+"""The MLflow store that runs are kept in; it is made here, once, if it is missing."""
+
+import logging
+import os
+import sqlite3
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+_SQLITE = "sqlite:///"
+_NOISY = ("mlflow", "alembic", "urllib3")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where runs are kept.
+
+    Parameters
+    ----------
+    uri
+        Tracking store. A ``sqlite:///`` file is made, once, under a file lock.
+    artifacts
+        Directory of the artifacts of a sqlite store.
+    experiment
+        Name of the experiment that holds the runs.
+    """
+
+    uri: str
+    artifacts: Path
+    experiment: str
+
+    def connect(self) -> "tuple[MlflowClient, str]":
+        """Open the store and return a client and the experiment's id; make what is missing."""
+        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
+        # Seconds to import, and only who tracks needs it.
+        from mlflow import MlflowClient
+
+        for name in _NOISY:
+            logging.getLogger(name).setLevel(logging.ERROR)
+        database = Path(self.uri.removeprefix(_SQLITE)) if self.uri.startswith(_SQLITE) else None
+        location = None
+        if database is not None:
+            database.parent.mkdir(parents=True, exist_ok=True)
+            location = self.artifacts.resolve().as_uri()
+        # Two processes that migrate one fresh database at a time break it for good.
+        lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
+        with lock:
+            client = MlflowClient(self.uri)
+            found = client.get_experiment_by_name(self.experiment)
+            experiment = (
+                found.experiment_id
+                if found
+                else client.create_experiment(self.experiment, artifact_location=location)
+            )
+            if database is not None:
+                # Readers (the UI) and writers no longer wait for each other.
+                with closing(sqlite3.connect(database)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
+        return client, experiment
