@@ -1,15 +1,16 @@
-"""What the structural novelty filter tells apart, what it costs, and what it saves.
+"""What a memory's novelty filter tells apart, what it costs, and what it saves.
 
-    python benchmarks/novelty.py [PROGRAMS]
+    python benchmarks/novelty.py [PROGRAMS] [--memory structural] [--set base_url=http://HOST/v1]
 
-Prints the Markdown tables of docs/novelty.md. The labelled pairs are made from the vocabularies of
+Prints the Markdown tables of docs/memory.md. The labelled pairs are made from the vocabularies of
 all problems, PROGRAMS programs (20) of each contract; the journals of finished pilot runs
 (benchmarks/pilot.py) say what the filter would have turned away and what that had scored.
+Memories with encoders (`--memory three`) need their server.
 """
 
+import argparse
 import ast
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -27,10 +28,9 @@ from specahd.core.syntax import parse
 from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import Grammar, Tree, rounded
 from specahd.llm.variation import cross, restructure, simplify
-from specahd.memory.novelty import ExactFilter, NoveltyFilter
-from specahd.memory.structural import FUSED, StructuralFilter
+from specahd.memory.memory import Memory
+from specahd.memory.similarity import FUSED
 from specahd.memory.trees import local_names
-from specahd.memory.views import VIEWS
 
 THRESHOLDS = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.9925, 0.995, 0.996, 0.9975, 1.0)
 WORDS = {
@@ -40,6 +40,7 @@ WORDS = {
     "return to": "go back to", "gather": "collect", "exceeds": "is above", "join": "unite",
 }  # fmt: skip
 Rng = np.random.Generator
+Maker = Callable[[], Memory]
 
 
 @dataclass(frozen=True)
@@ -199,11 +200,11 @@ def pairs(contract: Contract, count: int, draw: int = 7) -> Iterator[Pair]:
         yield Pair("another program", False, base, program(another))
 
 
-def similarity(pair: Pair) -> dict[str, float]:
-    """Return how alike the two are by view, and fused."""
-    novelty = StructuralFilter(1.0)
-    novelty.judge(replace(pair.first, id="first"))
-    return dict(novelty.judge(replace(pair.second, id="second")).similarity)
+def similarity(pair: Pair, make: Maker) -> dict[str, float]:
+    """Return how alike the two are by encoder, and fused."""
+    memory = make()
+    memory.judge(replace(pair.first, id="first"))
+    return dict(memory.judge(replace(pair.second, id="second")).similarity)
 
 
 def drawn(count: int, draw: int) -> Iterator[Pair]:
@@ -214,10 +215,11 @@ def drawn(count: int, draw: int) -> Iterator[Pair]:
                 yield pair
 
 
-def again(count: int) -> None:
-    """Print precision and recall of the chosen threshold on pairs that did not choose it."""
-    threshold = OmegaConf.load(CONF_DIR / "memory" / "structural.yaml").threshold
-    caught = [(pair.repeats, similarity(pair)[FUSED] >= threshold) for pair in drawn(count, 8)]
+def again(count: int, make: Maker, threshold: float) -> None:
+    """Print precision and recall of the conf's threshold on pairs that did not choose it."""
+    caught = [
+        (pair.repeats, similarity(pair, make)[FUSED] >= threshold) for pair in drawn(count, 8)
+    ]
     repeats, found = np.array(caught).T
     right = (repeats & found).sum()
     print(
@@ -226,17 +228,18 @@ def again(count: int) -> None:
     )
 
 
-def study(count: int) -> None:
+def study(count: int, make: Maker) -> None:
     """Print similarity by kind, and precision and recall by threshold."""
     made = list(drawn(count, 7))
-    measured = [(pair, similarity(pair)) for pair in made]
+    measured = [(pair, similarity(pair, make)) for pair in made]
+    views = [name for name in measured[0][1] if name != FUSED]
     repeats = np.array([pair.repeats for pair in made])
     fused = np.array([found[FUSED] for _, found in measured])
-    print(f"\n| kind | pairs | {' | '.join(VIEWS)} | fused: 5% | median | 95% |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"\n| kind | pairs | {' | '.join(views)} | fused: 5% | median | 95% |")
+    print("|---|---|" + "---|" * (len(views) + 3))
     for kind in dict.fromkeys(pair.kind for pair in made):
         rows = [found for pair, found in measured if pair.kind == kind]
-        medians = [f"{np.median([row[view] for row in rows]):.3f}" for view in VIEWS]
+        medians = [f"{np.median([row[view] for row in rows]):.3f}" for view in views]
         spread = [f"{x:.3f}" for x in np.percentile([row[FUSED] for row in rows], [5, 50, 95])]
         print(f"| {kind} | {len(rows)} | {' | '.join(medians + spread)} |")
     kinds = list(dict.fromkeys(pair.kind for pair in made))
@@ -269,30 +272,30 @@ def journals() -> Iterator[tuple[Path, list[dict]]]:
 
 
 def judged(
-    directory: Path, samples: list[dict], make: Callable[[], NoveltyFilter]
+    directory: Path, samples: list[dict], make: Maker
 ) -> Iterator[tuple[dict, object, float]]:
     """Run a filter over a journal; yield sample, verdict and seconds."""
     problem = instantiate(OmegaConf.load(directory / "config.yaml").problem)
-    filters = {level: make() for level in Level}
-    for level, novelty in filters.items():
-        novelty.judge(problem.contract(level).seed)
+    memories = {level: make() for level in Level}
+    for level, memory in memories.items():
+        memory.judge(problem.contract(level).seed)
     for sample in samples:
         level = Level(sample["level"])
         names = ("source", "idea", "operator")
         program = Program(sample["sample"], level, *(sample[name] for name in names))
         began = time.process_time()
-        verdict = filters[level].judge(program)
+        verdict = memories[level].judge(program)
         yield sample, verdict, time.process_time() - began
 
 
-def cost() -> None:
+def cost(make: Maker) -> None:
     """Print the filter's share of each pilot run: CPU seconds, the least of five passes."""
     print("\n| run | programs | ms per program | exact filter alone | filter, s | run, s | share |")
     print("|---|---|---|---|---|---|---|")
     for directory, samples in journals():
         spent = [
-            min(sum(second for *_, second in judged(directory, samples, make)) for _ in range(5))
-            for make in (_least, ExactFilter)
+            min(sum(second for *_, second in judged(directory, samples, maker)) for _ in range(5))
+            for maker in (make, lambda: Memory(filter=True))
         ]
         each = [f"{1000 * total / len(samples):.2f}" for total in spent]
         run = seconds(directory)
@@ -302,10 +305,10 @@ def cost() -> None:
         )
 
 
-def saved() -> None:
+def saved(make: Maker) -> None:
     """Print what each threshold would have turned away, and what that had scored."""
     runs = [
-        (samples, [verdict for _, verdict, _ in judged(folder, samples, _least)])
+        (samples, [verdict for _, verdict, _ in judged(folder, samples, make)])
         for folder, samples in journals()
     ]
     print("\n| threshold | saved per 1,000 tickets | of m2 | better than the nearest | survived |")
@@ -331,16 +334,28 @@ def saved() -> None:
         )
 
 
-def _least() -> StructuralFilter:
-    return StructuralFilter(1.0)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("programs", type=int, nargs="?", default=20)
+    parser.add_argument("--memory", default="structural", help="a choice of conf/memory")
+    parser.add_argument("--set", nargs="*", default=[], help="options of it: base_url=…")
+    given = parser.parse_args()
+    conf = OmegaConf.load(CONF_DIR / "memory" / f"{given.memory}.yaml")
+    conf.merge_with_dotlist(given.set)
+    threshold = conf.threshold
+    # Nothing that differs is turned away, so that every similarity is seen.
+    conf.merge_with({"filter": True, "threshold": 1.0, "skills": 0})
 
+    def make() -> Memory:
+        return instantiate(conf)
 
-def main(programs: int = 20) -> None:
-    study(programs)
-    again(programs)
-    cost()
-    saved()
+    make().preflight()
+    study(given.programs, make)
+    again(given.programs, make, threshold)
+    if any(journals()):
+        cost(make)
+        saved(make)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -13,20 +13,31 @@ ROOT = Path("runs/benchmarks")
 
 
 def train(name: str, *overrides: str, problem: str = "cvrp") -> Path:
-    """Train into ``runs/benchmarks/<name>`` unless a finished run is there; return its folder."""
+    """Train into ``runs/benchmarks/<name>`` unless a finished run is there; return its folder.
+
+    A run that broke off goes on where it was, or starts over if its code has changed since;
+    its seconds are then those of the last attempt.
+    """
     directory = ROOT / name
     if not (directory / "validation.jsonl").exists():
-        # A broken run has no rows; it starts over.
-        shutil.rmtree(directory, ignore_errors=True)
-        command = [sys.executable, "-m", "specahd.train", f"problem={problem}", "llm=offline"]
+        command = [sys.executable, "-m", "specahd.train"]
         began = time.perf_counter()
-        subprocess.run(
-            [*command, *overrides, "tracking=none", f"hydra.run.dir={directory}"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        if not (directory / "journal.jsonl").exists() or not _succeeds(
+            [*command, f"resume={directory}"]
+        ):
+            shutil.rmtree(directory, ignore_errors=True)
+            fresh = [f"problem={problem}", "llm=offline", "tracking=none", *overrides]
+            subprocess.run(
+                [*command, *fresh, f"hydra.run.dir={directory}"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         (directory / "seconds.txt").write_text(f"{time.perf_counter() - began:.1f}\n")
     return directory
+
+
+def _succeeds(command: list[str]) -> bool:
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def rows(directory: Path, pool: str) -> dict[str, dict]:

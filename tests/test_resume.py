@@ -100,7 +100,7 @@ def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
         (["resume=run", "seed=3"], "seed contradicts the run in run, which has 0; only executor"),
         (["resume=run", "problem=tsp"], "problem contradicts the run in run, which has cvrp; only"),
         (["resume=run", "budget.programs=13"], "budget.programs contradicts the run"),
-        (["resume=run", "experiment=published"], "experiment contradicts the run in run"),
+        (["resume=run", "experiment=paper"], "experiment contradicts the run in run"),
         (["-m", "resume=run", "executor.workers=1,2"], "Expected resume=RUN by itself"),
         (["+resume=run"], "Expected resume=RUN by itself"),
         (["resume=nowhere"], "nowhere holds no run to resume: it has no config.yaml."),
@@ -207,7 +207,7 @@ def test_a_run_is_brought_into_mlflow_afterwards_and_resumed_by_its_id(whole, tm
     [run] = store.search_runs([e.experiment_id for e in store.search_experiments()])
     rows = lines(home / "run" / "validation.jsonl")
     mean = sum(row["improvement"] for row in rows) / len(rows)
-    assert run.data.metrics["final/validation/improvement"] == pytest.approx(mean)
+    assert run.data.metrics["validation/improvement"] == pytest.approx(mean)
     assert run.info.status == "FINISHED"
     # The directory is as the user wrote it, so that a copied folder still fits.
     call("train", f"resume={run.info.run_id}", cwd=home)

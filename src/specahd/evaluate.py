@@ -1,5 +1,6 @@
 """``python -m specahd.evaluate``: repair instances with a frozen checkpoint.
 
+The checkpoint is a directory, or lies in the MLflow store: ``models:/specahd-cvrp@champion``.
 The evaluation directory (``hydra.run.dir``) receives ``rows.jsonl`` (one row per
 instance; equal evaluations are equal under ``cmp``), ``rows-timings.jsonl``,
 ``sandbox.json`` (what confined the programs on this host) and one ``.sol`` file per
@@ -14,15 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from specahd.checkpoint import Checkpoint, thaw
-from specahd.config import CONF_DIR
+from specahd.checkpoint import thaw
 from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
 from specahd.config.door import door, run_directory
-from specahd.core.errors import ConfigError
-from specahd.core.program import Level
+from specahd.model import checkpoint_problem
 from specahd.repair.cases import given_case, make_cases
 from specahd.repair.merge import Accept
 from specahd.repair.rows import expose, run_frozen, summarise, write_rows
@@ -30,14 +28,15 @@ from specahd.repair.study import Policy, compare, replay, write_study
 from specahd.routing.base import AnyProblem
 from specahd.routing.pools import prepare, read_pool
 from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.registry import fetched
 from specahd.tracking.tables import print_policies, print_summaries
 
 
 def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool or on one file."""
-    checkpoint = thaw(Path(config.checkpoint))
-    problem = _problem(config, checkpoint)
-    checkpoint.admit({level: problem.contract(level) for level in Level})
+    with fetched(config.checkpoint, config.tracking.get("uri")) as directory:
+        checkpoint = thaw(directory)
+    problem = checkpoint_problem(checkpoint, config.baseline)
     require_executor(config)
     sandbox = inspect_sandbox(config)
     instances = _instances(config, problem)
@@ -78,17 +77,6 @@ def evaluate(config: DictConfig) -> None:
     )
     if policies:
         print_policies(policies, f"routing on {len(tasks)} regions of {title}")
-
-
-def _problem(config: DictConfig, checkpoint: Checkpoint) -> AnyProblem:
-    """Make the checkpoint's problem again, under the baseline asked for."""
-    path = CONF_DIR / "problem" / f"{checkpoint.problem}.yaml"
-    if not path.is_file():
-        raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
-    asked = {} if config.baseline is None else {"baseline": config.baseline}
-    settings = OmegaConf.merge(OmegaConf.load(path), dict(checkpoint.settings), asked)
-    problem: AnyProblem = instantiate(settings)
-    return problem
 
 
 def _instances(config: DictConfig, problem: AnyProblem) -> list[Any]:

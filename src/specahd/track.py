@@ -1,118 +1,61 @@
 """``python -m specahd.track run=DIR``: bring a run directory into MLflow afterwards.
 
-Finished or broken, what its files tell is logged as it would have been at the time.
+Finished or broken, what its files tell is logged as it would have been at the time;
+what is in MLflow already stays as it is.
 """
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.progress import Progress
 
 from specahd.config.door import CONFIG, door
 from specahd.config.resume import saved_config
-from specahd.core import journal
-from specahd.core.budget import Ledger
-from specahd.core.contract import Reply
-from specahd.core.errors import FileError
-from specahd.core.events import Committed, Observer, RoundEnd
-from specahd.core.program import Level, Outcome, Program, Tier
-from specahd.tracking.observers import Observers
-
-_POOLS = ("selection", "validation")
+from specahd.core.errors import ConfigError, FileError
+from specahd.tracking.delivery import POOLS, Undelivered
+from specahd.tracking.mark import sole
+from specahd.tracking.mlflow import MLflowObserver
 
 
 def track(config: DictConfig) -> None:
-    """Tell the tracker of a run what its directory holds."""
+    """Bring what a run directory holds to where its run tracked, or where the user says."""
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
-    saved: dict[str, Any] = OmegaConf.to_container(saved_config(directory))  # type: ignore[assignment]  # a mapping at the top
-    observer = Observers([instantiate(config.tracking)])
-    observer.on_start(saved, saved["budget"]["programs"], directory)
-    committed = _repeat(directory, Ledger(saved["budget"]["programs"]), observer)
-    complete = all((directory / f"{pool}.jsonl").is_file() for pool in _POOLS)
-    checkpoint = directory / "checkpoint"
+    saved = saved_config(directory)
+    tracker = instantiate(_tracking(config, saved))
+    if not isinstance(tracker, MLflowObserver):
+        raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
+    complete = all((directory / f"{pool}.jsonl").is_file() for pool in POOLS)
     status = "complete" if complete else "interrupted"
-    observer.on_finish(
-        status,
-        _measures(directory) if complete else {},
-        checkpoint if checkpoint.is_dir() else None,
-    )
-    for warning in observer.warnings:
-        sys.stderr.write(warning + "\n")
-    sys.stdout.write(f"{directory}: {committed} programs, {status}; compare with make ui\n")
+    delivery = tracker.delivery(directory)
+    console = Console(stderr=True)
+    progress = Progress(console=console, transient=True, disable=not console.is_terminal)
+    try:
+        with sole(directory), progress:
+            bar = progress.add_task("into MLflow", total=saved.budget.programs)
+            for _ in delivery.close(status):
+                progress.update(bar, completed=delivery.samples)
+    except Undelivered as error:
+        raise ConfigError(f"tracking.uri={tracker.options.uri} does not take it: {error}") from None
+    sys.stdout.write(f"{directory}: {delivery.samples} programs, {status}; compare with make ui\n")
 
 
-def _repeat(directory: Path, ledger: Ledger, observer: Observer) -> int:
-    """Tell what the journal tells; return the number of samples."""
-    replies = {record["sample"]: record for record in journal.read(directory / "wal.jsonl")}
-    seconds: dict[str, dict[str, float]] = {
-        record["sample"]: {
-            str(name): record[name] for name in ("reply", "commit") if name in record
-        }
-        for record in journal.read(directory / "timings.jsonl")
-    }
-    committed = 0
-    for record in journal.read(directory / "journal.jsonl"):
-        if "sample" not in record:
-            measures = {
-                name: float(value)
-                for name, value in record.items()
-                if name != "round" and isinstance(value, int | float)
-            }
-            observer.on_round(RoundEnd(record["round"], measures))
-            continue
-        sample = record["sample"]
-        paid = replies[sample]
-        reply = Reply(paid["reply"], paid["prompt_tokens"], paid["completion_tokens"], paid["cost"])
-        ledger.take()
-        ledger.count(reply, refunds=paid["refunds"])
-        observer.on_commit(_committed(record, reply, seconds.get(sample, {})), ledger.read())
-        committed += 1
-    return committed
-
-
-def _committed(record: Mapping[str, Any], reply: Reply, seconds: Mapping[str, float]) -> Committed:
-    level = Level(record["level"])
-    program = None
-    if record["source"] is not None:
-        program = Program(
-            id=record["sample"],
-            level=level,
-            source=record["source"],
-            idea=record["idea"],
-            operator=record["operator"],
-            parents=tuple(record["parents"]),
-            skills=tuple(record["skills"]),
-            tier=Tier(record["tier"]) if record["tier"] else None,
-        )
-    return Committed(
-        level,
-        record["round"],
-        record["index"],
-        record["operator"],
-        Outcome(record["outcome"]),
-        program,
-        record["score"],
-        record["best"],
-        tuple(record["parents"]),
-        record["detail"],
-        reply=reply,
-        seconds=seconds,
-    )
-
-
-def _measures(directory: Path) -> dict[str, float]:
-    measures = {}
-    for pool in _POOLS:
-        rows = [row for row in journal.read(directory / f"{pool}.jsonl") if row["status"] == "ok"]
-        for name in ("improvement", "baseline_cost", "cost"):
-            if rows:
-                measures[f"{pool}/{name}"] = sum(row[name] for row in rows) / len(rows)
-    return measures
+def _tracking(config: DictConfig, saved: DictConfig) -> DictConfig:
+    """Return how the run tracked, with what the command line changes of that."""
+    keys = [word.lstrip("+").partition("=")[0] for word in HydraConfig.get().overrides.task]
+    chosen = HydraConfig.get().runtime.choices["tracking"]
+    if "tracking" in keys or saved.choices.get("tracking") != chosen:
+        return DictConfig(config.tracking)
+    tracking = OmegaConf.merge(config.tracking, saved.tracking)
+    for key in keys:
+        if key.startswith("tracking."):
+            OmegaConf.update(tracking, key.removeprefix("tracking."), OmegaConf.select(config, key))
+    return DictConfig(tracking)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
 from specahd.config import CONF_DIR
+from specahd.config.ablation import check_ablation
 from specahd.config.compose import (
     inspect_sandbox,
     require_executor,
@@ -24,7 +25,8 @@ from specahd.config.compose import (
     start_executor,
 )
 from specahd.config.door import door, resolved, run_directory, save_config
-from specahd.config.resume import resumed, with_choices
+from specahd.config.resume import check_same, resumed, with_choices
+from specahd.config.sweeps import in_sweep
 from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Proposer
 from specahd.core.errors import (
@@ -40,9 +42,10 @@ from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.design.lower import RepertoireSettings
 from specahd.llm.recorded import Recorder
-from specahd.memory.novelty import NoveltyFilter
+from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.evaluator import TierRule
+from specahd.repair.maps import write_example
 from specahd.repair.merge import Accept
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.system import Penalty
@@ -51,9 +54,11 @@ from specahd.routing.pools import prepare, read_pool
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.past import Past
+from specahd.tracking.machine import save_machine
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.runs import with_directory
+from specahd.tracking.standing import is_complete
 from specahd.tracking.tables import print_summaries
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -75,7 +80,7 @@ class _Parts:
 
     problem: AnyProblem
     proposer: Proposer
-    filters: dict[Level, NoveltyFilter]
+    memories: dict[Level, Memory]
     settings: Settings
     given: Checkpoint | None
 
@@ -97,28 +102,35 @@ def train(config: DictConfig) -> None:
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
         config = resumed(config)
     elif (directory / "journal.jsonl").exists():
-        raise ConfigError(
-            f"{directory} holds a run already; go on with resume={_short(directory)} "
-            "or name another hydra.run.dir."
-        )
+        if not in_sweep():
+            raise ConfigError(
+                f"{directory} holds a run already; go on with resume={_short(directory)} "
+                "or name another hydra.run.dir."
+            )
+        check_same(config, directory)
+        if is_complete(directory):
+            sys.stdout.write(f"{_short(directory)} is complete already\n")
+            return
+        repeat = True
+    check_ablation(config)
     parts = _parts(config)
     require_executor(config)
     sandbox = inspect_sandbox(config)
-    observer = Observers([ProgressObserver(), instantiate(config.tracking)])
+    observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
     bench = _bench(config, parts.problem, observer)
     if not repeat:
         save_config(config, directory)
     save_sandbox(sandbox, directory)
+    save_machine(directory)
     executor = start_executor(config, parts.problem, bench.cases, _tiers(config))
     try:
-        observer.on_start(
-            {**resolved(config), "confinement": sandbox}, config.budget.programs, directory
-        )
+        observer.on_start(resolved(config), config.budget.programs, directory)
         outcome = _search(config, parts, bench, executor, directory, repeat, observer)
         summaries = _examine(parts.problem, bench, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_finish("interrupted" if interrupted else "failed", {}, None)
+        _warn(observer)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(
                 _resumable(f"Cannot write to {directory}: {error.strerror}.", directory)
@@ -130,8 +142,7 @@ def train(config: DictConfig) -> None:
         executor.close()
     target = directory / CHECKPOINT
     observer.on_finish("complete", _measures(summaries), target)
-    for warning in observer.warnings:
-        sys.stderr.write(warning + "\n")
+    _warn(observer)
     print_summaries(
         summaries,
         f"{parts.problem.name}: the checkpoint of round {outcome.winner.round}, seed {config.seed}",
@@ -143,6 +154,11 @@ def train(config: DictConfig) -> None:
             "MLflow UI:  make ui   (then open http://127.0.0.1:5000)",
         ],
     )
+
+
+def _warn(observer: Observers) -> None:
+    for warning in observer.warnings:
+        sys.stderr.write(warning + "\n")
 
 
 def _resumable(sentence: str, directory: Path) -> str:
@@ -161,11 +177,12 @@ def _parts(config: DictConfig) -> _Parts:
         )
     # Made here only so that its options are refused in time; the method makes its own.
     instantiate(config.method.policy)()
-    filters = {level: instantiate(config.memory) for level in Level}
-    for level, novelty in filters.items():
-        novelty.judge(problem.contract(level).seed)
+    memories: dict[Level, Memory] = {level: instantiate(config.memory) for level in Level}
+    for level, memory in memories.items():
+        memory.judge(problem.contract(level).seed)
+        memory.preflight()
     proposer.preflight()
-    return _Parts(problem, proposer, filters, _settings(config), given)
+    return _Parts(problem, proposer, memories, _settings(config), given)
 
 
 def _search(
@@ -194,7 +211,7 @@ def _search(
             proposer=parts.proposer,
             ledger=Ledger(config.budget.programs),
             journal=journal,
-            filters=parts.filters,
+            memories=parts.memories,
             observer=observer,
             past=Past.read(directory) if repeat else None,
             allowance=Allowance(config.budget.max_cost, config.budget.max_tokens),
@@ -295,6 +312,8 @@ def _examine(
         repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
         cases = [bench.cases[index] for index in indices]
         rows = write_rows(directory, pool, problem, cases, repairs)
+        if pool == "validation":
+            write_example(directory, problem, cases, repairs)
         summaries.append(summarise(problem, pool, cases, rows, problem.references))
     return summaries
 

@@ -6,7 +6,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
-from hydra.utils import get_class
+from hydra.plugins.launcher import Launcher
+from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
@@ -41,6 +42,10 @@ DEMANDS = {
     "prepare": [],
     "evaluate": ["checkpoint=c", "pool=validation"],
     "track": ["run=r"],
+    "embed": [],
+    "select": [],
+    "fetch": [],
+    "report": ["runs=r"],
 }
 
 
@@ -79,7 +84,7 @@ def test_every_file_says_what_it_is(choice):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_exists(target):
-    assert get_class(target)
+    assert callable(get_object(target))
 
 
 def test_the_budget_carries_the_name_of_its_file():
@@ -88,8 +93,22 @@ def test_the_budget_carries_the_name_of_its_file():
 
 
 def test_an_experiment_chooses_for_other_groups():
-    config = compose_door("train", "experiment=published")
+    config = compose_door("train", "experiment=paper")
     assert (config.budget.programs, config.search.accept) == (1000, "feasible")
+    quick = compose_door("train", "experiment=quick")
+    assert (quick.budget.name, quick.budget.programs, quick.budget.rounds) == ("smoke", 12, 1)
+    # What the command line says stands above the experiment.
+    assert compose_door("train", "experiment=quick", "budget.programs=3").budget.programs == 3
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib", "submitit_local", "submitit_slurm"])
+def test_every_launcher_composes(launcher):
+    options = [f"hydra/launcher={launcher}"]
+    if launcher == "submitit_slurm":
+        options += ["hydra.launcher.partition=p", "hydra.launcher.timeout_min=600"]
+    config = compose("train", options, return_hydra_config=True)
+    assert issubclass(get_object(config.hydra.launcher._target_), Launcher)
+    assert list(config.hydra.callbacks) == ["door", "sweep"]
 
 
 @pytest.mark.parametrize(

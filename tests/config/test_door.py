@@ -25,6 +25,8 @@ def task(config):
             raise KeyboardInterrupt
         case "bug":
             config.no_such_key
+        case "value":
+            int("no number")
         case "even":
             if config.seed % 2:
                 raise FileError("Odd.")
@@ -38,7 +40,11 @@ def enter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     script = folder.parent / "door.py"
     script.write_text(DOOR)
     return subprocess.run(
-        [sys.executable, script, *arguments], cwd=folder, capture_output=True, text=True, timeout=60
+        [sys.executable, script, "tracking=none", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
 
@@ -70,6 +76,7 @@ def files(folder: Path) -> list[str]:
         (["~seed"], "Interpolation key 'seed' not found."),
         (["executor.workers=0"], "Expected executor.workers in [1, 64], got 0."),
         (["-m", "executor.workers=0,65"], "Expected executor.workers in [1, 64], got 0."),
+        (["-m", "seed=0,1", "search.lag=1,2,0"], "Expected search.lag of at least 1, got 0."),
         (["pools.dir=refuse"], "The pool is torn."),
         (["pools.dir=refuse", "hydra.run.dir=a/b/c"], "The pool is torn."),
     ],
@@ -111,6 +118,27 @@ def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
     done = enter(folder, "pools.dir=even", "-m", "seed=0,1", "hydra.sweep.dir=s")
     assert (done.returncode, done.stderr) == (2, "Odd.\n")
     assert files(folder) == ["s", "s/cvrp-0-seed0", "s/cvrp-0-seed0/done", "s/multirun.yaml"]
+
+
+@pytest.mark.parametrize("bug", ["bug", "value"])
+def test_a_bug_in_another_process_shows_its_own_traceback(folder, bug):
+    done = enter(folder, f"pools.dir={bug}", "-m", "seed=0,1", "hydra/launcher=joblib")
+    assert done.returncode == 1
+    assert "_Broken" in done.stderr
+    assert "no_such_key" in done.stderr or "no number" in done.stderr
+    assert ", in task" in done.stderr
+
+
+def test_an_option_of_a_sweep_may_refer_to_its_job(folder):
+    record = "record='${hydra:runtime.output_dir}/${hydra:job.num}.jsonl'"
+    done = enter(folder, "-m", "seed=range(0,2)", record, "hydra.sweep.dir=s")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_of_an_option_that_is_given_twice_a_sweep_takes_the_last(folder):
+    done = enter(folder, "-m", "executor.workers=65", "executor.workers=1,2", "hydra.sweep.dir=s")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list((folder / "s").glob("*/done"))) == 2
 
 
 def test_a_run_writes_only_what_its_task_writes(folder):

@@ -8,7 +8,7 @@ from conduct import BAD, FAULTS, Schedule, offline
 from server import Server
 
 from specahd.core.errors import ServiceError, TransportError
-from specahd.llm import client
+from specahd.llm import patience
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
 
 SILENT = {"stall", "silence", "blanks"}
@@ -124,7 +124,7 @@ def test_blanks_without_end_are_silence():
 
 
 def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
-    monkeypatch.setattr(client, "MAX_BODY", 2**19)
+    monkeypatch.setattr(patience, "MAX_BODY", 2**19)
     more = "a body of more than 524288 bytes"
     with serve(bad="huge") as server, pytest.raises(TransportError, match=more):
         proposer(server).propose(request())

@@ -16,10 +16,11 @@ from specahd.core.events import Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.core.vocabulary import Constant, Vocabulary
-from specahd.memory.novelty import ExactFilter
+from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
+from specahd.search.asking import REISSUES
 from specahd.search.base import Evaluation
-from specahd.search.engine import REISSUES, Engine
+from specahd.search.engine import Engine
 
 
 def add(a, b):
@@ -114,7 +115,7 @@ def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=Non
             proposer=proposer,
             ledger=ledger,
             journal=journal,
-            filters={Level.LOWER: ExactFilter()},
+            memories={Level.LOWER: Memory(filter=True)},
             observer=Observer(),
         ) as engine,
     ):

@@ -14,20 +14,21 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.core.contract import Parent, Request
-from specahd.core.program import Level, Program
+from specahd.core.program import Level, Outcome, Program
+from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
+from specahd.memory.changes import described
 from specahd.sandbox.guard import guard
-from specahd.search.operators import PARENTS
+from specahd.search.operators import MUTATIONS, PARENTS
 from specahd.search.prompts import INSTRUCTIONS, MAX_IDEA, render
 
 GOLDEN = Path(__file__).parent / "golden"
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+MADE = {
+    name: instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")) for name in PROBLEMS
+}
 CONTRACTS = {
-    (problem, level): instantiate(
-        OmegaConf.load(CONF_DIR / "problem" / f"{problem}.yaml")
-    ).contract(level)
-    for problem in PROBLEMS
-    for level in Level
+    (name, level): problem.contract(level) for name, problem in MADE.items() for level in Level
 }
 NEAR_TO_LATER = """\
     gain = distance_matrix[0, unvisited_nodes] - distance_matrix[current_node, unvisited_nodes]
@@ -81,6 +82,46 @@ def shown(contract):
     return Program(f"{contract.level}-1-0012", contract.level, source, idea, "e2")
 
 
+def records(contract, coordinates):
+    """Return skill records of all kinds: with conditions, without, with failures."""
+    program = shown(contract)
+    seed = contract.seed
+    failure = Outcome.TIMEOUT if contract.level is Level.LOWER else Outcome.EMPTY_REGIONS
+    kinds = (
+        (
+            (program, seed, 1, described(program, seed), 64, 25, 12, 0.004321),
+            {
+                "helped": (Condition(coordinates[1], 1.24), Condition(coordinates[4], -0.87)),
+                "failed": (Condition(coordinates[0], 1.61),),
+            },
+        ),
+        (
+            (
+                replace(seed, id=f"{contract.level}-2-0003"),
+                program,
+                2,
+                described(seed, program),
+                *(64, 2, 5, -0.00101),
+            ),
+            {},
+        ),
+        (
+            (
+                replace(program, id=f"{contract.level}-2-0005"),
+                seed,
+                1,
+                "Try the farthest first. Code: `near` became `far`.",
+                *(64, 0, 58, -0.0321),
+            ),
+            {
+                "failed": (Condition(coordinates[2], -0.55),),
+                "failures": {failure: 7, Outcome.CRASHED: 1},
+            },
+        ),
+    )
+    return tuple(Skill(*values, **more) for values, more in kinds)
+
+
 def request(contract, operator, **more):
     parents = (Parent(shown(contract), 0.012345), Parent(contract.seed, 0.00421))
     return Request(
@@ -95,6 +136,7 @@ def request(contract, operator, **more):
     )
 
 
+NAMES = ("log_size", "elongation", "slack", "detour", "edge_mean")
 CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in PARENTS]
 
 
@@ -102,7 +144,9 @@ CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator
     ("problem", "level", "operator"), CASES, ids=["-".join(case) for case in CASES]
 )
 def test_the_whole_prompt(problem, level, operator):
-    prompt = render(request(CONTRACTS[problem, level], operator))
+    contract = CONTRACTS[problem, level]
+    told = records(contract, MADE[problem].descriptor_names) if operator in MUTATIONS else ()
+    prompt = render(request(contract, operator, skills=told))
     path = GOLDEN / f"{problem}-{level}-{operator}.txt"
     if os.environ.get("SPECAHD_GOLDEN") == "write":
         path.write_text(prompt, encoding="utf-8")
@@ -143,7 +187,8 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
 
 def test_a_prompt_is_plain_text_and_short(contract):
     for operator in PARENTS:
-        prompt = render(request(contract, operator))
+        told = records(contract, NAMES) if operator in MUTATIONS else ()
+        prompt = render(request(contract, operator, skills=told))
         assert prompt.isascii()
         assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
         assert len(prompt.split()) < 1200
@@ -169,12 +214,47 @@ def test_a_program_drawn_twice_is_shown_once(contract):
     assert "the core of program 1." in prompt
 
 
-def test_skills_are_shown_when_there_are_any(contract):
-    skills = ("Ranking by regret helped on long regions.", "A fixed cut-off failed on dense ones.")
-    with_them = render(request(contract, "m1", skills=skills))
+def lessons(prompt):
+    """Return the lines of the section that the skill records make."""
+    [section] = [part for part in prompt.split("\n\n") if part.startswith("What earlier changes")]
+    return section.split("\n")
+
+
+def test_skill_records_are_a_section_of_their_own(contract):
+    with_them = render(request(contract, "m1", skills=records(contract, NAMES)))
     without = render(request(contract, "m1"))
-    section = "What earlier changes have shown:\n- " + "\n- ".join(skills) + "\n\n"
+    section = "\n".join(lessons(with_them)) + "\n\n"
     assert with_them.replace(section, "") == without != with_them
+    assert with_them.index("Program 1, score") < with_them.index(section)
+    assert with_them.index(section) < with_them.index("Modify the structure")
+
+
+def test_the_record_of_a_parent_tells_how_it_came_about(contract):
+    told = records(contract, NAMES)
+    _, own, other, _ = lessons(render(request(contract, "m2", skills=told)))
+    assert own.startswith("- How program 1 came about: " + shown(contract).idea)
+    assert other.startswith("- Another change: " + contract.seed.idea)
+    _, first, *_ = lessons(render(request(contract, "m2", skills=told[1:])))
+    assert first == other
+
+
+def test_a_record_says_what_was_measured_and_nothing_that_was_not(contract):
+    units = {Level.LOWER: "regions", Level.UPPER: "instances"}[contract.level]
+    prompt = render(request(contract, "m3", skills=records(contract, NAMES)))
+    _, own, second, third = lessons(prompt)
+    assert own.endswith(
+        f"Mean gain +0.432 %, better on 25 and worse on 12 of 64 {units}. Helped where "
+        "elongation +1.2 sd, edge mean -0.9 sd. Failed where log size +1.6 sd."
+    )
+    assert second.endswith(f"Mean gain -0.101 %, better on 2 and worse on 5 of 64 {units}.")
+    assert "Helped" not in third
+    failure = {Level.LOWER: "timeout", Level.UPPER: "empty regions"}[contract.level]
+    assert third.endswith(f"Failed where slack -0.6 sd. No answer on 7 ({failure}), 1 (crashed).")
+
+
+def test_records_bear_no_identifiers(contract):
+    prompt = render(request(contract, "m1", skills=records(contract, NAMES)))
+    assert not re.search(r"(lower|upper)-\d|-seed", prompt)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,26 @@
-"""What MLflow keeps of a run, in real sqlite stores."""
+"""What MLflow keeps of a run, in real sqlite stores, written by real processes."""
 
+import json
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import psutil
+import pytest
+from mlflow import MlflowClient
+from written import BEGAN, SOURCE, Written
+
+from specahd.core.budget import Spent
+from specahd.core.contract import Reply
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.events import Committed
+from specahd.core.program import Level, Outcome
+from specahd.tracking.delivery import Undelivered
+from specahd.tracking.mark import Mark, sole
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
 
@@ -12,54 +28,85 @@ TELL = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from conftest import tell_small_run
+from written import Written
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
 
-told = MLflowObserver("sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial", 60)
+run = Written(Path(sys.argv[2]))
+store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
+told = MLflowObserver(*store, candidates="table", patience=180)
 observers = Observers([told])
-tell_small_run(observers, Path(sys.argv[2]))
+observers.on_start({}, 10, run.directory)
+run.commit(10)
+observers.on_finish("complete", {}, None)
 print(observers.warnings)
 """
+HANG = TELL.replace('observers.on_finish("complete", {}, None)', "input()")
 
 
-def observer(folder: Path, **options: float) -> MLflowObserver:
-    return MLflowObserver(
-        f"sqlite:///{folder}/m/mlflow.db", f"{folder}/m/artifacts", "trial", **options
-    )
+@pytest.fixture(scope="session")
+def store(tmp_path_factory) -> Path:
+    """A folder with a store that all tests of a process share."""
+    return tmp_path_factory.mktemp("store")
 
 
-def start(folder: Path, directory: str) -> subprocess.Popen[str]:
+def observer(folder: Path, **options) -> MLflowObserver:
+    options = {"uri": f"sqlite:///{folder}/mlflow.db", "patience": 180} | options
+    return MLflowObserver(artifacts=f"{folder}/artifacts", experiment="trial", **options)
+
+
+def bring(run: Written, folder: Path, status: str = "complete", **options) -> None:
+    """Bring a run in without a process of its own."""
+    for _ in observer(folder, **options).delivery(run.directory).close(status):
+        pass
+
+
+def stored(run: Path, folder: Path) -> tuple[MlflowClient, Any, list]:
+    """Return the run of a training and those of its candidates."""
+    client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
+    experiments = [client.get_experiment_by_name("trial").experiment_id]
+    [training] = client.search_runs(experiments, f"tags.directory = '{run}'")
+    below = f"tags.`mlflow.parentRunId` = '{training.info.run_id}'"
+    return client, training, client.search_runs(experiments, below)
+
+
+def start(program: str, folder: Path, directory: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", TELL, Path(__file__).parent, directory],
+        [sys.executable, "-c", program, Path(__file__).parent, directory],
         cwd=folder,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def runs(uri: str) -> list:
-    from mlflow import MlflowClient
+def wait_for(directory: Path, records: int) -> None:
+    """Wait until so many records are in MLflow."""
+    until = time.monotonic() + 120
+    while (Mark.read(directory) or Mark("")).records < records:
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
-    client = MlflowClient(uri)
-    experiment = client.get_experiment_by_name("trial")
-    return [(client, run) for run in client.search_runs([experiment.experiment_id])]
+
+@pytest.fixture
+def run(tmp_path):
+    written = Written(tmp_path / "run")
+    written.commit(20)
+    written.end_round()
+    return written
 
 
-def test_one_run_holds_parameters_metrics_by_step_and_the_checkpoint(tmp_path, tell):
-    began = time.perf_counter()
-    told = observer(tmp_path, patience=60)
-    told.on_start({}, 0, tmp_path)  # measured apart: a hook must not wait for the import
-    assert time.perf_counter() - began < 0.5
-    told.on_finish("failed", {}, None)
-    tell(observer(tmp_path, patience=60), tmp_path / "run")
-
-    [(client, run), (_, other)] = runs(f"sqlite:///{tmp_path}/m/mlflow.db")
-    assert other.info.status == "FAILED"
-    assert run.info.status == "FINISHED"
-    assert run.info.run_name == "cvrp-specahd-offline-seed3"
-    assert run.data.params == {
+def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):
+    run.finish()
+    bring(run, store)
+    client, training, _ = stored(run.directory, store)
+    name, data = training.info.run_id, training.data
+    assert (training.info.status, training.info.run_name) == (
+        "FINISHED",
+        "cvrp-specahd-offline-seed3",
+    )
+    assert data.params == {
         "problem": "cvrp",
         "method": "specahd",
         "llm": "offline",
@@ -67,50 +114,296 @@ def test_one_run_holds_parameters_metrics_by_step_and_the_checkpoint(tmp_path, t
         "problem.baseline": "nearest",
         "problem.max_size": "50",
         "search.penalty.weight": "1.0",
+        "pools.dir": "pools",
+        "pools.seed": "1",
+        "budget.programs": "40",
+        "budget.lower_train": "1",
+        "budget.upper_train": "2",
+        "budget.selection": "2",
+        "budget.validation": "2",
     }
-    best = client.get_metric_history(run.info.run_id, "lower/best")
-    assert [(metric.step, metric.value) for metric in best] == [(i + 1, i / 100) for i in range(10)]
-    assert run.data.metrics["outcome/ok"] == 16
-    assert run.data.metrics["outcome/parse_error"] == 4
-    assert run.data.metrics["spent/tickets"] == 20
-    assert run.data.metrics["round/J"] == 0.25
-    assert run.data.metrics["final/validation"] == 0.125
-    [artifact] = client.list_artifacts(run.info.run_id, "checkpoint")
-    assert artifact.path == "checkpoint/manifest.json"
+    assert data.tags["mlflow.source.git.commit"] == "c0ffee"
+    assert data.tags["version.numpy"] == "2.0"
+    assert data.tags["sandbox.seccomp"] == "enforced"
+    assert data.tags["directory"] == str(run.directory)
+    best = client.get_metric_history(name, "lower/best")
+    assert [(m.step, m.value, m.timestamp) for m in best] == [
+        (i + 1, i / 100, 1000 * (BEGAN + i)) for i in range(0, 20, 2)
+    ]
+    tokens = client.get_metric_history(name, "spent/completion_tokens")
+    assert [metric.value for metric in tokens] == [i * (i + 1) / 2 for i in range(1, 20)]
+    expected = {
+        "outcome/ok": 16,
+        "outcome/parse_error": 4,
+        "spent/tickets": 20,
+        "spent/cost": 10,
+        "programs_per_minute": 60,
+        "round/J": 0.25,
+        "round/U": 0.375,
+        "round/penalty": 0.0625,
+        "selection/improvement": 0.5,
+        "validation/improvement": 0.125,
+        "validation/cost": 7,
+    }
+    assert data.metrics | expected == pytest.approx(data.metrics)
+    artifacts = {
+        path: {Path(a.path).name for a in client.list_artifacts(name, path)}
+        for path in ("run", "checkpoint", "figures")
+    }
+    assert artifacts["checkpoint"] == {"manifest.json"}
+    assert artifacts["figures"] == {"convergence.png", "routes.png"}
+    assert artifacts["run"] >= {"config.yaml", "journal.jsonl", "responses.jsonl", "wal.jsonl"}
+
+
+def test_each_candidate_is_a_nested_run_with_its_source(run, store):
+    bring(run, store)
+    client, training, candidates = stored(run.directory, store)
+    assert len(candidates) == 20
+    by_name = {candidate.info.run_name: candidate for candidate in candidates}
+    good, bad = by_name["upper-1-0003"], by_name["lower-1-0004"]
+    assert good.data.tags["mlflow.parentRunId"] == training.info.run_id
+    assert good.data.tags["mlflow.note.content"] == "Take the first."
+    assert good.data.params == {
+        "problem": "cvrp",
+        "method": "specahd",
+        "llm": "offline",
+        "seed": "3",
+        "level": "upper",
+        "round": "1",
+        "operator": "e1",
+        "parents": "upper-seed",
+    }
+    assert (good.data.metrics["score"], good.data.metrics["cost"]) == (0.03, 0.5)
+    assert (good.info.end_time, good.info.start_time) == (1000 * (BEGAN + 3), 1000 * (BEGAN + 1))
+    folder = Path(good.info.artifact_uri.removeprefix("file://"))
+    assert (folder / "program.py").read_text() == SOURCE
+    assert (bad.info.status, bad.data.tags["outcome"]) == ("FAILED", "parse_error")
+    assert bad.data.tags["detail"] == "There is no code."
+    assert [a.path for a in client.list_artifacts(bad.info.run_id)] == ["reply.txt"]
+
+
+@pytest.mark.parametrize(("way", "files"), [("table", ["candidates.json"]), ("none", [])])
+def test_candidates_are_a_table_or_nothing(run, store, way, files):
+    bring(run, store, candidates=way)
+    client, training, candidates = stored(run.directory, store)
+    assert candidates == []
+    found = client.list_artifacts(training.info.run_id)
+    assert [a.path for a in found if not a.is_dir] == files
+    if files:
+        path = client.download_artifacts(training.info.run_id, *files)
+        table = pd.read_json(path, orient="split")
+        assert len(table) == 20
+        row = table.loc[3, ["candidate", "score", "source"]]
+        assert row.tolist() == ["upper-1-0003", 0.03, SOURCE]
+
+
+def test_a_run_is_followed_while_it_goes_on(run, store):
+    told = observer(store)
+    began = time.perf_counter()
+    told.on_start({}, 40, run.directory)
+    assert time.perf_counter() - began < 0.5
+    wait_for(run.directory, records=21)
+    _, training, candidates = stored(run.directory, store)
+    assert (training.info.status, len(candidates)) == ("RUNNING", 20)
+    run.commit(10)
+    told.on_finish("failed", {}, None)
+    _, training, candidates = stored(run.directory, store)
+    assert (training.info.status, len(candidates)) == ("FAILED", 30)
+
+
+def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
+    bring(run, store, "interrupted")
+    _, before, _ = stored(run.directory, store)
+    assert before.info.status == "KILLED"
+    run.commit(10)
+    run.finish()
+    bring(run, store)
+    bring(run, store)
+    client, training, candidates = stored(run.directory, store)
+    assert (training.info.run_id, training.info.status) == (before.info.run_id, "FINISHED")
+    assert len(candidates) == 30
+    best = client.get_metric_history(training.info.run_id, "upper/best")
+    assert [metric.step for metric in best] == list(range(2, 31, 2))
+
+
+@pytest.mark.parametrize("lost", ["records", "run"])
+def test_what_was_written_before_its_mark_is_not_written_twice(run, store, lost):
+    bring(run, store)
+    mark = Mark.read(run.directory)
+    mark.records = 7
+    if lost == "run":
+        mark.run_id = ""
+    mark.write(run.directory)
+    run.commit(1)
+    bring(run, store)
+    client, training, candidates = stored(run.directory, store)
+    names = sorted(candidate.info.run_name for candidate in candidates)
+    assert names == sorted(f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(21))
+    tickets = client.get_metric_history(training.info.run_id, "spent/tickets")
+    assert [metric.step for metric in tickets] == list(range(1, 22))
+
+
+def test_a_run_whose_run_was_deleted_gets_another(run, store):
+    bring(run, store, candidates="none")
+    client, before, _ = stored(run.directory, store)
+    client.delete_run(before.info.run_id)
+    bring(run, store, candidates="none")
+    _, training, _ = stored(run.directory, store)
+    assert training.info.run_id != before.info.run_id
+    assert training.data.metrics["spent/tickets"] == 20
+
+
+def test_a_run_belongs_to_the_sweep_whose_folder_holds_it(run, store):
+    sweep = run.directory.parent / "sweep.json"
+    sweep.write_text(json.dumps({"run_id": "a" * 32}))
+    bring(run, store, candidates="none")
+    _, training, _ = stored(run.directory, store)
+    assert training.data.tags["mlflow.parentRunId"] == "a" * 32
+
+
+def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "pools" / "cvrp"
+    folder.mkdir(parents=True)
+    pools = {pool: {"a.vrp": "1", "b.vrp": "2"} for pool in ("lower_train", "validation")}
+    (folder / "manifest.json").write_text(json.dumps({"pools": pools}))
+    out = {"outs": [{"path": "pools/cvrp/validation", "md5": "ab12.dir"}]}
+    (tmp_path / "dvc.lock").write_text(json.dumps({"stages": {"prepare": out}}))
+    run = Written(tmp_path / "run")
+    bring(run, store, candidates="none")
+    _, training, _ = stored(run.directory, store)
+    sets = {i.dataset.name: i.dataset for i in training.inputs.dataset_inputs}
+    assert sets.keys() == {"cvrp/lower_train", "cvrp/validation"}
+    assert sets["cvrp/validation"].digest == "ab12.dir"
+    assert json.loads(sets["cvrp/lower_train"].profile) == {"instances": 2, "used": 1}
+
+
+def test_requests_to_the_model_are_traces_if_asked_for(run, store):
+    told = observer(store, candidates="none", traces=True)
+    told.on_start({}, 20, run.directory)
+    for index in range(2):
+        sample = Committed(
+            *((Level.LOWER, Level.UPPER)[index], 1, index, "e1", Outcome.OK, None, None, None),
+            prompt=f"Write program {index}.",
+            reply=Reply("a reply"),
+        )
+        told.on_commit(sample, Spent(0, 0, 0, 0, 0, 0.0))
+    told.on_finish("complete", {}, None)
+    client, training, _ = stored(run.directory, store)
+    traces = client.search_traces(locations=[training.info.experiment_id])
+    assert len(traces) == 20
+    [trace] = [t for t in traces if t.info.tags["candidate"] == "upper-1-0001"]
+    [span] = trace.data.spans
+    assert span.inputs["messages"][0]["content"] == "Write program 1."
+    assert span.outputs["choices"][0]["message"]["content"] == "a reply"
+    assert trace.info.token_usage["total_tokens"] == 11
+    assert trace.info.execution_duration == 500
 
 
 def test_processes_that_meet_at_a_fresh_store_all_keep_their_runs(tmp_path):
-    processes = [start(tmp_path, f"run{index}") for index in range(3)]
+    processes = [start(TELL, tmp_path, f"run{index}") for index in range(3)]
     for process in processes:
-        out, error = process.communicate(timeout=120)
+        out, error = process.communicate(timeout=180)
         assert (process.returncode, out, error) == (0, "[]\n", "")
-    found = runs(f"sqlite:///{tmp_path}/mlruns/mlflow.db")
-    assert [run.info.status for _, run in found] == ["FINISHED"] * 3
+    for index in range(3):
+        _, training, _ = stored(tmp_path / f"run{index}", tmp_path / "mlruns")
+        assert training.info.status == "FINISHED"
+        assert training.data.metrics["spent/tickets"] == 10
     assert (tmp_path / "mlruns" / "artifacts").is_dir()
 
 
-def test_a_store_that_cannot_be_opened_is_one_warning(tmp_path, tell):
-    (tmp_path / "m").write_text("a file where the folder should be")
-    observers = Observers([observer(tmp_path)])
-    tell(observers, tmp_path / "run")
+def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
+    process = start(HANG, tmp_path, "run")
+    wait_for(tmp_path / "run", records=10)
+    [clerk] = psutil.Process(process.pid).children()
+    process.kill()
+    process.communicate()
+    psutil.wait_procs([clerk], timeout=60)
+    assert not clerk.is_running()
+    _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
+    assert training.info.status == "KILLED"
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("sqlite:///{}/file/mlflow.db", "FileExistsError"),
+        ("sqlite:///{}/torn.db", "file is not a database"),
+        ("elsewhere://{}", "elsewhere"),
+        ("http://name:canary@127.0.0.1:1/{}", "Connection refused"),
+    ],
+)
+def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place, reason):
+    (tmp_path / "file").write_text("a file where the folder should be")
+    (tmp_path / "torn.db").write_text("no database" * 1000)
+    with pytest.raises(Undelivered) as raised:
+        bring(run, tmp_path, uri=place.format(tmp_path))
+    assert reason in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
+    written = [str(raised.value), *(path.read_text() for path in run.directory.iterdir())]
+    assert not [text for text in written if "canary" in text]
+
+
+def test_a_store_that_stays_closed_is_one_warning_and_not_waited_for(run, tmp_path):
+    observers = Observers([observer(tmp_path, uri="elsewhere://x")])
+    observers.on_start({}, 20, run.directory)
+    observers.on_finish("complete", {}, None)
     [warning] = observers.warnings
-    assert warning.startswith("MLflowObserver stopped: FileExistsError")
+    assert warning.startswith("MLflow lacks some of this run (")
+    assert f"python -m specahd.track run={run.directory}" in warning
+    assert "\n" not in warning
 
 
-def test_a_slow_store_is_not_waited_for_beyond_patience(tmp_path, tell, monkeypatch):
-    told = observer(tmp_path, patience=0.2)
-    monkeypatch.setattr("specahd.tracking.mlflow._Store.open_run", lambda *_: time.sleep(5))
+def test_a_silent_store_is_not_waited_for_beyond_patience(run, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        observers = Observers([observer(tmp_path, uri=place, patience=3)])
+        observers.on_start({}, 20, run.directory)
+        began = time.perf_counter()
+        observers.on_finish("complete", {}, None)
+        assert 2.5 < time.perf_counter() - began < 10
+    [warning] = observers.warnings
+    assert "no answer within 3 s" in warning
+
+
+def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
+    told = observer(tmp_path)
+    told.on_start({}, 20, run.directory)
+    [clerk] = psutil.Process().children()
+    clerk.kill()
     observers = Observers([told])
-    began = time.perf_counter()
-    tell(observers, tmp_path / "run")
-    assert time.perf_counter() - began < 2
+    observers.on_finish("complete", {}, None)
     [warning] = observers.warnings
-    assert "took more than 0.2 s" in warning
+    assert "its process ended" in warning
 
 
-def test_an_interrupted_run_is_marked_so(tmp_path):
-    told = observer(tmp_path, patience=60)
-    told.on_start({"seed": 1}, 10, tmp_path)
-    told.on_finish("interrupted", {}, None)
-    [(_, run)] = runs(f"sqlite:///{tmp_path}/m/mlflow.db")
-    assert (run.info.status, run.info.run_name) == ("KILLED", "seed1")
+def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
+    told = observer(store, candidates="none")
+    with sole(run.directory):
+        told.on_start({}, 20, run.directory)
+        # Longer than it takes to find a store closed for good.
+        time.sleep(5)
+    told.on_finish("complete", {}, None)
+    _, training, _ = stored(run.directory, store)
+    assert training.data.metrics["spent/tickets"] == 20
+
+
+def test_one_process_at_a_time_brings_a_run(tmp_path):
+    refused = pytest.raises(FileError, match="Another process is bringing")
+    with sole(tmp_path), refused, sole(tmp_path):
+        pass
+    with sole(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"candidates": "all"}, "Expected tracking.candidates to be one of nested, table, none"),
+        ({"traces": "yes"}, "Expected tracking.traces to be true or false, got 'yes'."),
+        ({"patience": 0}, "Expected tracking.patience above 0, got 0."),
+    ],
+)
+def test_options_out_of_range_are_refused(tmp_path, options, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        observer(tmp_path, **options)

@@ -1,9 +1,12 @@
 """The one way in: starts Hydra for a door and tells the user in one sentence what to mend."""
 
 import functools
+import multiprocessing
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,13 +17,16 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.experimental.callback import Callback
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register, validate
 from specahd.config.sentences import REFUSALS, sentence
+from specahd.config.sweeps import check_jobs
 from specahd.core.errors import RunFailed, TransportError, UserError
+from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
 
@@ -65,9 +71,14 @@ def door(
     token = _VISIT.set(visit)
     try:
         with _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
-            entry(_guarded(task, visit))()
-    except _Refused as refused:
-        return _leave(visit, *refused.args)
+            try:
+                entry(_guarded(task, visit))()
+            finally:
+                visit.end_sweep()
+    except (_Refused, _Ended) as end:
+        return _leave(visit, *end.args)
+    except BrokenProcessPool:
+        return _leave(visit, "A job of the sweep was killed, perhaps for want of memory.", FAILED)
     except UserError as error:
         return _leave(visit, str(error), REFUSED)
     except REFUSALS as error:
@@ -119,13 +130,27 @@ def save_config(config: DictConfig, directory: Path) -> Path:
 
 
 class Witness(Callback):
-    """Notes what Hydra is about to create; ``conf/hydra/default.yaml`` asks for it."""
+    """Notes what Hydra is about to do, and refuses a sweep of which one job is refused.
+
+    ``conf/hydra/default.yaml`` asks for it.
+    """
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
         self._note(config, "hydra.run.dir")
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         self._note(config, "hydra.sweep.dir")
+        # Hydra would turn an Exception into a warning.
+        try:
+            check_jobs(config)
+        except UserError as error:
+            raise _Refused(str(error), REFUSED) from None
+        except REFUSALS as error:
+            raise _Refused(sentence(error), REFUSED) from None
+        _VISIT.get().sweep = config
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        _VISIT.get().sweep = None
 
     @staticmethod
     def _note(config: DictConfig, key: str) -> None:
@@ -142,11 +167,21 @@ class _Visit:
     directory: Path | None = None
     # The outermost ancestor of the directory that was not there before.
     outermost: Path | None = None
+    # The configuration of a sweep that is going on, and whether one broke off.
+    sweep: DictConfig | None = None
+    broken: bool = False
 
     def note(self, directory: Path) -> None:
         self.directory = directory.absolute()
         missing = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
         self.outermost = missing[-1] if missing else None
+
+    def end_sweep(self) -> None:
+        """Tell Hydra's callbacks that a sweep broke off, of which Hydra tells them nothing."""
+        if self.sweep is not None:
+            sweep, self.sweep, self.broken = self.sweep, None, True
+            for callback in sweep.hydra.callbacks.values():
+                instantiate(callback).on_multirun_end(config=sweep)
 
     def clear(self) -> None:
         """Remove the folders that this visit made and put nothing in."""
@@ -164,32 +199,59 @@ class _Visit:
 class _Refused(BaseException):
     """A job's last sentence and exit status on their way to the door.
 
-    Not an Exception, so that Hydra neither reports it nor starts the sweep's
-    other jobs; it also crosses the process boundary of a parallel launcher.
+    Not an Exception, so that Hydra neither reports it nor starts the sweep's other jobs.
     """
+
+
+class _Ended(Exception):
+    """The same on its way from a parallel launcher's process.
+
+    An Exception, so that jobs beside it go on: Hydra hands it over when they have ended.
+    """
+
+
+class _Broken(Exception):
+    """A bug in another process; the message is its traceback, which pickling would lose."""
 
 
 _VISIT: ContextVar[_Visit] = ContextVar("visit")
 
 
 def _guarded(task: Task, visit: _Visit) -> Task:
+    home = os.getpid()
+
     @functools.wraps(task)
     def run(config: DictConfig) -> None:
         visit.started = True
+        away = os.getpid() != home
+        if multiprocessing.parent_process() is not None:
+            # A worker of joblib's would work on for nobody.
+            die_with_parent(home)
         try:
             validate(config)
             task(config)
-        except UserError as error:
-            raise _Refused(str(error), REFUSED) from None
-        except (RunFailed, TransportError) as error:
-            raise _Refused(str(error), FAILED) from None
-        except InstantiationException as error:
-            # Hydra wraps what the constructor of a `_target_` raised.
-            if not isinstance(error.__cause__, UserError):
+        except Exception as error:
+            end = _end(error)
+            if end is None and not away:
                 raise
-            raise _Refused(str(error.__cause__), REFUSED) from None
+            if end is None:
+                raise _Broken(f"\n{traceback.format_exc()}") from None
+            raise (_Ended if away else _Refused)(*end) from None
 
     return run
+
+
+def _end(error: Exception) -> tuple[str, int] | None:
+    """Return the last sentence and the exit status for what ended a task, None for a bug."""
+    match error:
+        case UserError():
+            return str(error), REFUSED
+        case RunFailed() | TransportError():
+            return str(error), FAILED
+        case InstantiationException(__cause__=UserError() as cause):
+            # Hydra wraps what the constructor of a `_target_` raised.
+            return str(cause), REFUSED
+    return None
 
 
 @contextmanager
@@ -216,7 +278,12 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
 
 def _leave(visit: _Visit, message: str, status: int) -> int:
     visit.clear()
-    sys.stderr.write("\n".join(message.splitlines()[:_LINES]) + "\n")
+    lines = message.splitlines()[:_LINES]
+    if visit.broken and visit.directory is not None and any(visit.directory.glob(f"*/{CONFIG}")):
+        here, there = Path.cwd(), visit.directory
+        short = there.relative_to(here) if there.is_relative_to(here) else there
+        lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={short}")
+    sys.stderr.write("\n".join(lines) + "\n")
     return status
 
 

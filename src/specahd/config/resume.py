@@ -1,6 +1,6 @@
 """Going on with a run: its own configuration, and what may be different this time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from yaml import YAMLError
 
-from specahd.config.door import CONFIG
+from specahd.config.door import CONFIG, resolved
 from specahd.core.errors import ConfigError, FileError
 
 CHANGEABLE = ("executor", "tracking", "sandbox", "llm", "record", "search.samplers")
@@ -65,6 +65,32 @@ def resumed(config: DictConfig) -> DictConfig:
     return saved
 
 
+def check_same(config: DictConfig, directory: Path) -> None:
+    """Refuse to go on with a sweep's job in a directory that holds another run.
+
+    Parameters
+    ----------
+    config
+        As composed for the job.
+
+    Raises
+    ------
+    ConfigError
+        An option contradicts that run.
+    FileError
+        The configuration in the directory is torn.
+    """
+    wanted = dict(_flat(OmegaConf.to_container(OmegaConf.create(resolved(config)))))
+    had = dict(_flat(OmegaConf.to_container(saved_config(directory))))
+    for key in sorted(wanted.keys() | had.keys()):
+        option = key.removeprefix("choices.")
+        if not _may_change(option) and wanted.get(key) != had.get(key):
+            raise ConfigError(
+                f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
+                "name another hydra.sweep.dir."
+            )
+
+
 def saved_config(directory: Path) -> DictConfig:
     """Return the configuration that a run left in its directory.
 
@@ -116,3 +142,11 @@ def _may_change(key: str) -> bool:
 
 def _plain(value: Any) -> Any:
     return OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+
+
+def _flat(values: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(values, dict):
+        yield prefix, values
+        return
+    for key, value in values.items():
+        yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))

@@ -5,6 +5,7 @@ group whose choices bring keys of their own (``_target_`` and its arguments) is
 ``Any``: Hydra still refuses a key that the chosen file does not have.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ from specahd.config.options import (
 from specahd.core.errors import ConfigError
 
 STUDIES = ("routing",)
+DEVICES = ("auto", "cpu", "cuda")
 
 
 class Schema(Protocol):
@@ -76,6 +78,7 @@ class EvaluateConfig:
     accept: str | None = None
     study: str | None = None
     executor: Any = MISSING
+    tracking: Any = MISSING
     pools: Pools = field(default_factory=Pools)
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxOptions = field(default_factory=SandboxOptions)
@@ -121,11 +124,108 @@ class TrackConfig:
         """Accept any run directory; the door looks into it."""
 
 
+@dataclass
+class SelectConfig:
+    """What ``python -m specahd.select`` accepts; null options let any run count."""
+
+    problem: Any = MISSING
+    budget: Any = None
+    sweep: str | None = None
+    tracking: Any = MISSING
+    pools: Pools = field(default_factory=Pools)
+
+    def validate(self) -> None:
+        """Refuse values out of range, and a tracker that keeps no runs."""
+        if "uri" not in self.tracking:
+            raise ConfigError("Expected tracking=mlflow: runs are selected from its store.")
+        if self.sweep is not None and not re.fullmatch("[0-9a-f]{32}", self.sweep):
+            raise ConfigError(f"Expected sweep to be a run id of MLflow, got {self.sweep!r}.")
+        self.pools.validate()
+
+
+@dataclass
+class ServedModel:
+    """A model of the embedding server: folder (None: its name), prefix, tokens (None: all)."""
+
+    path: str | None = None
+    prefix: str = ""
+    max_tokens: int | None = None
+
+
+@dataclass
+class EmbedConfig:
+    """What ``python -m specahd.embed`` accepts."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    device: str = "auto"
+    models_dir: str = "embedding_model"
+    models: dict[str, ServedModel] = field(default_factory=dict)
+    serve: list[str] | None = None
+    trust_remote_code: bool = False
+    batch_size: int = 32
+    wait_ms: float = 5
+    queue: int = 1024
+    max_texts: int = 256
+    max_characters: int = 32768
+
+    def validate(self) -> None:
+        """Refuse values out of range, and models that are not described."""
+        within("port", self.port, 0, 65535)
+        one_of("device", self.device, DEVICES)
+        if self.serve == [] or not self.models:
+            raise ConfigError("Expected serve to name at least one model, got none.")
+        for name in self.serve or ():
+            one_of("serve", name, tuple(self.models))
+        for name, model in self.models.items():
+            if model.max_tokens is not None:
+                within(f"models.{name}.max_tokens", model.max_tokens, 1)
+        within("batch_size", self.batch_size, 1, 4096)
+        within("wait_ms", self.wait_ms, 0, 1000)
+        within("max_texts", self.max_texts, 1, 4096)
+        within("max_characters", self.max_characters, 1, 1_000_000)
+        # Else a request that is allowed could never be answered.
+        within("queue", self.queue, self.max_texts)
+
+
+@dataclass
+class ReportConfig:
+    """What ``python -m specahd.report`` accepts; evaluations None: the runs' own rows."""
+
+    runs: str = MISSING
+    evaluations: str | None = None
+    tracking: Any = MISSING
+
+    def validate(self) -> None:
+        """Accept any folders; the door looks into them."""
+
+
+@dataclass
+class FetchConfig:
+    """What ``python -m specahd.fetch`` accepts; mirror None: only verify what is there."""
+
+    mirror: str | None = None
+    folder: str = "data"
+    connections: int = 8
+    attempts: int = 3
+    timeout: float = 30
+
+    def validate(self) -> None:
+        """Refuse values out of range."""
+        within("connections", self.connections, 1, 64)
+        within("attempts", self.attempts, 1, 20)
+        within("timeout", self.timeout, 0.1, 3600)
+
+
 SCHEMAS: Mapping[str, type[Schema]] = {
     "train": TrainConfig,
     "evaluate": EvaluateConfig,
     "prepare": PrepareConfig,
     "track": TrackConfig,
+    "report": ReportConfig,
+    "fetch": FetchConfig,
+    "select": SelectConfig,
+    "embed": EmbedConfig,
 }
 
 

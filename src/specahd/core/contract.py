@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from specahd.core.program import Level, Program, canonical_source
+from specahd.core.skill import Skill
 from specahd.core.syntax import parse
 from specahd.core.vocabulary import Vocabulary
 
@@ -113,6 +114,8 @@ class Request:
         One of ``i1 e1 e2 m1 m2 m3`` (baselines.md section 4).
     parents
         None for i1, two for e1 and e2, one for m1, m2 and m3; best first.
+    skills
+        What earlier changes of similar programs have shown, nearest first.
     prompt
         The same for a language model, in words.
     """
@@ -124,7 +127,7 @@ class Request:
     index: int
     operator: str
     parents: tuple[Parent, ...] = ()
-    skills: tuple[str, ...] = ()
+    skills: tuple[Skill, ...] = ()
     prompt: str = ""
 
     @property
@@ -136,7 +139,7 @@ class Request:
             self.id,
             self.operator,
             [[p.program.id, p.program.source, p.program.idea, p.score] for p in self.parents],
-            self.skills,
+            [[s.record, s.program.source, s.parent.source] for s in self.skills],
             self.prompt,
         ]
         return hashlib.sha256(json.dumps(said, allow_nan=False).encode()).hexdigest()

@@ -45,7 +45,7 @@ class ServiceError(UserError):
 
 
 class TransportError(SpecAHDError):
-    """A request never got a reply from the language model."""
+    """A request never got a reply from the service that it was made to."""
 
 
 class RunFailed(SpecAHDError):

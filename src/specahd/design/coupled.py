@@ -185,6 +185,7 @@ class Coupled:
             tasks=tasks,
             executor=self._executor,
             settings=self._settings.repertoire,
+            coordinates=self._problem.descriptor_names,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry(search, self._members[Level.LOWER])
@@ -230,6 +231,7 @@ class Coupled:
             cases=self._pools["upper_train"],
             executor=self._executor,
             penalty=self._settings.penalty,
+            coordinates=self._problem.descriptor_names,
         )
         self._engine.carry(search, self._members[Level.UPPER])
         self._engine.run(search, tickets)

@@ -9,6 +9,7 @@ import numpy as np
 
 from specahd.core.contract import Contract, Parent
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable
@@ -31,6 +32,8 @@ class LowerSearch:
     ----------
     tasks
         The round's tasks, at least one.
+    coordinates
+        What their descriptors say, by name.
     """
 
     level = Level.LOWER
@@ -44,6 +47,7 @@ class LowerSearch:
         tasks: Sequence[RepairTask],
         executor: Executor,
         settings: RepertoireSettings,
+        coordinates: Sequence[str],
     ) -> None:
         self.round = number
         self.contract = contract
@@ -51,6 +55,9 @@ class LowerSearch:
         self.table = ResponseTable(tasks)
         self._executor = executor
         self._settings = settings
+        self._coordinates = tuple(coordinates)
+        # Of all that were retained in this round: a parent may be gone when its child is measured.
+        self._rows: dict[str, tuple[Response, ...]] = {}
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -95,6 +102,22 @@ class LowerSearch:
         """Enter a retained candidate's row, and drop the rows of those that did not survive."""
         self.table.keep(member.program.id for member in self.policy.members)
         self.table.add(program.id, result.responses)
+        self._rows[program.id] = result.responses
+
+    def effects(self, child: str, parent: str) -> Effects | None:
+        """Return how two programs differ on the round's tasks."""
+        if child not in self._rows or parent not in self._rows:
+            return None
+        rows = self._rows[child], self._rows[parent]
+        scores = [np.array([response.score for response in row]) for row in rows]
+        failed = [response for response in rows[0] if response.cost_merged is None]
+        return Effects(
+            scores[0] - scores[1],
+            np.array([task.descriptor for task in self.table.tasks]),
+            self._coordinates,
+            np.array([task.case for task in self.table.tasks]),
+            count_outcomes(failed),
+        )
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first: greedy J order, then mean response."""

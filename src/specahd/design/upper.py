@@ -1,11 +1,15 @@
 """The upper level: learn where to repair, under a frozen repair system."""
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
+
 from specahd.core.contract import Contract, Parent
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
 from specahd.sandbox.executor import Executor
@@ -19,6 +23,8 @@ class UpperSearch:
     ----------
     cases
         The training instances D_train, by index.
+    coordinates
+        What descriptors of regions say, by name.
     """
 
     level = Level.UPPER
@@ -33,6 +39,7 @@ class UpperSearch:
         cases: Sequence[int],
         executor: Executor,
         penalty: Penalty,
+        coordinates: Sequence[str],
     ) -> None:
         self.round = number
         self.contract = contract
@@ -41,7 +48,8 @@ class UpperSearch:
         self._cases = tuple(cases)
         self._executor = executor
         self._penalty = penalty
-        self._scores: dict[str, float] = {}
+        self._coordinates = tuple(coordinates)
+        self._results: dict[str, UpperResult] = {}
 
     def submit(self, program: Program) -> "Future[UpperResult]":
         """Start scoring a candidate on every training instance."""
@@ -57,22 +65,51 @@ class UpperSearch:
             result.score,
             True,
             tier=Tier.INTERPRETED,
-            vector={"utilities": list(result.utilities), "penalties": list(result.penalties)},
+            vector={
+                "utilities": list(result.utilities),
+                "penalties": list(result.penalties),
+                "regions": [None if mean is None else list(mean) for mean in result.regions],
+            },
         )
 
     def recall(self, record: Mapping[str, Any]) -> UpperResult:
         """Return the result of an evaluation that the journal recorded."""
         utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
-        return UpperResult(Outcome(record["outcome"]), record["detail"], utilities, penalties)
+        regions = tuple(mean and tuple(mean) for mean in record.get("regions", ()))
+        return UpperResult(
+            Outcome(record["outcome"]), record["detail"], utilities, penalties, regions
+        )
 
     def admit(self, program: Program, result: UpperResult) -> None:
         """Remember a retained candidate's score."""
-        self._scores[program.id] = result.score
+        self._results[program.id] = result
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first, by mean U - λΩ."""
-        parents = [Parent(program, self._scores[program.id]) for program in programs]
+        parents = [Parent(program, self._results[program.id].score) for program in programs]
         return sorted(parents, key=lambda parent: -parent.score)
+
+    def effects(self, child: str, parent: str) -> Effects | None:
+        """Return how two programs differ on the training instances.
+
+        An instance is described by the mean over the regions that the child proposed on it.
+        """
+        if child not in self._results or parent not in self._results:
+            return None
+        ours, theirs = (
+            np.array(result.utilities) - np.array(result.penalties)
+            for result in (self._results[child], self._results[parent])
+        )
+        unknown = (math.nan,) * len(self._coordinates)
+        regions = self._results[child].regions
+        empty = sum(mean is None for mean in regions)
+        return Effects(
+            ours - theirs,
+            np.array([mean or unknown for mean in regions]),
+            self._coordinates,
+            np.arange(len(regions)),
+            {Outcome.EMPTY_REGIONS: empty} if empty else {},
+        )
 
     def best(self) -> float | None:
         """Return the best member's mean U - λΩ."""

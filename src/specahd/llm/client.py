@@ -4,18 +4,14 @@ The only importer of ``openai``, whose errors hold the request with its key:
 none of them leaves this module, neither as a cause nor as a context.
 """
 
-import json
 import logging
-import math
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import httpx2
 import openai
-import tenacity
 
 from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
@@ -23,14 +19,12 @@ from specahd.llm.completion import Completion, NoReply, Usage, read_completion, 
 from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
 from specahd.llm.keys import find_key
 from specahd.llm.limits import RateLimiter
+from specahd.llm.patience import Body, Patience, number, plain_options, read_body, seconds_until
 from specahd.llm.service import Refusal, Service, host_of
 
 PREFLIGHT = 15.0
 """Seconds within which a service must answer before a run starts."""
-MAX_BODY = 32 * 2**20
-"""Longest body that is read, in bytes."""
 
-_PREFLIGHT_ATTEMPTS = 3
 _CONNECT = 10.0
 # Of openai's constructor, which would otherwise send what OPENAI_API_KEY holds to anyone.
 _NO_KEY = "none"
@@ -97,25 +91,24 @@ class ChatProposer:
         if not isinstance(model, str) or not model:
             raise ConfigError(f"Expected llm.model to be the name of a model, got {model!r}.")
         host = host_of(base_url)
-        self._timeout = _number("timeout", timeout, 0.001)
-        self._attempts = int(_number("attempts", attempts, 1))
-        self._backoff = _number("backoff", backoff, 0)
-        self._patience = _number("patience", patience, 0)
+        self._timeout = number("llm.timeout", timeout, 0.001)
+        self._patience = Patience(attempts, backoff, patience)
         self._prices = (
-            _number("input_price", input_price, 0),
-            _number("cached_input_price", cached_input_price, 0)
+            number("llm.input_price", input_price, 0),
+            number("llm.cached_input_price", cached_input_price, 0)
             if cached_input_price is not None
             else input_price,
-            _number("output_price", output_price, 0),
+            number("llm.output_price", output_price, 0),
         )
         if not isinstance(stream, bool):
             raise ConfigError(f"Expected llm.stream to be true or false, got {stream!r}.")
         self._stream = stream
         self._options = _extra(options, stream)
-        self._limiter = RateLimiter(requests_per_minute, tokens_per_minute, sleep=self._pause)
+        self._limiter = RateLimiter(
+            requests_per_minute, tokens_per_minute, sleep=self._patience.pause
+        )
         self._expected = 0
         self._uncounted = False
-        self._closed = threading.Event()
         key = find_key(api_key_env, host) if api_key_env is not None else None
         self._service = Service(model, host, key)
         self._client = openai.OpenAI(
@@ -127,7 +120,7 @@ class ChatProposer:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._closed.set()
+        self._patience.close()
 
     def preflight(self) -> None:
         """Ask which models there are and, only where that settles nothing, for one word.
@@ -142,9 +135,7 @@ class ChatProposer:
         """
         deadline = time.monotonic() + PREFLIGHT
         try:
-            stop = tenacity.stop_after_attempt(_PREFLIGHT_ATTEMPTS)
-            stop_in_time = tenacity.stop_before_delay(PREFLIGHT)
-            self._retrying(stop | stop_in_time)(self._examine, deadline)
+            self._patience.ask_briefly(lambda: self._examine(deadline), PREFLIGHT)
         except Unanswered as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
@@ -161,39 +152,12 @@ class ChatProposer:
             The service refuses every request.
         """
         try:
-            stop = tenacity.stop_after_attempt(self._attempts)
-            reply: Reply = self._retrying(stop)(self._attempt, request)
+            return self._patience.ask(self._service, lambda: self._attempt(request))
         except Unanswered as fault:
             raise TransportError(f"{self._service} did not reply: {fault}.") from None
-        return reply
-
-    def _retrying(self, stop: tenacity.stop.stop_base) -> tenacity.Retrying:
-        return tenacity.Retrying(
-            stop=stop,
-            wait=self._wait,
-            retry=tenacity.retry_if_exception_type(Unanswered),
-            sleep=self._pause,
-            before_sleep=self._tell,
-            reraise=True,
-        )
-
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds to the next attempt: full jitter, but no less than asked for."""
-        jitter = tenacity.wait_random_exponential(self._backoff, self._patience)(state)
-        return max(jitter, min(_fault(state).retry_after, self._patience))
-
-    def _pause(self, seconds: float) -> None:
-        if self._closed.wait(seconds):
-            raise Unanswered("the client was closed")
-
-    def _tell(self, state: tenacity.RetryCallState) -> None:
-        _LOG.warning(
-            "%s: %s; attempt %d follows in %.1f s.",
-            *(self._service, _fault(state), state.attempt_number + 1, state.upcoming_sleep),
-        )
 
     def _attempt(self, request: Request) -> Reply:
-        if self._closed.is_set():
+        if self._patience.ended:
             raise TransportError(f"{self._service} was not asked: the run ends.")
         # Four characters a token, or what the last request took; without a reply it stays so.
         turn = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
@@ -255,7 +219,7 @@ class ChatProposer:
             problem = self._service.judge(200, Complaint.of(error.error))
         raise problem
 
-    def _exchange(self, response: "AbstractContextManager[_Body]", deadline: float) -> bytes:
+    def _exchange(self, response: "AbstractContextManager[Body]", deadline: float) -> bytes:
         """Make a request and return the body of its response.
 
         Raises
@@ -263,10 +227,10 @@ class ChatProposer:
         Unanswered, Blocked, ServiceError
             As :mod:`specahd.llm.faults` decides.
         """
-        late = f"no answer within {round(deadline - time.monotonic(), 1):g} seconds"
+        _, late = seconds_until(deadline)
         try:
             with response as body:
-                return _read(body, deadline, late)
+                return read_body(body, deadline, late)
         except openai.APIStatusError as error:
             wait = retry_after(error.response.headers)
             problem = self._service.judge(error.status_code, Complaint.of(error.body), wait)
@@ -279,50 +243,13 @@ class ChatProposer:
         raise problem
 
 
-class _Body(Protocol):
-    def iter_bytes(self) -> Iterator[bytes]: ...
-
-
-def _read(body: _Body, deadline: float, late: str) -> bytes:
-    pieces: list[bytes] = []
-    length = 0
-    for piece in body.iter_bytes():
-        pieces.append(piece)
-        length += len(piece)
-        if length > MAX_BODY:
-            raise Unanswered(f"a body of more than {MAX_BODY} bytes")
-        # A service that is busy may send blanks for as long as it likes.
-        if time.monotonic() > deadline:
-            raise Unanswered(late)
-    return b"".join(pieces)
-
-
 def _limits(deadline: float) -> openai.Timeout:
-    seconds = max(deadline - time.monotonic(), 0.001)
+    seconds, _ = seconds_until(deadline)
     return openai.Timeout(seconds, connect=min(seconds, _CONNECT))
-
-
-def _fault(state: tenacity.RetryCallState) -> Unanswered:
-    fault = state.outcome.exception() if state.outcome else None
-    return fault if isinstance(fault, Unanswered) else Unanswered("no attempt was made")
-
-
-def _number(name: str, value: float, low: float) -> float:
-    # Hydra does not check types here; nan fails the comparison.
-    sound = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (sound and value >= low and math.isfinite(value)):
-        raise ConfigError(f"Expected llm.{name} of at least {low}, got {value!r}.")
-    return value
 
 
 def _extra(options: Mapping[str, Any] | None, stream: bool) -> dict[str, Any]:
     """Return what a request says beyond model, prompt and stream."""
-    try:
-        plain: dict[str, Any] = dict(options or {})
-        json.dumps(plain, allow_nan=False)
-    except (TypeError, ValueError):
-        raise ConfigError("Expected llm.options to map names to plain values.") from None
-    for name in sorted(_OURS & plain.keys()):
-        raise ConfigError(f"Expected llm.options without {name}, which is not an option.")
+    plain = plain_options(options, _OURS)
     # Otherwise a stream tells no tokens.
     return ({"stream_options": {"include_usage": True}} if stream else {}) | plain

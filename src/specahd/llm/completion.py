@@ -59,7 +59,7 @@ def read_completion(body: bytes) -> Completion:
     """
     text = body.decode(errors="replace").strip()
     if text.startswith("{"):
-        return _whole(_object(text))
+        return _whole(read_object(text))
     if any(line.startswith("data:") for line in text.split("\n")):
         return _streamed(text)
     raise NoReply("the body is not JSON" if text else "the body is empty")
@@ -68,7 +68,7 @@ def read_completion(body: bytes) -> Completion:
 def read_models(body: bytes) -> list[str]:
     """Return the names of the models that a service lists, none if the body is no list."""
     try:
-        entries = _object(body.decode(errors="replace")).get("data")
+        entries = read_object(body.decode(errors="replace")).get("data")
     except NoReply:
         return []
     entries = entries if isinstance(entries, list) else []
@@ -112,10 +112,17 @@ def _events(text: str) -> Iterator[dict[str, Any] | None]:
     for line in text.split("\n"):
         if line.startswith("data:"):
             data = line.removeprefix("data:").strip()
-            yield None if data == "[DONE]" else _object(data)
+            yield None if data == "[DONE]" else read_object(data)
 
 
-def _object(text: str) -> dict[str, Any]:
+def read_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a body holds.
+
+    Raises
+    ------
+    NoReply
+        It holds none, or a service's error.
+    """
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -86,6 +86,8 @@ class Grammar:
         for rule in every:
             self._rules.setdefault(rule.makes, []).append(rule)
         self._depths = self._least_depths()
+        # Parents come again, and so do the programs of skill records.
+        self._recovered: dict[str, Tree | None] = {}
         for production in vocabulary.productions:
             if missing := [kind for kind in production.holes.values() if kind not in self._depths]:
                 raise ValueError(f"Nothing makes a {missing[0]} for {production.template!r}.")
@@ -170,6 +172,11 @@ class Grammar:
 
     def recover(self, source: str) -> Tree | None:
         """Return a tree that derives a canonical ``source``; None if the vocabulary cannot."""
+        if source not in self._recovered:
+            self._recovered[source] = self._recover(source)
+        return self._recovered[source]
+
+    def _recover(self, source: str) -> Tree | None:
         try:
             [function] = parse(source).body
         except (SyntaxError, ValueError):

@@ -10,6 +10,7 @@ from specahd.core.errors import ConfigError, FileError
 KEY_FILE = "SPECAHD_API_KEY_FILE"
 """Environment variable that names a file with one key, for those who keep keys in files."""
 
+_KEYLESS = {"llm": "llm=offline", "memory": "memory=structural"}
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY = re.compile(r"[!-~]+")
 
@@ -30,7 +31,7 @@ class Key:
     source: str
 
 
-def find_key(variable: str, service: str) -> Key:
+def find_key(variable: str, service: str, group: str = "llm") -> Key:
     """Return the key in an environment variable, or else in the file of ``KEY_FILE``.
 
     Parameters
@@ -39,6 +40,8 @@ def find_key(variable: str, service: str) -> Key:
         Name of the environment variable; it goes first.
     service
         Whose key it is, for messages.
+    group
+        The conf group that names the variable, for messages.
 
     Raises
     ------
@@ -49,7 +52,7 @@ def find_key(variable: str, service: str) -> Key:
     """
     # A key written where its variable's name belongs must not be told back.
     if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
-        raise ConfigError("Expected llm.api_key_env to name an environment variable.")
+        raise ConfigError(f"Expected {group}.api_key_env to name an environment variable.")
     value, source = os.environ.get(variable, "").strip(), variable
     path = os.environ.get(KEY_FILE, "").strip()
     if not value and path:
@@ -61,7 +64,7 @@ def find_key(variable: str, service: str) -> Key:
     if not value:
         raise ConfigError(
             f"Expected the key of {service} in the environment variable {variable}, or in the "
-            f"file that {KEY_FILE} names; llm=offline needs no key."
+            f"file that {KEY_FILE} names; {_KEYLESS[group]} needs no key."
         )
     # A header takes no other characters, and would repeat the key in its complaint.
     if not _KEY.fullmatch(value):

@@ -2,14 +2,18 @@
 
 It answers the same requests as a model does, with the same kind of text, and
 like a model it knows nothing but the request: a parent is only its source, and
-is read back into a derivation tree before it is varied.
+is read back into a derivation tree before it is varied. The same holds for the
+programs of skill records, which weigh the variations (:mod:`specahd.llm.guidance`).
 """
+
+from functools import partial
 
 import numpy as np
 
 from specahd.core.contract import Contract, Reply, Request
 from specahd.core.seeding import generator
 from specahd.llm.grammar import Grammar, Tree
+from specahd.llm.guidance import guided, learn
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
 
 TRIES = 20
@@ -40,9 +44,14 @@ class OfflineProposer:
         # A parent that the vocabulary cannot derive has nothing to vary.
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
+        lessons = learn(grammar, request) if parents else []
         # A child must not repeat a parent; where variation runs dry, a fresh sample steps in.
         for operator in [request.operator] * TRIES + ["i1"] * TRIES:
-            tree = _vary(grammar, operator, parents, rng)
+            draw = partial(_vary, grammar, operator, parents, rng)
+            if lessons and operator == request.operator:
+                tree = guided(draw, parents[0], lessons, rng, grafts=operator == "m1")
+            else:
+                tree = draw()
             source = grammar.source(tree, contract.name, contract.arguments)
             if source not in sources:
                 break

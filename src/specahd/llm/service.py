@@ -19,14 +19,22 @@ class Refusal(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A model, the host that it answers from, and the key that opens it, if it needs one."""
+    """A model, the host that it answers from, and the key that opens it, if it needs one.
+
+    ``option`` is what names the model in a configuration, as messages have it.
+    """
 
     model: str
     host: str
     key: Key | None
+    option: str = "llm.model"
 
     def __str__(self) -> str:
         return f"{self.model} at {self.host}"
+
+    @property
+    def _group(self) -> str:
+        return self.option.partition(".")[0]
 
     def quoted(self, text: str) -> str:
         """Return the service's words as part of a sentence of ours, without the key."""
@@ -58,14 +66,17 @@ class Service:
         """Return the refusal of a service that lists its models, this one not among them."""
         return Refusal(
             404,
-            f"{self.host} has no model {self.model}; set llm.model to one of its own: "
+            f"{self.host} has no model {self.model}; set {self.option} to one of its own: "
             f"{quoted(', '.join(listed))}.",
         )
 
     def _remedy(self, status: int, said: str) -> str:
         # What services say about a key quotes part of it.
         if status == 401 and self.key is None:
-            return f"{self.host} wants a key; set llm.api_key_env to the variable that holds it."
+            return (
+                f"{self.host} wants a key; "
+                f"set {self._group}.api_key_env to the variable that holds it."
+            )
         if status == 401 and self.key is not None:
             return f"{self.host} rejects the key in {self.key.source}; put a valid one there."
         if status == 403:
@@ -73,17 +84,22 @@ class Service:
             return f"{self.host} denies {self.model} to {given}; use another key or model."
         if status == 404:
             return (
-                f"{self.host} has no model {self.model}, or llm.base_url is not its address "
-                "(status 404); correct one of them."
+                f"{self.host} has no model {self.model}, or {self._group}.base_url is not its "
+                "address (status 404); correct one of them."
             )
         return (
             f"{self.host} rejects the request for {self.model} with status {status}{said}; "
-            "correct llm.options or llm.model."
+            f"correct {self._group}.options or {self.option}."
         )
 
 
-def host_of(base_url: str) -> str:
+def host_of(base_url: str, group: str = "llm") -> str:
     """Return the host of an address, with its port if it names one.
+
+    Parameters
+    ----------
+    group
+        The conf group that holds ``base_url``, for messages.
 
     Raises
     ------
@@ -98,5 +114,6 @@ def host_of(base_url: str) -> str:
     except ValueError:
         pass
     raise ConfigError(
-        "Expected llm.base_url to be http(s)://HOST[:PORT]/PATH without user, password and query."
+        f"Expected {group}.base_url to be http(s)://HOST[:PORT]/PATH "
+        "without user, password and query."
     )

@@ -50,6 +50,18 @@ def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
     return child if child.size <= MAX_SIZE else first
 
 
+def graft(tree: Tree, part: Tree, rng: Rng) -> Tree | None:
+    """Put a part in the place of another of its type, around it if it can be; None if nowhere."""
+    places = [(path, node) for path, node in tree.walk() if path and node.makes == part.makes]
+    if not places:
+        return None
+    path, node = _gently(places, [node.size for _, node in places], rng)
+    if _is_chain(part):
+        part = Tree(part.rule, tuple(_with_first(part.children, node)))
+    child = tree.replaced(path, part)
+    return child if child.size <= MAX_SIZE else None
+
+
 def _is_chain(tree: Tree) -> bool:
     return any(child.makes == tree.makes for child in tree.children)
 

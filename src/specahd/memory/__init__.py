@@ -1,1 +1,1 @@
-"""Generation memory: what a search remembers to spare itself repetition."""
+"""Generation memory: what a search remembers of the programs it was given, for new ones."""

@@ -1,17 +1,16 @@
-"""The novelty filter: which programs are turned away before they are evaluated."""
+"""What makes a program a repetition: a verdict, and the text that equal syntax trees share."""
 
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from specahd.core.program import Program
 from specahd.core.syntax import parse
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a filter found when it compared a program with the earlier ones of its level.
+    """What was found when the memory compared a program with the earlier ones of its level.
 
     Parameters
     ----------
@@ -27,6 +26,11 @@ class Verdict:
     nearest: str | None = None
     similarity: Mapping[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def recalled(cls, record: Mapping[str, Any]) -> "Verdict":
+        """Return the verdict of a :attr:`record`."""
+        return cls(record["duplicate_of"], record["nearest"], record["similarity"])
+
     @property
     def record(self) -> dict[str, Any]:
         """What the journal keeps of it, in plain values."""
@@ -35,35 +39,6 @@ class Verdict:
             "nearest": self.nearest,
             "similarity": dict(self.similarity),
         }
-
-
-class NoveltyFilter(Protocol):
-    """Remembers the programs of one level and recognises repetitions."""
-
-    def judge(self, program: Program) -> Verdict:
-        """Compare a program with all earlier ones, and remember it."""
-        ...
-
-
-class NoFilter:
-    """Lets everything pass (the ``no_filter`` ablation)."""
-
-    def judge(self, program: Program) -> Verdict:
-        return Verdict()
-
-
-class ExactFilter:
-    """Turns away a program whose normalised syntax tree was seen before.
-
-    Normalised: comments, layout and the names of local variables do not count.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[str, str] = {}
-
-    def judge(self, program: Program) -> Verdict:
-        earlier = self._seen.setdefault(normalised(program.source), program.id)
-        return Verdict(None if earlier == program.id else earlier)
 
 
 def normalised(source: str) -> str:

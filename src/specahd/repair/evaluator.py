@@ -62,14 +62,16 @@ class LowerResult:
 class UpperResult:
     """An upper candidate through the frozen pipeline on the training instances.
 
-    ``utilities`` and ``penalties`` (U and λΩ by instance) end at the first
-    instance on which the candidate failed.
+    ``utilities`` and ``penalties`` (U and λΩ by instance) and ``regions`` (the mean
+    descriptor of the regions that were repaired, to 6 digits; None if there was
+    none) end at the first instance on which the candidate failed.
     """
 
     outcome: Outcome
     detail: str
     utilities: tuple[float, ...]
     penalties: tuple[float, ...]
+    regions: tuple[tuple[float, ...] | None, ...]
 
     @property
     def score(self) -> float:
@@ -191,16 +193,20 @@ class Evaluator:
         """Score an upper program by the complete frozen pipeline; stop where it fails."""
         utilities: list[float] = []
         penalties: list[float] = []
+        regions: list[tuple[float, ...] | None] = []
+        ended, detail = Outcome.OK, ""
         with self._upper(program) as session:
             for index in cases:
                 repair = self._repair(session, system, index)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
                     where = self._cases[index].instance.name
                     detail = f"{where}: {repair.detail}"
-                    return UpperResult(repair.outcome, detail, tuple(utilities), tuple(penalties))
+                    ended = repair.outcome
+                    break
                 utilities.append(repair.improvement)
                 penalties.append(penalty.of(repair))
-        return UpperResult(Outcome.OK, "", tuple(utilities), tuple(penalties))
+                regions.append(_mean_descriptor(repair))
+        return UpperResult(ended, detail, tuple(utilities), tuple(penalties), tuple(regions))
 
     def repair(self, program: Program, system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
@@ -268,6 +274,13 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
         )
         for one, other in zip(answers, others, strict=True)
     )
+
+
+def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
+    if not repair.steps:
+        return None
+    mean = np.mean([step.descriptor for step in repair.steps], axis=0)
+    return tuple(float(f"{value:.6g}") for value in mean)
 
 
 def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:

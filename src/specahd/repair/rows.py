@@ -84,17 +84,25 @@ def write_rows(
     Timings are seconds of one pass by stage. The rows are returned.
     """
     made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
-    # What a run that broke off here has left is written again.
-    for stem in (name, f"{name}-timings"):
-        (directory / f"{stem}.jsonl").unlink(missing_ok=True)
-    rows = JournalFile(directory / f"{name}.jsonl")
-    timings = JournalFile(directory / f"{name}-timings.jsonl")
-    for entry, repair in zip(made, repairs, strict=True):
-        rows.append(entry)
-        timings.append({"instance": entry["instance"], **repair.seconds})
-    rows.close()
-    timings.close()
+    timings = [
+        {"instance": entry["instance"], **repair.seconds}
+        for entry, repair in zip(made, repairs, strict=True)
+    ]
+    # The rows last: where they are, the evaluation is complete.
+    _write_whole(directory / f"{name}-timings.jsonl", timings)
+    _write_whole(directory / f"{name}.jsonl", made)
     return made
+
+
+def _write_whole(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write a file of records that appears whole or not at all."""
+    draft = path.with_suffix(".draft")
+    draft.unlink(missing_ok=True)
+    file = JournalFile(draft)
+    for record in records:
+        file.append(record)
+    file.close()
+    draft.replace(path)
 
 
 @dataclass(frozen=True, slots=True)

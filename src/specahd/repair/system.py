@@ -13,7 +13,7 @@ from specahd.core.program import Outcome, Program
 from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON, Accept, checked_merge
 from specahd.repair.router import Router
-from specahd.routing.base import AnyProblem, IntArray, Region, Validation
+from specahd.routing.base import AnyProblem, FloatArray, IntArray, Region, Validation
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
@@ -38,9 +38,10 @@ class RepairSystem:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One region of a pass: which program rebuilt it, and what came of it."""
+    """One region of a pass: its raw descriptor, which program rebuilt it, what came of it."""
 
     region: Region
+    descriptor: FloatArray
     program: str
     outcome: Outcome
     cost_before: float
@@ -157,6 +158,7 @@ def repair_case(
         steps.append(
             Step(
                 region,
+                descriptor,
                 system.repertoire[member].id,
                 step_outcome,
                 before,

@@ -9,6 +9,7 @@ import numpy as np
 
 from specahd.core.contract import Contract, Parent
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.memory.skills import Effects
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
 """Orders programs, given oldest first, from best to worst, each with its measured score."""
@@ -103,6 +104,13 @@ class LevelSearch(Protocol):
 
     def admit(self, program: Program, result: Any) -> None:
         """Take a retained candidate in, before the policy is told of it."""
+        ...
+
+    def effects(self, child: str, parent: str) -> Effects | None:
+        """Return how two programs, by id, differ in what this round measured of them.
+
+        None unless both were measured, the child with success.
+        """
         ...
 
     def best(self) -> float | None:

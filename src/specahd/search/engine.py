@@ -11,8 +11,8 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -20,23 +20,24 @@ from typing import Any, Self
 
 from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Proposer, Reply, Request
-from specahd.core.errors import TransportError
 from specahd.core.events import Committed, Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.seeding import generator
+from specahd.core.skill import Skill
 from specahd.llm.parsing import ParseError, parse_reply
-from specahd.memory.novelty import NoveltyFilter
+from specahd.memory.memory import Memory
+from specahd.memory.skills import make_skill
 from specahd.sandbox.guard import guard
+from specahd.search.asking import Asking
 from specahd.search.base import Evaluation, LevelSearch
+from specahd.search.operators import MUTATIONS
 from specahd.search.past import Past
 from specahd.search.prompts import render
-from specahd.search.sample import Sample, next_events, rejected, request_record
+from specahd.search.sample import Sample, next_events, rejected
 
 _PATIENCE = 0.2
 """Seconds after which the loop looks whether it was interrupted."""
-REISSUES = 5
-"""How often in a row one request is made again before the service counts as dead."""
 
 
 class Engine:
@@ -49,8 +50,8 @@ class Engine:
         sample may know, so it is part of the experiment; samplers are not.
     samplers
         How many requests are made at once.
-    filters
-        One novelty filter per level; it remembers over all rounds.
+    memories
+        One per level; it remembers over all rounds.
     past
         What the run, if it is being resumed, has paid for and measured.
     allowance
@@ -73,7 +74,7 @@ class Engine:
         proposer: Proposer,
         ledger: Ledger,
         journal: Journal,
-        filters: dict[Level, NoveltyFilter],
+        memories: Mapping[Level, Memory],
         observer: Observer,
         past: Past | None = None,
         allowance: Allowance | None = None,
@@ -81,19 +82,16 @@ class Engine:
         self.seed = seed
         self.lag = lag
         self.ledger = ledger
-        self._proposer = proposer
         self._journal = journal
-        self._filters = filters
+        self._memories = memories
         self._observer = observer
         self.past = past or Past()
+        self._asking = Asking(proposer, ledger, journal.wal, self.past, samplers)
         self._allowance = allowance or Allowance()
         self._committed = Reply("")
         self.stopped: str | None = None
         self.outcomes: Counter[Outcome] = Counter()
         self._interrupted = False
-        self._closing = False
-        self._wal_lock = threading.Lock()
-        self._requests = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
 
     def __enter__(self) -> Self:
         return self
@@ -104,10 +102,7 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:
-            self._closing = True
-            self._proposer.close()
-        self._requests.shutdown(wait=True, cancel_futures=True)
+        self._asking.close(failed=kind is not None)
 
     def run(self, search: LevelSearch, tickets: int) -> int:
         """Spend up to ``tickets`` on one round of one level; return how many were spent.
@@ -172,6 +167,21 @@ class Engine:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
         search.policy.begin(search.rank, kept)
+        by_id = {program.id: program for program in kept}
+        for program in kept:
+            if program.parents and program.parents[0] in by_id:
+                self._learn(search, program, by_id[program.parents[0]])
+
+    def _learn(self, search: LevelSearch, child: Program, parent: Program) -> None:
+        """Record what the child did better and worse than its parent in this round."""
+        memory = self._memories[search.level]
+        if not memory.learns:
+            return
+        effects = search.effects(child.id, parent.id)
+        if effects is not None:
+            skill = make_skill(child, parent, effects, memory.version(child))
+            memory.learn(skill)
+            self._journal.samples.append(skill.record)
 
     def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
         """Start the evaluation of a program, or recall what came of it before."""
@@ -194,41 +204,19 @@ class Engine:
             operator=variation.operator,
             parents=variation.parents,
         )
+        request = replace(request, skills=self._skills(request))
         request = replace(request, prompt=render(request))
-        reply = self._requests.submit(self._request, request)
-        return Sample(request, reply, time.perf_counter())
+        return Sample(request, self._asking.submit(request), time.perf_counter())
 
-    def _request(self, request: Request) -> Reply:
-        """Get the reply to a request (in a sampler thread) and put it on disk."""
-        known = self.past.reply(request)
+    def _skills(self, request: Request) -> tuple[Skill, ...]:
+        """Return the records that a request bears, or bore before."""
+        memory = self._memories[request.level]
+        if request.operator not in MUTATIONS:
+            return ()
+        known = self.past.skills(request.id)
         if known is not None:
-            reply, refunds = known
-            self.ledger.count(reply, refunds=refunds)
-            return reply
-        for attempt in range(REISSUES + 1):
-            try:
-                reply = self._proposer.propose(request)
-                break
-            except TransportError:
-                # No reply, no ticket; the same request takes a new one.
-                self.ledger.refund()
-                if self._closing or attempt == REISSUES or not self.ledger.take():
-                    raise
-        self.ledger.count(reply)
-        with self._wal_lock:
-            self._journal.wal.append(
-                {
-                    "sample": request.id,
-                    "hash": request.hash,
-                    "request": request_record(request),
-                    "reply": reply.text,
-                    "prompt_tokens": reply.prompt_tokens,
-                    "completion_tokens": reply.completion_tokens,
-                    "cost": reply.cost,
-                    "refunds": attempt,
-                }
-            )
-        return reply
+            return memory.recall(known)
+        return memory.retrieve(request.parents[0].program)
 
     def _screen(self, search: LevelSearch, flight: deque[Sample]) -> None:
         """Screen replies as far as they have come, in index order."""
@@ -256,12 +244,16 @@ class Engine:
             idea=idea,
             operator=request.operator,
             parents=tuple(parent.program.id for parent in request.parents),
-            skills=request.skills,
+            skills=tuple(skill.id for skill in request.skills),
         )
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
             return program, rejected(Outcome.GUARD_REJECTED, objection)
-        sample.verdict = self._filters[request.level].judge(program)
+        known = self.past.verdicts.get(program.id)
+        sample.verdict = self._memories[request.level].judge(program, known)
+        if self.past.measurement(request.round, program) is not None:
+            # It was new when it was measured, whatever a model finds today.
+            sample.verdict = replace(sample.verdict, duplicate_of=None)
         if sample.verdict.duplicate_of is not None:
             return program, rejected(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")
         return program, None
@@ -295,7 +287,7 @@ class Engine:
                 "index": request.index,
                 "operator": request.operator,
                 "parents": [parent.program.id for parent in request.parents],
-                "skills": list(request.skills),
+                "skills": [skill.id for skill in request.skills],
                 "request": request.hash,
                 "reply": reply.text,
                 "source": program.source if program else None,
@@ -311,8 +303,12 @@ class Engine:
                 **evaluation.record,
             }
         )
+        if evaluation.retained and request.parents:
+            assert program is not None
+            self._learn(search, program, request.parents[0].program)
         if not repeated:
-            self._journal.timings.append({"sample": request.id, **sample.seconds})
+            now = round(time.time(), 3)
+            self._journal.timings.append({"sample": request.id, "at": now, **sample.seconds})
         self._observer.on_commit(
             Committed(
                 request.level,

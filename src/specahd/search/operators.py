@@ -10,3 +10,5 @@ parameter settings, m3 for a simplification.
 
 INITIAL = "i1"
 VARIATIONS = tuple(name for name in PARENTS if name != INITIAL)
+MUTATIONS = ("m1", "m2", "m3")
+"""Those that vary one program; only they are told what earlier changes have shown."""

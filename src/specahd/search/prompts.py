@@ -8,6 +8,7 @@ import textwrap
 
 from specahd.core.contract import Contract, Parent, Request
 from specahd.core.program import Level
+from specahd.core.skill import Skill
 from specahd.sandbox.allowed import BUILTINS
 
 MAX_IDEA = 600
@@ -66,6 +67,20 @@ _PACES = {
         "answers with anything but the integers described counts 0."
     ),
 }
+_UNITS = {Level.UPPER: "instances", Level.LOWER: "regions"}
+_LESSONS = {
+    Level.UPPER: (
+        "What earlier changes have shown, each measured against the program that it changed. "
+        '"Helped where slack +1.2 sd" means: on the instances where the change helped, its regions '
+        "have a slack 1.2 standard deviations above that of its regions on the others."
+    ),
+    Level.LOWER: (
+        "What earlier changes have shown, each measured against the program that it changed. "
+        '"Helped where slack +1.2 sd" means: the regions where the change helped have a slack 1.2 '
+        "standard deviations above that of the others."
+    ),
+}
+"""What explains skill records."""
 
 
 def render(request: Request) -> str:
@@ -84,7 +99,7 @@ def render(request: Request) -> str:
         f"The score of a program is {_SCORES[contract.level]}",
         _rules(contract),
         *(_program(number, parent) for number, parent in enumerate(shown, start=1)),
-        _lessons(request.skills),
+        _lessons(request),
         INSTRUCTIONS[request.operator].format(parents=_names(len(shown))),
         _answer(contract),
     ]
@@ -127,10 +142,31 @@ def _program(number: int, parent: Parent) -> str:
     )
 
 
-def _lessons(skills: tuple[str, ...]) -> str:
-    if not skills:
+def _lessons(request: Request) -> str:
+    """Tell what the skill records show, that of a parent as how it came about."""
+    if not request.skills:
         return ""
-    return "\n".join(("What earlier changes have shown:", *(f"- {skill}" for skill in skills)))
+    numbers = {parent.program.id: n for n, parent in enumerate(request.parents, start=1)}
+    lines = [_LESSONS[request.level]]
+    for skill in request.skills:
+        number = numbers.get(skill.program.id)
+        whose = "Another change" if number is None else f"How program {number} came about"
+        lines.append(f"- {whose}: {skill.change} {_measured(skill, _UNITS[request.level])}")
+    return "\n".join(lines)
+
+
+def _measured(skill: Skill, units: str) -> str:
+    sentences = [
+        f"Mean gain {_percent(skill.gain, '+')}, better on {skill.better} and worse on "
+        f"{skill.worse} of {skill.tasks} {units}."
+    ]
+    for verb, conditions in (("Helped", skill.helped), ("Failed", skill.failed)):
+        if conditions:
+            sentences.append(f"{verb} where {', '.join(map(str, conditions))}.")
+    if skill.failures:
+        failures = (f"{n} ({name.replace('_', ' ')})" for name, n in skill.failures.items())
+        sentences.append(f"No answer on {', '.join(failures)}.")
+    return " ".join(sentences)
 
 
 def _answer(contract: Contract) -> str:
@@ -154,6 +190,6 @@ def _names(count: int) -> str:
     return f"programs {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def _percent(score: float) -> str:
+def _percent(score: float, sign: str = "-") -> str:
     # Adding 0 makes a negative zero positive.
-    return f"{round(100 * score, 3) + 0.0:.3f} %"
+    return f"{round(100 * score, 3) + 0.0:{sign}.3f} %"

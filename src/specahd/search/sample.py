@@ -39,17 +39,3 @@ def next_events(flight: deque[Sample]) -> list["Future[Any]"]:
         events.append(head.evaluation)
     events.extend([sample.reply for sample in flight if not sample.screened][:1])
     return events
-
-
-def request_record(request: Request) -> dict[str, Any]:
-    """Return what a request says, in plain values."""
-    return {
-        "contract": request.contract.name,
-        "seed": request.seed,
-        "level": request.level,
-        "round": request.round,
-        "index": request.index,
-        "operator": request.operator,
-        "parents": [{"id": parent.program.id, "score": parent.score} for parent in request.parents],
-        "skills": list(request.skills),
-    }

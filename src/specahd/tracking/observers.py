@@ -8,6 +8,10 @@ from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
 
 
+class Unheard(Exception):
+    """An observer could not do its part; the message is a sentence for the user."""
+
+
 class Observers(Observer):
     """Tells every observer, and drops one at its first exception.
 
@@ -50,6 +54,9 @@ class Observers(Observer):
         for observer in tuple(self._observers):
             try:
                 hook(observer)
+            except Unheard as error:
+                self._observers.remove(observer)
+                self.warnings.append(str(error))
             except Exception as error:  # noqa: BLE001  # whatever it is, the run goes on
                 self._observers.remove(observer)
                 reason = (str(error).splitlines() or [""])[0]

@@ -1,6 +1,11 @@
-"""What is going on, on standard error: bars on a terminal, a few lines elsewhere."""
+"""What is going on, on standard error: bars on a terminal, a few lines elsewhere.
+
+A job of a parallel sweep writes lines on a terminal too, each with the job's name:
+the bars of several processes would write over one another.
+"""
 
 import atexit
+import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -33,11 +38,15 @@ class ProgressObserver(Observer):
     ----------
     console
         Where to show it; standard error if None.
+    name
+        What a job is called among those that run beside it.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, name: str = "") -> None:
         self._console = console or Console(stderr=True)
-        self._live = self._console.is_terminal
+        beside_others = multiprocessing.parent_process() is not None
+        self._label = f"{name}: " if beside_others else ""
+        self._live = self._console.is_terminal and not beside_others
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -127,4 +136,4 @@ class ProgressObserver(Observer):
         return ", ".join(parts)
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(f"{self._label}{text}", markup=False, highlight=False, soft_wrap=True)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from specahd.tracking import view
+
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
@@ -52,6 +54,8 @@ class Store:
         # Two processes that migrate one fresh database at a time break it for good.
         lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
         with lock:
+            if database is not None and location is not None and not database.exists():
+                _make(database, location)
             client = MlflowClient(self.uri)
             found = client.get_experiment_by_name(self.experiment)
             experiment = (
@@ -59,8 +63,22 @@ class Store:
                 if found
                 else client.create_experiment(self.experiment, artifact_location=location)
             )
+            if found is None or view.TAG not in found.tags:
+                client.set_experiment_tag(experiment, view.TAG, view.saved_view())
             if database is not None:
                 # Readers (the UI) and writers no longer wait for each other.
                 with closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         return client, experiment
+
+
+def _make(database: Path, location: str) -> None:
+    """Make an empty store, whole or not at all: one killed amid its migrations is lost."""
+    from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
+    draft = database.with_name(f".{database.name}.draft")
+    for stale in draft.parent.glob(f"{draft.name}*"):
+        stale.unlink()
+    made = SqlAlchemyStore(f"{_SQLITE}{draft}", location)  # type: ignore[no-untyped-call]
+    made.engine.dispose()
+    draft.replace(database)

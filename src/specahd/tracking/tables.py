@@ -8,6 +8,7 @@ from rich.table import Table
 
 from specahd.repair.rows import PoolSummary
 from specahd.repair.study import Policy
+from specahd.tracking.selection import Training
 
 
 def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
@@ -54,6 +55,27 @@ def print_policies(policies: Mapping[str, Policy], title: str) -> None:
             f"{policy.gain:+.3f}%",
             f"{policy.regret:.3f}%",
             f"{policy.hits:.1f}%",
+        )
+    _console().print(table)
+
+
+def print_trainings(runs: Sequence[Training], title: str) -> None:
+    """Print the runs that were considered, the chosen one first and marked."""
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "selection alone decides; ties go to the smaller seed, then run id"
+    for heading in ("", "run", "seed", "method", "budget", "status"):
+        table.add_column(heading, no_wrap=True, justify="right" if heading == "seed" else "left")
+    for heading in ("selection", "validation (not used)"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for place, run in enumerate(runs):
+        table.add_row(
+            "→" if place == 0 and not run.objection else "",
+            run.id[:8],
+            str(run.seed),
+            run.choice("method"),
+            run.choice("budget"),
+            run.objection or "complete",
+            *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
         )
     _console().print(table)
 

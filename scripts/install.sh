@@ -1,0 +1,39 @@
+#!/bin/sh
+# Installs specahd, at the versions of constraints.txt, into a virtual environment that it makes if missing.
+#
+#   scripts/install.sh [--editable] [EXTRAS]    EXTRAS as pip has them: dev, embed, ray,slurm …
+#
+# VENV is where (.venv beside this folder, unless set), PYTHON what makes it (python3).
+set -eu
+
+usage="Usage: scripts/install.sh [--editable] [EXTRAS]"
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+venv=${VENV:-$root/.venv}
+python=${PYTHON:-python3}
+
+refuse() {
+  echo "install.sh: $1" >&2
+  exit 2
+}
+
+editable=
+if [ "${1-}" = --editable ]; then
+  editable=-e
+  shift
+fi
+[ $# -le 1 ] || refuse "expected at most one list of extras, got $#. $usage"
+extras=${1-}
+case $extras in
+  *[!a-z,]*) refuse "expected extras such as dev or ray,slurm, got '$extras'. $usage" ;;
+esac
+[ -z "$extras" ] || extras="[$extras]"
+
+if [ ! -x "$venv/bin/python" ]; then
+  command -v "$python" >/dev/null || refuse "there is no $python; set PYTHON to Python 3.11 or newer."
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    refuse "expected Python 3.11 or newer, got $("$python" --version 2>&1); set PYTHON to one."
+  "$python" -m venv "$venv"
+fi
+# shellcheck disable=SC2086  # no -e is no word
+exec "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+  -c "$root/constraints.txt" $editable "$root$extras"

@@ -1,0 +1,67 @@
+"""The jobs of a sweep, checked before the first one starts."""
+
+import itertools
+from pathlib import Path
+
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from specahd.config.schemas import validate
+
+
+def check_jobs(config: DictConfig) -> None:
+    """Compose and validate every job of a sweep, as the job itself will do.
+
+    Parameters
+    ----------
+    config
+        As Hydra hands it to its callbacks when a sweep begins.
+
+    Raises
+    ------
+    ConfigError
+        A job lacks a value or has one out of range.
+    HydraException or OmegaConfBaseException
+        A job cannot be composed.
+    """
+    loader = GlobalHydra.instance().config_loader()
+    # One may refer to what only a job knows.
+    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
+    overrides = OverridesParser.create(loader).parse_overrides(words)
+    if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):
+        # Only a sweeper of its own knows the jobs of an interval.
+        return
+    # Of an option that is given twice, Hydra takes the last.
+    values = {
+        each.get_key_element(): [
+            f"{each.get_key_element()}={value}" for value in each.sweep_string_iterator()
+        ]
+        if each.is_sweep_override()
+        else [str(each.input_line)]
+        for each in overrides
+    }
+    known = HydraConfig.instance().cfg
+    try:
+        for number, job in enumerate(itertools.product(*values.values())):
+            _check_job(loader.load_sweep_config(config, list(job)), number)
+    finally:
+        HydraConfig.instance().cfg = known
+
+
+def _check_job(job: DictConfig, number: int) -> None:
+    with open_dict(job):
+        job.hydra.job.num = number
+        job.hydra.job.id = str(number)
+        job.hydra.runtime.output_dir = str(Path(job.hydra.sweep.dir, job.hydra.sweep.subdir))
+    # An option may refer to the directory of its job.
+    HydraConfig.instance().set_config(job)
+    with open_dict(job):
+        del job["hydra"]
+    validate(job)
+
+
+def in_sweep() -> bool:
+    """Whether what runs is a job of a sweep."""
+    return not OmegaConf.is_missing(HydraConfig.get().job, "num")

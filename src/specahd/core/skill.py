@@ -1,0 +1,88 @@
+"""Skill records: what a measured change of a program has shown (paper, appendix G)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from specahd.core.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What sets the tasks of one kind apart from the others.
+
+    Parameters
+    ----------
+    coordinate
+        Name of a descriptor coordinate.
+    effect
+        Its mean over those tasks minus its mean over the others, in standard
+        deviations over all tasks.
+    """
+
+    coordinate: str
+    effect: float
+
+    def __str__(self) -> str:
+        return f"{self.coordinate.replace('_', ' ')} {self.effect:+.1f} sd"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """What one child did better and worse than the parent that it was made of.
+
+    Parameters
+    ----------
+    program, parent
+        The child, and the program that it is compared with.
+    version
+        How often the two were compared by now: a round that measures both again
+        makes a new version, which takes the old one's place.
+    change
+        What changed: the child's idea, and what its code has more and less.
+    tasks, better, worse
+        How many tasks were compared, and on how many the child scored higher or lower.
+    gain
+        Mean difference of the scores.
+    helped, failed
+        What sets the tasks apart on which the child was better, or worse; empty
+        where the sample does not support any statement.
+    failures
+        On how many tasks the child had no answer, by outcome.
+    """
+
+    program: Program
+    parent: Program
+    version: int
+    change: str
+    tasks: int
+    better: int
+    worse: int
+    gain: float
+    helped: tuple[Condition, ...] = ()
+    failed: tuple[Condition, ...] = ()
+    failures: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The identifier that requests and programs bear: ``lower-2-0017/1``."""
+        return f"{self.program.id}/{self.version}"
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the journal keeps of it, in plain values."""
+        return {
+            "record": "skill",
+            "id": self.id,
+            "program": self.program.id,
+            "parent": self.parent.id,
+            "version": self.version,
+            "change": self.change,
+            "tasks": self.tasks,
+            "better": self.better,
+            "worse": self.worse,
+            "gain": self.gain,
+            "helped": {condition.coordinate: condition.effect for condition in self.helped},
+            "failed": {condition.coordinate: condition.effect for condition in self.failed},
+            "failures": dict(self.failures),
+        }

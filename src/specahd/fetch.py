@@ -1,0 +1,38 @@
+"""``python -m specahd.fetch mirror=PLACE``: fill ``data/`` with the public instances.
+
+The place is a directory or an http(s) address. What is there and right is kept; bytes
+that are not those of the manifest are refused. Without a mirror, what is there is verified.
+"""
+
+import sys
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from specahd.config.door import door
+from specahd.core.errors import FileError
+from specahd.routing import mirror
+from specahd.tracking.progress import ProgressObserver
+
+
+def fetch(config: DictConfig) -> None:
+    """Bring what is missing, or say that something is."""
+    folder = Path(config.folder)
+    entries = mirror.read_manifest()
+    lacking = mirror.missing(folder, entries)
+    if lacking and config.mirror is None:
+        raise FileError(
+            f"{folder} lacks {len(lacking)} of {len(entries)} files, or has other bytes in them, "
+            f"the first {lacking[0].path}; write mirror=DIRECTORY or mirror=https://…"
+        )
+    if lacking:
+        source = mirror.Mirror(config.mirror, config.connections, config.attempts, config.timeout)
+        progress = ProgressObserver()
+        progress.on_phase(f"files from {config.mirror}", len(lacking))
+        mirror.fetch(source, folder, entries, progress.on_step)
+    size = sum(entry.size for entry in entries) / 2**20
+    sys.stdout.write(f"{folder}: {len(entries)} files, {size:.1f} MiB, every hash is right.\n")
+
+
+if __name__ == "__main__":
+    sys.exit(door(fetch, "fetch"))

@@ -1,0 +1,201 @@
+"""What measured changes tell about the next one: skill records weigh the candidates of a mutation.
+
+A change is what a child has more and less than its parent: productions, productions
+below others, and values of numbers. Several candidates are drawn as they always are,
+and the likelier to be taken is the one whose change is more like changes that helped
+and less like changes that harmed. Nothing here knows more than the request says.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from specahd.core.contract import Request
+from specahd.core.skill import Condition, Skill
+from specahd.core.vocabulary import Constant, Production
+from specahd.llm.grammar import Grammar, Tree
+from specahd.llm.variation import graft
+
+CANDIDATES = 8
+"""How many are drawn where records say something."""
+UNBIASED = 0.25
+"""Probability that the records are not asked, so that the search goes on exploring."""
+STRENGTH = 4.0
+"""How decided the choice is: the odds of two candidates differ by its exponential at most,
+for each point by which their merits differ."""
+DOUBT = 8
+"""Tasks without a difference that every record is thought to have besides its own."""
+SUPPORTED = 1.5
+"""Factor of a record that states the conditions of what it shows."""
+
+_Change = Mapping[object, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A change that was measured.
+
+    Parameters
+    ----------
+    worth
+        How much it helped, negative if it harmed.
+    part
+        What took another part's place, or was put around it; None if that
+        was the whole program, a number, or is in the program to vary already.
+    """
+
+    change: _Change
+    worth: float
+    part: Tree | None
+
+
+def learn(grammar: Grammar, request: Request) -> list[Lesson]:
+    """Return what the records of a request teach; those of programs of another hand nothing."""
+    varied = request.parents[0].program.id if request.parents else None
+    weaknesses = {
+        _direction(condition)
+        for skill in request.skills
+        if skill.program.id == varied
+        for condition in skill.failed
+    }
+    lessons = []
+    for skill in request.skills:
+        child = grammar.recover(skill.program.source)
+        parent = grammar.recover(skill.parent.source)
+        worth = _worth(skill, weaknesses)
+        if child is None or parent is None or not worth:
+            continue
+        part = None if skill.program.id == varied else _replaced(child, parent)
+        lessons.append(Lesson(_change(child, parent), worth, part))
+    return lessons
+
+
+def guided(
+    draw: Callable[[], Tree],
+    tree: Tree,
+    lessons: Sequence[Lesson],
+    rng: np.random.Generator,
+    *,
+    grafts: bool,
+) -> Tree:
+    """Return one of several variations of a tree, preferably one that the lessons speak for.
+
+    Parameters
+    ----------
+    draw
+        Makes one variation.
+    grafts
+        Whether parts that helped elsewhere are candidates, too.
+    """
+    if rng.random() < UNBIASED:
+        return draw()
+    drawn: list[Tree | None] = [draw() for _ in range(CANDIDATES)]
+    if grafts:
+        helpful = [lesson.part for lesson in lessons if lesson.part and lesson.worth > 0]
+        drawn += [graft(tree, part, rng) for part in helpful]
+    candidates = [candidate for candidate in drawn if candidate not in (None, tree)]
+    if not candidates:
+        return tree
+    merits = np.array([_merit(_change(candidate, tree), lessons) for candidate in candidates])
+    weights = np.exp(STRENGTH * (merits - merits.max()))
+    return candidates[rng.choice(len(candidates), p=weights / weights.sum())]
+
+
+def _worth(skill: Skill, weaknesses: set[tuple[str, bool]]) -> float:
+    """Return how much a change helped: about the share of the tasks it made a difference on.
+
+    It counts more if it is known where, and more again if it helped where the
+    program to vary fails.
+    """
+    told = skill.better + skill.worse + DOUBT
+    balance = (skill.better - skill.worse) / told
+    # Better on most tasks, worse in the mean: that speaks neither for it nor against it.
+    worth = balance if balance * skill.gain > 0 else 0.0
+    if skill.helped if worth > 0 else skill.failed:
+        worth *= SUPPORTED
+    if any(_direction(condition) in weaknesses for condition in skill.helped):
+        worth += skill.better / told
+    return worth
+
+
+def _direction(condition: Condition) -> tuple[str, bool]:
+    return condition.coordinate, condition.effect > 0
+
+
+def _merit(change: _Change, lessons: Sequence[Lesson]) -> float:
+    return sum(lesson.worth * _likeness(change, lesson.change) for lesson in lessons)
+
+
+def _likeness(first: _Change, second: _Change) -> float:
+    """Return the cosine of two changes; one that does the opposite has -1."""
+    lengths = math.hypot(*first.values()) * math.hypot(*second.values())
+    common = sum(value * second[key] for key, value in first.items() if key in second)
+    return common / lengths if lengths else 0.0
+
+
+def _change(child: Tree, parent: Tree) -> _Change:
+    """Return what a child has more than its parent, negative where it has less."""
+    (forms, values), (old_forms, old_values) = _features(child), _features(parent)
+    change: dict[object, float] = {
+        key: forms[key] - old_forms[key]
+        for key in (*forms, *(key for key in old_forms if key not in forms))
+        if forms[key] != old_forms[key]
+    }
+    for key, numbers in values.items():
+        before = old_values.get(key, [])
+        # A number that came with its term has not moved.
+        if len(before) == len(numbers) and sum(numbers) != sum(before):
+            change[key] = sum(numbers) - sum(before)
+    return change
+
+
+def _features(tree: Tree) -> tuple[Counter[object], dict[object, list[float]]]:
+    """Return a tree's productions, alone and below others, and its numbers by where they stand."""
+    forms: Counter[object] = Counter()
+    values: dict[object, list[float]] = {}
+    for _, node in tree.walk():
+        # Equal productions are one object: those of the vocabulary.
+        rule = id(node.rule)
+        if isinstance(node.rule, Production):
+            forms[rule] += 1
+        # What a number weighs, not what that is added to.
+        beside = tuple(
+            id(child.rule)
+            for child in node.children
+            if not child.children and child.makes != node.makes
+        )
+        for position, child in enumerate(node.children):
+            if isinstance(child.rule, Constant):
+                values.setdefault(("value", rule, position, beside), []).append(_place(child))
+            else:
+                forms[rule, position, id(child.rule)] += 1
+    return forms, values
+
+
+def _place(tree: Tree) -> float:
+    """Return where a number stands in its range, from 0 to 1."""
+    constant = tree.rule
+    assert isinstance(constant, Constant)
+    value = min(max(tree.value, constant.low), constant.high)
+    if constant.log:
+        return math.log(value / constant.low) / math.log(constant.high / constant.low)
+    return (value - constant.low) / (constant.high - constant.low)
+
+
+def _replaced(child: Tree, parent: Tree) -> Tree | None:
+    """Return the one part that a child has in another's place; None if there is no such part."""
+    part: Tree | None = None
+    while child.rule is parent.rule:
+        pairs = [
+            (ours, theirs)
+            for ours, theirs in zip(child.children, parent.children, strict=True)
+            if ours != theirs
+        ]
+        if len(pairs) != 1:
+            break
+        child, parent = pairs[0]
+        part = child
+    return part if part is not None and isinstance(part.rule, Production) else None

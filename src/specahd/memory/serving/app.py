@@ -1,0 +1,186 @@
+"""The server: routes, limits, and a graceful end."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from specahd.core.errors import ConfigError
+from specahd.memory.serving.batching import Batcher, Batching, QueueFull
+from specahd.memory.serving.models import Encoder, Vectors
+from specahd.memory.serving.protocol import (
+    ApiError,
+    Limits,
+    answer,
+    complaint,
+    described,
+    read,
+)
+
+_DRAIN = 300
+"""Seconds that running requests have left after a signal."""
+_IDLE = 60
+"""Seconds of an idle connection: longer than clients keep theirs, else they ask too late."""
+_GONE = 499
+
+
+def claim(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; a client that comes early waits until models are loaded.
+
+    Raises
+    ------
+    ConfigError
+        The port is taken, or the host is not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigError(
+            f"Cannot listen at {host}:{port}: {error.strerror}; set host and port to what is free."
+        ) from None
+
+
+def serve(app: FastAPI, listener: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C; running requests are then answered."""
+    # uvicorn sends itself the signal again when it is done; that must not end us otherwise.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_DRAIN,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def make_app(encoders: Sequence[Encoder], limits: Limits, batching: Batching) -> FastAPI:
+    """Return the application that serves the encoders, all on one device."""
+    device = ThreadPoolExecutor(1, thread_name_prefix="device")
+    desk = Desk({encoder.name: Batcher(encoder, device, batching) for encoder in encoders}, limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        for batcher in desk.batchers.values():
+            batcher.start()
+        yield
+        for batcher in desk.batchers.values():
+            await batcher.close()
+        device.shutdown()
+
+    app = FastAPI(lifespan=lifespan, openapi_url=None)
+    app.add_api_route("/health", desk.health, response_model=None)
+    app.add_api_route("/v1/models", desk.models, response_model=None)
+    app.add_api_route("/v1/models/{name:path}", desk.model, response_model=None)
+    app.add_api_route("/v1/embeddings", desk.embeddings, methods=["POST"], response_model=None)
+    for kind in (ApiError, HTTPException, Exception):
+        app.add_exception_handler(kind, _refuse)
+    return app
+
+
+class Desk:
+    """Answers requests."""
+
+    def __init__(self, batchers: Mapping[str, Batcher], limits: Limits) -> None:
+        self.batchers = batchers
+        self._limits = limits
+
+    async def health(self) -> Response:
+        """Say how each model fares; 503 if one no longer serves."""
+        alive = all(batcher.alive for batcher in self.batchers.values())
+        models = {
+            name: {
+                "device": batcher.encoder.device,
+                "dtype": batcher.encoder.dtype,
+                "waiting": batcher.waiting,
+                "embedded": batcher.embedded,
+                "batches": batcher.batches,
+            }
+            for name, batcher in self.batchers.items()
+        }
+        content = {"status": "ok" if alive else "failed", "models": models}
+        return JSONResponse(content, 200 if alive else 503)
+
+    async def models(self) -> dict[str, Any]:
+        """List the models."""
+        entries = [described(batcher.encoder) for batcher in self.batchers.values()]
+        return {"object": "list", "data": entries}
+
+    async def model(self, name: str) -> dict[str, Any]:
+        """Describe one model."""
+        return described(self._batcher(name).encoder)
+
+    async def embeddings(self, request: Request) -> Response:
+        """Embed the texts of a request."""
+        question, texts = read(await self._body(request), self._limits)
+        batcher = self._batcher(question.model)
+        dimension = batcher.encoder.dimension
+        if question.dimensions is not None and not 1 <= question.dimensions <= dimension:
+            message = f"Expected dimensions in [1, {dimension}], got {question.dimensions}."
+            raise ApiError(400, message, "dimensions")
+        embedded = await _while_connected(request, batcher, texts)
+        if embedded is None:
+            return Response(status_code=_GONE)
+        return Response(answer(question, *embedded), media_type="application/json")
+
+    async def _body(self, request: Request) -> bytes:
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > self._limits.body:
+                raise ApiError(413, f"Expected a body of at most {self._limits.body} bytes.")
+        return bytes(body)
+
+    def _batcher(self, name: str) -> Batcher:
+        try:
+            return self.batchers[name]
+        except KeyError:
+            served = ", ".join(self.batchers)
+            message = f"There is no model {name[:80]!r} here; served: {served}."
+            raise ApiError(404, message, "model", "model_not_found") from None
+
+
+async def _while_connected(
+    request: Request, batcher: Batcher, texts: Sequence[str]
+) -> tuple[Vectors, int] | None:
+    """Embed the texts, or give up when the client does and return None."""
+    work = asyncio.create_task(batcher.embed(texts))
+    gone = asyncio.create_task(_departure(request))
+    try:
+        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+        return await work if work.done() else None
+    except QueueFull as full:
+        headers = {"Retry-After": str(full.retry_after)}
+        raise ApiError(429, str(full), None, "queue_full", headers) from None
+    finally:
+        work.cancel()
+        gone.cancel()
+
+
+async def _departure(request: Request) -> None:
+    # After the body, all that a client can still say is that it is gone.
+    await request.receive()
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    match error:
+        case ApiError():
+            refusal = error
+        case HTTPException():
+            refusal = ApiError(error.status_code, f"{error.detail}.", headers=error.headers)
+        case _:
+            # A bug or a failing device; the server's log has the rest.
+            refusal = ApiError(500, f"The model failed: {type(error).__name__}.")
+    headers = {**refusal.headers, "Content-Type": "application/json"}
+    return Response(complaint(refusal), refusal.status, headers)

@@ -1,0 +1,195 @@
+"""Dynamic batching: texts of many requests go through a model together."""
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from specahd.memory.serving.models import Encoder, Vectors
+
+# So many batches' worth of waiting texts are sorted by length together.
+_WINDOW = 4
+# A batch's longest text has at most so many times the characters of its shortest, and some more:
+# a text that is padded to a length costs what one of that length does.
+_PADDING = 1.5
+_SLACK = 64
+_IN_FLIGHT = 2
+_LONGEST_WAIT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """Texts in a batch, seconds that a text waits for others, and texts that may wait."""
+
+    size: int = 32
+    wait: float = 0.005
+    queue: int = 1024
+
+
+class QueueFull(Exception):
+    """So many texts wait that more are refused; ``retry_after`` is in seconds."""
+
+    def __init__(self, waiting: int, retry_after: int) -> None:
+        super().__init__(f"{waiting} texts wait for the model; ask again later.")
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    text: str
+    result: asyncio.Future[tuple[Vectors, int]]
+
+
+class Batcher:
+    """Puts the texts of concurrent requests to one model, in batches of similar length.
+
+    It lives in the event loop. While a batch is on the device, the next is tokenised; what
+    arrives meanwhile waits and makes the batch after that.
+
+    Parameters
+    ----------
+    encoder
+        The model.
+    device
+        Runs one batch at a time; batchers whose models are on one device share it.
+    batching
+        How large batches are, and how long they are waited for.
+    """
+
+    def __init__(self, encoder: Encoder, device: Executor, batching: Batching) -> None:
+        self.encoder = encoder
+        self.embedded = 0
+        self.batches = 0
+        self._device = device
+        self._batching = batching
+        self._window = _WINDOW * batching.size
+        self._tokeniser = ThreadPoolExecutor(1, thread_name_prefix="tokeniser")
+        self._arrived: deque[_Text] = deque()
+        self._ready: deque[list[_Text]] = deque()
+        self._news = asyncio.Event()
+        self._slots = asyncio.Semaphore(_IN_FLIGHT)
+        self._running: set[asyncio.Task[None]] = set()
+        self._waiting = 0
+        self._seconds_per_text = 0.0
+        self._dispatcher: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Texts that wait or are being embedded."""
+        return self._waiting
+
+    @property
+    def alive(self) -> bool:
+        """Whether texts that come now will be embedded."""
+        return self._dispatcher is not None and not self._dispatcher.done()
+
+    def start(self) -> None:
+        """Begin to serve; call it in the event loop."""
+        self._dispatcher = asyncio.create_task(self._dispatch())
+
+    async def close(self) -> None:
+        """Stop; the requests are over."""
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+            await asyncio.wait([self._dispatcher, *self._running])
+        self._tokeniser.shutdown()
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vectors, int]:
+        """Return the vectors of the texts and the tokens that were read.
+
+        Texts whose request was cancelled are passed over.
+
+        Raises
+        ------
+        QueueFull
+            More texts would wait than may.
+        RuntimeError
+            The model failed on a batch.
+        """
+        if self._waiting + len(texts) > self._batching.queue:
+            seconds = math.ceil(self._waiting * self._seconds_per_text)
+            raise QueueFull(self._waiting, min(max(seconds, 1), _LONGEST_WAIT))
+        loop = asyncio.get_running_loop()
+        entries = [_Text(text, loop.create_future()) for text in texts]
+        self._arrived.extend(entries)
+        self._waiting += len(entries)
+        self._news.set()
+        results = await asyncio.gather(*(entry.result for entry in entries))
+        return np.stack([vector for vector, _ in results]), sum(count for _, count in results)
+
+    async def _dispatch(self) -> None:
+        while True:
+            await self._slots.acquire()
+            batch = await self._collect()
+            task = asyncio.create_task(self._run(batch))
+            self._running.add(task)
+            task.add_done_callback(partial(self._settle, batch))
+
+    async def _collect(self) -> list[_Text]:
+        """Return the next batch: when it is full, or when its first text has waited."""
+        if self._ready:
+            return self._ready.popleft()
+        while not self._arrived:
+            await self._wait_for_news()
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._batching.wait
+        while len(self._arrived) < self._batching.size and loop.time() < deadline:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self._wait_for_news()
+            except TimeoutError:
+                break
+        self._cut()
+        return self._ready.popleft()
+
+    async def _wait_for_news(self) -> None:
+        self._news.clear()
+        await self._news.wait()
+
+    def _cut(self) -> None:
+        """Sort what has arrived by length, and cut it to batches that need little padding."""
+        taken = [self._arrived.popleft() for _ in range(min(len(self._arrived), self._window))]
+        taken.sort(key=lambda entry: len(entry.text))
+        batch: list[_Text] = []
+        for entry in taken:
+            longest = _PADDING * len(batch[0].text) + _SLACK if batch else 0
+            if batch and (len(batch) == self._batching.size or len(entry.text) > longest):
+                self._ready.append(batch)
+                batch = []
+            batch.append(entry)
+        self._ready.append(batch)
+
+    async def _run(self, batch: list[_Text]) -> None:
+        wanted = [entry for entry in batch if not entry.result.done()]
+        if not wanted:
+            return
+        loop = asyncio.get_running_loop()
+        texts = [entry.text for entry in wanted]
+        features, tokens = await loop.run_in_executor(self._tokeniser, self.encoder.tokenise, texts)
+        vectors, seconds = await loop.run_in_executor(self._device, self._timed, features)
+        self._seconds_per_text = seconds / len(wanted)
+        self.embedded += len(wanted)
+        self.batches += 1
+        for entry, vector, count in zip(wanted, vectors, tokens, strict=True):
+            if not entry.result.done():
+                entry.result.set_result((vector, count))
+
+    def _timed(self, features: object) -> tuple[Vectors, float]:
+        begun = time.perf_counter()
+        return self.encoder.embed(features), time.perf_counter() - begun
+
+    def _settle(self, batch: list[_Text], task: asyncio.Task[None]) -> None:
+        """Make room for the next batch, and tell the requests of this one how it failed."""
+        self._running.discard(task)
+        self._slots.release()
+        self._waiting -= len(batch)
+        error = None if task.cancelled() else task.exception()
+        for entry in batch:
+            if error is not None and not entry.result.done():
+                entry.result.set_exception(error)

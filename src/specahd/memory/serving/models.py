@@ -1,0 +1,171 @@
+"""Sentence encoders: where they lie, how they are loaded, and what they make of texts."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.errors import ConfigError, FileError
+
+Vectors = NDArray[np.float32]
+
+_LOG = logging.getLogger(__name__)
+_SAID = 160
+_DIFFERENT = ("angle", "demand")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A model that is to be served: its name, its folder, and how texts are put to it.
+
+    ``prefix`` stands before every text; ``max_tokens`` bounds what is read of one, prefix
+    included (None: as many as the model can).
+    """
+
+    name: str
+    folder: Path
+    prefix: str = ""
+    max_tokens: int | None = None
+
+
+def locate(directory: Path, name: str, path: str | None = None) -> Path:
+    """Return the folder of a model: ``path``, else its name, else the name without its owner.
+
+    Raises
+    ------
+    FileError
+        There is no such folder, or it does not hold a model.
+    """
+    tried = [directory / path] if path else [directory / name, directory / name.split("/")[-1]]
+    folder = next((folder for folder in tried if folder.is_dir()), None)
+    if folder is None:
+        places = " nor ".join(str(place) for place in dict.fromkeys(tried))
+        raise FileError(
+            f"{name} is not there: no folder {places}; put its weights there, or set models_dir."
+        )
+    if not any((folder / file).is_file() for file in ("modules.json", "config.json")):
+        raise FileError(f"{folder} is no model: it has neither modules.json nor config.json.")
+    return folder
+
+
+def choose_device(wanted: str) -> str:
+    """Return ``cuda`` or ``cpu``; ``auto`` takes the first if it is there."""
+    import torch
+
+    available = torch.cuda.is_available()
+    if wanted == "cuda" and not available:
+        raise ConfigError(
+            "Expected device to be auto or cpu: torch sees no CUDA device here, got 'cuda'."
+        )
+    return "cuda" if available and wanted != "cpu" else "cpu"
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A loaded model; ``dimension`` is that of its vectors."""
+
+    name: str
+    prefix: str
+    device: str
+    dtype: str
+    dimension: int
+    max_tokens: int
+    created: int
+    _model: Any
+    _warned: list[str] = field(default_factory=list)
+
+    def tokenise(self, texts: Sequence[str]) -> tuple[Any, list[int]]:
+        """Return what :meth:`embed` reads, padded to one length, and the tokens of each text.
+
+        A tokenizer is not made for several threads at once.
+        """
+        features = self._model.preprocess(list(texts), prompt=self.prefix)
+        tokens = [int(count) for count in features["attention_mask"].sum(dim=1)]
+        if max(tokens) >= self.max_tokens and not self._warned:
+            # Once: two programs that differ only behind the limit are one to the model.
+            self._warned.append(self.name)
+            _LOG.warning("%s reads %d tokens; a text is cut there.", self.name, self.max_tokens)
+        return features, tokens
+
+    def embed(self, features: Any) -> Vectors:
+        """Return one vector of length 1 for each text.
+
+        Raises
+        ------
+        RuntimeError
+            The device is out of memory, or the model gave what is no number.
+        """
+        import torch
+
+        with torch.inference_mode():
+            features = {
+                key: value.to(self.device) if isinstance(value, torch.Tensor) else value
+                for key, value in features.items()
+            }
+            # Normalised in float32, whatever the model computes in.
+            raw = self._model(features)["sentence_embedding"].float()
+            vectors: Vectors = torch.nn.functional.normalize(raw, dim=1).cpu().numpy()
+        if not np.isfinite(vectors).all():
+            raise RuntimeError(f"{self.name} gave a vector that is not finite.")
+        return vectors
+
+
+def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> Encoder:
+    """Load a model and have it embed one text; nothing is looked up on a network.
+
+    Raises
+    ------
+    FileError
+        The folder does not hold a model that can be loaded and run.
+    """
+    # The libraries read these when they are imported.
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS"):
+        os.environ[name] = "1"
+    import torch
+    from safetensors import SafetensorError
+    from sentence_transformers import SentenceTransformer
+
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    try:
+        loaded: Any = SentenceTransformer(
+            str(model.folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=trust_remote_code,
+            model_kwargs={"torch_dtype": dtype},
+        )
+        encoder = _encoder(model, loaded.eval(), device, str(dtype).removeprefix("torch."))
+    except (
+        AttributeError, ImportError, KeyError, OSError, RuntimeError, SafetensorError, TypeError,
+        ValueError,
+    ) as error:  # fmt: skip
+        said = " ".join(str(error).split())[:_SAID] or type(error).__name__
+        raise FileError(f"{model.folder} is no model that can be loaded: {said}") from error
+    return encoder
+
+
+def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Encoder:
+    limit = loaded.max_seq_length
+    if model.max_tokens is not None:
+        limit = min(limit, model.max_tokens)
+    loaded.max_seq_length = limit
+    tokens = int(loaded.preprocess(["x"], prompt=model.prefix)["attention_mask"].sum())
+    if tokens >= limit:
+        raise ConfigError(
+            f"Expected max_tokens of {model.name} above the {tokens} tokens of its prefix "
+            f"and a letter, got {limit}."
+        )
+    created = int(model.folder.stat().st_mtime)
+    encoder = Encoder(model.name, model.prefix, device, dtype, 0, limit, created, loaded)
+    # Without its tokenizer's files a model loads, and takes every word for the unknown one.
+    first, second = (
+        encoder.embed(loaded.preprocess([text], prompt=model.prefix))[0] for text in _DIFFERENT
+    )
+    if np.array_equal(first, second):
+        raise ValueError("two texts got one vector; are its tokenizer's files there?")
+    return replace(encoder, dimension=len(first))

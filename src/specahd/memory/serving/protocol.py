@@ -1,0 +1,155 @@
+"""OpenAI's embeddings API in bytes: what a request may say, what answers and errors look like."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from specahd.memory.serving.models import Encoder, Vectors
+
+_EXPECTED = {
+    "input": "a text or a list of texts",
+    "model": "the name of a model",
+    "encoding_format": "float or base64",
+    "dimensions": "an integer",
+    "user": "a text",
+}
+
+
+class ApiError(Exception):
+    """What a request is refused with; ``param`` names the field at fault."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.param = param
+        self.code = code
+        self.headers = dict(headers or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request may ask for: so many texts, of so many characters each."""
+
+    texts: int
+    characters: int
+
+    @property
+    def body(self) -> int:
+        """The bytes of the longest such request; JSON spends up to six on a character."""
+        return 6 * self.texts * self.characters + 4096
+
+
+class Question(BaseModel):
+    """The body of ``POST /v1/embeddings``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    input: str | list[str]
+    model: str
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    user: str | None = None
+
+
+def read(body: bytes, limits: Limits) -> tuple[Question, list[str]]:
+    """Return the request and its texts.
+
+    Raises
+    ------
+    ApiError
+        It is none, or asks for more than it may.
+    """
+    try:
+        question = Question.model_validate_json(body)
+    except ValidationError as invalid:
+        raise _refusal(invalid.errors(include_url=False)[0]) from None
+    texts = [question.input] if isinstance(question.input, str) else question.input
+    if not texts:
+        raise ApiError(400, "Expected input to hold at least one text.", "input")
+    if len(texts) > limits.texts:
+        message = f"Expected input of at most {limits.texts} texts, got {len(texts)}."
+        raise ApiError(413, message, "input")
+    for i, text in enumerate(texts):
+        if not text:
+            raise ApiError(400, f"Expected every text of input to say something: {i} is empty.",
+                           "input")  # fmt: skip
+        if len(text) > limits.characters:
+            message = f"Expected texts of at most {limits.characters} characters: {i} has "
+            raise ApiError(413, f"{message}{len(text)}.", "input")
+    return question, texts
+
+
+def answer(question: Question, vectors: Vectors, tokens: int) -> bytes:
+    """Return the body of the answer; ``dimensions`` cuts vectors and normalises them again."""
+    if question.dimensions is not None:
+        vectors = vectors[:, : question.dimensions]
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors = np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)
+    rows: Sequence[Any] = vectors.tolist()
+    if question.encoding_format == "base64":
+        rows = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
+    return _json(
+        {
+            "object": "list",
+            "data": [
+                {"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)
+            ],
+            "model": question.model,
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+        }
+    )
+
+
+def complaint(error: ApiError) -> bytes:
+    """Return the body that tells of an error."""
+    kinds = {429: "rate_limit_error", 500: "server_error", 503: "server_error"}
+    return _json(
+        {
+            "error": {
+                "message": str(error),
+                "type": kinds.get(error.status, "invalid_request_error"),
+                "param": error.param,
+                "code": error.code,
+            }
+        }
+    )
+
+
+def described(encoder: Encoder) -> dict[str, Any]:
+    """Return a model's entry in ``GET /v1/models``."""
+    return {
+        "id": encoder.name,
+        "object": "model",
+        "created": encoder.created,
+        "owned_by": "specahd",
+        "dimension": encoder.dimension,
+        "max_tokens": encoder.max_tokens,
+    }
+
+
+def _refusal(error: Mapping[str, Any]) -> ApiError:
+    if error["type"] == "json_invalid":
+        return ApiError(400, f"The body cannot be read: {error['msg']}.")
+    if not error["loc"]:
+        return ApiError(400, "Expected the body to be a JSON object.")
+    name = str(error["loc"][0])
+    if error["type"] == "extra_forbidden":
+        accepted = ", ".join(_EXPECTED)
+        return ApiError(400, f"{name[:40]}: no such field; accepted: {accepted}.", name[:40])
+    return ApiError(400, f"Expected {name} to be {_EXPECTED[name]}.", name)
+
+
+def _json(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()

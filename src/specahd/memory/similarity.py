@@ -1,0 +1,85 @@
+"""Programs compared with each other: the mean cosine over several encoders."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.program import Program
+
+DIGITS = 6
+"""Decimals of a similarity, in comparisons as in records."""
+FUSED = "fused"
+
+Similarities = Mapping[str, NDArray[np.float64]]
+"""By encoder, and ``fused``: one value in [-1, 1] for each program."""
+
+
+class Encoder(Protocol):
+    """Keeps programs as vectors of one space, in the order in which they came."""
+
+    def preflight(self) -> None:
+        """Make sure that programs can be encoded.
+
+        Raises
+        ------
+        ServiceError
+            What encodes them cannot.
+        """
+        ...
+
+    def add(self, programs: Sequence[Program]) -> None:
+        """Take in programs."""
+        ...
+
+    def cosines(self, position: int) -> NDArray[np.float64]:
+        """Return the cosines of one program with all that were added, in order.
+
+        Raises
+        ------
+        ServiceError, TransportError
+            What encodes them refuses, or does not answer.
+        """
+        ...
+
+
+class Space:
+    """All programs of a level as vectors, encoded when they are first compared.
+
+    Parameters
+    ----------
+    encoders
+        By name; their mean is the fused similarity.
+    """
+
+    def __init__(self, encoders: Mapping[str, Encoder]) -> None:
+        self._encoders = encoders
+        self._positions: dict[str, int] = {}
+        self._pending: list[Program] = []
+
+    def preflight(self) -> None:
+        """Make sure that programs can be encoded."""
+        for encoder in self._encoders.values():
+            encoder.preflight()
+
+    def add(self, program: Program) -> None:
+        """Take in a program."""
+        self._positions[program.id] = len(self._positions)
+        self._pending.append(program)
+
+    def similarities(self, program: str, others: Sequence[str]) -> Similarities:
+        """Compare one program with others, all of them added before."""
+        places = [self._positions[other] for other in others]
+        if not places or not self._encoders:
+            return {FUSED: np.zeros(len(places))}
+        if self._pending:
+            for encoder in self._encoders.values():
+                encoder.add(self._pending)
+            self._pending = []
+        found = {
+            name: encoder.cosines(self._positions[program])[places].round(DIGITS)
+            for name, encoder in self._encoders.items()
+        }
+        mean = np.asarray(sum(found.values()) / len(found)).round(DIGITS)
+        return {**found, FUSED: mean}

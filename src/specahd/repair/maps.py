@@ -1,0 +1,40 @@
+"""One instance before and after repair, in plain values that can be drawn."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from specahd.core.journal import dumps
+from specahd.repair.cases import Case
+from specahd.repair.system import Repair
+from specahd.routing.base import AnyProblem
+
+ROUTES = "routes.json"
+"""Where in its directory a run keeps its example."""
+_ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
+
+
+def write_example(
+    directory: Path, problem: AnyProblem, cases: Sequence[Case], repairs: Sequence[Repair]
+) -> None:
+    """Write ``routes.json``: of the instances that repair improved, that with the median gain."""
+    gains = [repair.improvement for repair in repairs]
+    order = sorted(range(len(gains)), key=lambda index: gains[index])
+    improved = [index for index in order if gains[index] > 0] or order
+    middle = improved[len(improved) // 2]
+    case, repair = cases[middle], repairs[middle]
+    example = {
+        "instance": case.instance.name,
+        "coords": case.instance.coords.tolist(),
+        "before": _routes(problem, case.baseline),
+        "after": _routes(problem, repair.solution),
+        "cost_before": repair.baseline_cost,
+        "cost_after": repair.cost,
+    }
+    (directory / ROUTES).write_text(dumps(example) + "\n", encoding="utf-8")
+
+
+def _routes(problem: AnyProblem, solution: object) -> list[list[int]]:
+    """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
+    text = problem.solution_files("", solution, 0.0)[".sol"]
+    return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]

@@ -1,0 +1,51 @@
+"""``python -m specahd.report``: one summary of stored runs, in Markdown and in HTML.
+
+The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
+needs no other file), ``convergence.svg``, ``convergence/*.csv`` and ``metrics.json``. Equal
+rows give equal bytes. No language model is needed, and no search.
+"""
+
+import sys
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from specahd.config.door import door, run_directory
+from specahd.core.folders import whole
+from specahd.reporting.runs import read_runs
+from specahd.reporting.summary import DRAWING, Summary, summarise
+from specahd.tracking.lineage import tag_checkpoints
+from specahd.tracking.store import Store
+
+
+def report(config: DictConfig) -> None:
+    """Read the runs, write their report, and tell MLflow what DVC calls their checkpoints."""
+    folder = Path(config.runs)
+    runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
+    directory = run_directory()
+    _write(summarise(runs), directory)
+    sys.stdout.write(f"{len(runs)} runs of {folder}: {directory / 'report.html'}\n")
+    uri = config.tracking.get("uri")
+    if uri is not None:
+        store = Store(uri, Path(config.tracking.artifacts), config.tracking.experiment)
+        checkpoints = [folder / run.name / "checkpoint" for run in runs]
+        sys.stderr.write(tag_checkpoints(store, Path.cwd(), checkpoints))
+
+
+def _write(summary: Summary, directory: Path) -> None:
+    for name, text in (
+        ("report.md", summary.document.markdown()),
+        ("report.html", summary.document.html()),
+        (DRAWING, summary.drawing + "\n"),
+        ("metrics.json", summary.metrics),
+    ):
+        draft = directory / f".{name}.draft"
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(directory / name)
+    with whole(directory / "convergence") as curves:
+        for name, text in summary.curves.items():
+            (curves / f"{name}.csv").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(door(report, "report"))

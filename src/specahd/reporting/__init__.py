@@ -1,0 +1,1 @@
+"""Reports from what runs have stored: read, aggregate, draw, write. No model, no search."""

@@ -1,0 +1,184 @@
+"""What a run directory tells of its run, read from its files alone."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from specahd.core import journal
+from specahd.core.errors import FileError
+from specahd.core.program import Level, Outcome
+
+_CONFIG, _JOURNAL = "config.yaml", "journal.jsonl"
+_T = TypeVar("_T", "Row", "Sample")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One instance of a frozen evaluation; ``failed`` where the upper program did (``T``)."""
+
+    instance: str
+    size: int
+    baseline: str
+    baseline_cost: float
+    cost: float
+    improvement: float
+    feasible: bool
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One program of a run; ``best`` is the score of its level's best so far."""
+
+    level: Level
+    round: int
+    outcome: Outcome
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What runs must share to be averaged over their seeds."""
+
+    problem: str
+    method: str
+    llm: str
+    budget: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: what was asked of it, what its programs became, and its checkpoint's rows."""
+
+    name: str
+    kind: Kind
+    seed: int
+    programs: int
+    samples: tuple[Sample, ...]
+    selection: tuple[Row, ...]
+    validation: tuple[Row, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether it used its budget and its checkpoint was evaluated."""
+        return len(self.samples) >= self.programs and bool(self.validation)
+
+
+def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
+    """Read every run below a folder, in the order of their names.
+
+    Parameters
+    ----------
+    evaluations
+        Where the rows of ``validation`` are instead of in the runs themselves:
+        ``<evaluations>/<run>/rows.jsonl``, as evaluation wrote them.
+
+    Raises
+    ------
+    FileError
+        There is no run, or a file is not what a run writes.
+    """
+    found = sorted(path.parent for path in folder.rglob(_JOURNAL))
+    runs = [
+        _read(path, path.relative_to(folder).as_posix(), _rows_file(path, folder, evaluations))
+        for path in found
+        if (path / _CONFIG).is_file()
+    ]
+    if not runs:
+        raise FileError(f"{folder} holds no run: no folder with {_CONFIG} and {_JOURNAL}.")
+    return runs
+
+
+def choose(runs: Iterable[Run]) -> list[Run]:
+    """Keep one run of each kind and seed, before any score is looked at.
+
+    A complete one wins, then the one with more programs, then the last by name,
+    which is the newest where names begin with the time.
+    """
+    best: dict[tuple[Kind, int], Run] = {}
+    for run in runs:
+        key = (run.kind, run.seed)
+        best[key] = max(best.get(key, run), run, key=_standing)
+    return sorted(best.values(), key=lambda run: (run.kind.problem, run.name))
+
+
+def _standing(run: Run) -> tuple[bool, int, str]:
+    return run.complete, len(run.samples), run.name
+
+
+def _rows_file(run: Path, folder: Path, evaluations: Path | None) -> Path:
+    if evaluations is None:
+        return run / "validation.jsonl"
+    return evaluations / run.relative_to(folder) / "rows.jsonl"
+
+
+def _read(directory: Path, name: str, validation: Path) -> Run:
+    config = _configuration(directory / _CONFIG)
+    choices = config["choices"]
+    return Run(
+        name=name,
+        kind=Kind(
+            str(choices["problem"]),
+            str(choices["method"]),
+            str(choices["llm"]),
+            str(config["budget"]["name"]),
+        ),
+        seed=config["seed"],
+        programs=config["budget"]["programs"],
+        samples=_records(directory / _JOURNAL, _sample),
+        selection=_records(directory / "selection.jsonl", _row),
+        validation=_records(validation, _row),
+    )
+
+
+def _configuration(path: Path) -> Mapping[str, Any]:
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if set(config["choices"]) >= {"problem", "method", "llm"} and {"name", "programs"} <= set(
+            config["budget"]
+        ):
+            return {**config, "seed": int(config["seed"])}
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        pass
+    raise FileError(f"{path} is not the configuration of a run.")
+
+
+def _records(path: Path, make: Callable[[Mapping[str, Any]], _T | None]) -> tuple[_T, ...]:
+    made = []
+    for number, record in enumerate(journal.read(path), start=1):
+        try:
+            item = make(record)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileError(f"{path}: line {number} is not a record of a run ({error}).") from None
+        if item is not None:
+            made.append(item)
+    return tuple(made)
+
+
+def _row(record: Mapping[str, Any]) -> Row:
+    return Row(
+        instance=str(record["instance"]),
+        size=int(record["size"]),
+        baseline=str(record["baseline"]),
+        baseline_cost=float(record["baseline_cost"]),
+        cost=float(record["cost"]),
+        improvement=float(record["improvement"]),
+        feasible=bool(record["feasible"]),
+        failed=record["status"] != "ok",
+    )
+
+
+def _sample(record: Mapping[str, Any]) -> Sample | None:
+    """Return the sample that a record of the journal tells of, if it tells of one."""
+    if "sample" not in record:
+        return None
+    best = record["best"]
+    return Sample(
+        Level(record["level"]),
+        int(record["round"]),
+        Outcome(record["outcome"]),
+        None if best is None else float(best),
+    )

@@ -1,0 +1,217 @@
+"""The summary of a set of runs: its tables, its figure, and its figures as data."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import groupby
+from math import isfinite
+
+from specahd.core.program import Level, Outcome
+from specahd.reporting.aggregates import (
+    Means,
+    by_size,
+    convergence,
+    mean,
+    means,
+    outcomes,
+    stored,
+)
+from specahd.reporting.document import Document, Figure, Paragraph, Section, Table
+from specahd.reporting.figure import draw_convergence
+from specahd.reporting.runs import Kind, Row, Run, choose
+
+DRAWING = "convergence.svg"
+_LEVELS = (Level.LOWER, Level.UPPER)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A report in every form; ``curves`` are CSV texts by name."""
+
+    document: Document
+    drawing: str
+    metrics: str
+    curves: Mapping[str, str]
+
+
+def summarise(found: Sequence[Run]) -> Summary:
+    """Make the report of runs; equal rows give equal bytes."""
+    runs = choose(found)
+    groups = _groups(runs)
+    drawing = draw_convergence(groups)
+    document = Document(
+        "SpecAHD: summary of stored runs",
+        [
+            Section("Checkpoints", _checkpoints(groups, len(found) - len(runs))),
+            Section("Validation by size", _sizes(groups)),
+            Section("Programs by outcome", _outcomes(groups)),
+            Section("Convergence", _convergence(drawing)),
+        ],
+    )
+    curves = {
+        f"{name}-{level}": _csv(convergence(group, level))
+        for name, group in groups.items()
+        for level in _LEVELS
+    }
+    metrics = {name: _metrics(group) for name, group in groups.items()}
+    text = json.dumps(metrics, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    return Summary(document, drawing, text, curves)
+
+
+def _groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Put runs that differ only in their seed together, named by what tells them apart."""
+    kinds = sorted({run.kind for run in runs}, key=_words)
+    told = [
+        field.name
+        for field in fields(Kind)
+        if field.name == "problem" or len({getattr(kind, field.name) for kind in kinds}) > 1
+    ]
+    ordered = sorted(runs, key=lambda run: (_words(run.kind), run.seed))
+    return {
+        "-".join(getattr(kind, name) for name in told): list(group)
+        for kind, group in groupby(ordered, key=lambda run: run.kind)
+    }
+
+
+def _words(kind: Kind) -> tuple[str, ...]:
+    return tuple(getattr(kind, field.name) for field in fields(Kind))
+
+
+def _checkpoints(
+    groups: Mapping[str, Sequence[Run]], passed_over: int
+) -> list[Paragraph | Table | Figure]:
+    rows = []
+    for name, runs in groups.items():
+        chosen, unseen = (means(_rows(runs, pool)) for pool in ("selection", "validation"))
+        done = [run for run in runs if run.validation]
+        spread = [100 * means(run.validation).improvement for run in done]
+        rows.append(
+            [
+                name,
+                _baseline(runs),
+                ", ".join(str(run.seed) for run in runs),
+                f"{sum(len(run.samples) for run in runs):,}",
+                _percent(chosen.improvement),
+                _percent(unseen.improvement),
+                f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
+                str(unseen.infeasible),
+                str(unseen.failed),
+            ]
+        )
+    kinds = sorted({run.kind for runs in groups.values() for run in runs}, key=_words)
+    words = [
+        f"{what} {', '.join(sorted({getattr(kind, what) for kind in kinds}))}"
+        for what in ("method", "llm", "budget")
+    ]
+    text = (
+        f"Of {', '.join(words)}. Selection chose each checkpoint, validation was never seen. "
+        "Improvement is over the baseline, a mean over instances and seeds; the range is that of "
+        "the seeds. Infeasible solutions were refused by the checker; where the upper program "
+        "failed (T) nothing is imputed."
+    )
+    partial = [run.name for runs in groups.values() for run in runs if not run.complete]
+    if partial:
+        text += f" Partial, short of their budget or not evaluated: {', '.join(partial)}."
+    if passed_over:
+        text += f" Passed over, of the same kinds and seeds: {passed_over} runs."
+    columns = (
+        "problem", "baseline", "seeds", "programs", "selection", "validation", "seeds' range",
+        "infeasible", "T",
+    )  # fmt: skip
+    return [Paragraph(text), Table(columns, rows, words=3)]
+
+
+def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figure]:
+    rows = [
+        [name, size, *_figures(means(group))]
+        for name, runs in groups.items()
+        for size, group in by_size(_rows(runs, "validation")).items()
+    ]
+    columns = (
+        "problem", "size", "rows", "baseline cost", "repaired cost", "improvement", "feasible", "T"
+    )  # fmt: skip
+    text = "Mean costs over the instances of a size and the seeds; a row is one of both."
+    return [Paragraph(text), Table(columns, rows)]
+
+
+def _figures(of: Means) -> list[str]:
+    return [
+        str(of.rows),
+        f"{of.baseline_cost:,.1f}" if isfinite(of.baseline_cost) else "–",
+        f"{of.cost:,.1f}" if isfinite(of.cost) else "–",
+        _percent(of.improvement),
+        f"{of.rows - of.infeasible}/{of.rows}",
+        str(of.failed),
+    ]
+
+
+def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figure]:
+    counts = {name: outcomes(runs) for name, runs in groups.items()}
+    met = [
+        outcome
+        for outcome in Outcome
+        if any(counter[outcome] for levels in counts.values() for counter in levels.values())
+    ]
+    rows = [
+        [
+            name,
+            level.value,
+            str(levels[level].total()),
+            *(str(levels[level][outcome]) for outcome in met),
+        ]
+        for name, levels in counts.items()
+        for level in _LEVELS
+    ]
+    columns = ("problem", "level", "programs", *(outcome.value for outcome in met))
+    text = "Every program that was asked for counts, whatever became of it."
+    return [Paragraph(text), Table(columns, rows, words=2)]
+
+
+def _convergence(drawing: str) -> list[Paragraph | Table | Figure]:
+    caption = (
+        "Best score so far over the programs asked so far, both levels together. In the coupled "
+        "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
+        "A line ends with its round: each round measures on tasks of its own."
+    )
+    return [Figure(DRAWING, caption, drawing)]
+
+
+def _metrics(runs: Sequence[Run]) -> dict[str, float | int]:
+    """Return what ``dvc metrics`` shows; a mean that nothing enters is left out."""
+    unseen = means(_rows(runs, "validation"))
+    tried = [sample.outcome for run in runs for sample in run.samples]
+    found: dict[str, float] = {
+        "validation_improvement_percent": 100 * unseen.improvement,
+        "validation_cost": unseen.cost,
+        "validation_baseline_cost": unseen.baseline_cost,
+        "selection_improvement_percent": 100 * means(_rows(runs, "selection")).improvement,
+        "usable_programs_percent": 100 * mean(outcome is Outcome.OK for outcome in tried),
+    }
+    return {
+        **{name: stored(value) for name, value in found.items() if isfinite(value)},
+        "programs": len(tried),
+        "infeasible": unseen.infeasible,
+        "failed": unseen.failed,
+    }
+
+
+def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
+    return [row for run in runs for row in getattr(run, pool)]
+
+
+def _baseline(runs: Sequence[Run]) -> str:
+    return ", ".join(sorted({row.baseline for row in _rows(runs, "validation")})) or "–"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.2f}%" if isfinite(share) else "–"
+
+
+def _csv(points: Sequence[tuple[int, float]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["programs", "best"])
+    writer.writerows((place, stored(best)) for place, best in points)
+    return text.getvalue()

@@ -1,0 +1,265 @@
+"""Bringing the public sets from a mirror into a folder, every byte verified.
+
+``public.sha256`` beside this file says what the folder holds: for each file its
+SHA-256, its size and its path. A file appears under its name only when its bytes are
+right, so a fetch that broke off goes on where it was.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from threading import Event
+from urllib.parse import quote
+
+import pooch
+import requests
+from filelock import FileLock
+
+from specahd.core.errors import FileError, RunFailed
+
+MANIFEST = Path(__file__).with_name("public.sha256")
+_REMOTE = ("http://", "https://")
+_LISTED = 4
+# What a server that is asked too much, or too slowly, answers for now.
+_LATER = (408, 429)
+_READABLE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of the manifest."""
+
+    path: str
+    size: int
+    sha256: str
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether the file is there with the right bytes."""
+        path = folder / self.path
+        return (
+            path.is_file()
+            and path.stat().st_size == self.size
+            and pooch.file_hash(str(path)) == self.sha256
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """Where files are fetched from.
+
+    Parameters
+    ----------
+    place
+        A directory, or the http(s) address of one.
+    connections
+        How many files are fetched at a time.
+    attempts
+        How often a file is tried before the fetch fails.
+    timeout
+        Seconds of silence after which an attempt has failed.
+    """
+
+    place: str
+    connections: int = 8
+    attempts: int = 3
+    timeout: float = 30.0
+
+    @property
+    def remote(self) -> bool:
+        """Whether it is reached over a network."""
+        return self.place.startswith(_REMOTE)
+
+    def address(self, entry: Entry) -> str:
+        """Return where the mirror has a file."""
+        if self.remote:
+            return f"{self.place.rstrip('/')}/{quote(entry.path)}"
+        return str(Path(self.place) / entry.path)
+
+    def __post_init__(self) -> None:
+        if not self.remote and not Path(self.place).is_dir():
+            raise FileError(f"Expected mirror to be a directory or http(s)://…, got {self.place}.")
+
+
+def read_manifest(path: Path = MANIFEST) -> list[Entry]:
+    """Return what the folder must hold, in the order of paths."""
+    entries = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            sha256, size, name = line.split(" ", 2)
+            entries.append(Entry(name, int(size), sha256))
+    return entries
+
+
+def missing(folder: Path, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that are not in the folder, or not with the right bytes.
+
+    Raises
+    ------
+    FileError
+        The folder holds what the manifest does not name: DVC would count it.
+    """
+    named = {entry.path for entry in entries}
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
+    if strange := sorted(found - named):
+        raise FileError(
+            f"{folder} holds {_count(strange)} not of the public sets, which move elsewhere: "
+            f"{_list(strange)}."
+        )
+    return [entry for entry in entries if not entry.is_in(folder)]
+
+
+def fetch(
+    mirror: Mirror,
+    folder: Path,
+    entries: Sequence[Entry],
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """Bring what is missing into the folder, calling ``step`` after each file.
+
+    Several processes may fetch into one folder at a time.
+
+    Raises
+    ------
+    FileError
+        The mirror lacks files or has others under their names; all else was fetched.
+    RunFailed
+        The mirror does not answer.
+    """
+    threads = mirror.connections if mirror.remote else 1
+    with _staging(folder) as staging, ThreadPoolExecutor(threads) as pool:
+        work = _Work(mirror, staging, folder)
+        jobs = {pool.submit(work.bring, entry): entry for entry in missing(folder, entries)}
+        refused = []
+        try:
+            for job in as_completed(jobs):
+                if (reason := job.result()) is not None:
+                    refused.append(f"{jobs[job].path} ({reason})")
+                step()
+        except BaseException:
+            work.stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if refused:
+        raise FileError(f"{mirror.place}: {_count(refused)} refused: {_list(sorted(refused))}.")
+
+
+@contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """Yield a folder beside ``folder`` for files that are not verified yet; one process has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"Cannot make the folder {folder}: {error.strerror}.") from None
+    beside = folder.resolve()
+    with FileLock(beside.with_name(f".{beside.name}.lock")):
+        # A fetch that was killed left its own.
+        for stale in beside.parent.glob(f".{beside.name}-fetch-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        staging = Path(mkdtemp(prefix=f".{beside.name}-fetch-", dir=beside.parent))
+        try:
+            yield staging
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+class _Work:
+    """Fetching single files, on any thread."""
+
+    def __init__(self, mirror: Mirror, staging: Path, folder: Path) -> None:
+        self._mirror = mirror
+        self._staging = staging
+        self._folder = folder
+        self.stopped = Event()
+        pooch.get_logger().setLevel("ERROR")
+
+    def bring(self, entry: Entry) -> str | None:
+        """Fetch one file; return why the mirror's is refused, if it is.
+
+        Raises
+        ------
+        RunFailed
+            It did not arrive.
+        """
+        address = self._mirror.address(entry)
+        attempts = self._mirror.attempts if self._mirror.remote else 1
+        for attempt in range(1, attempts + 1):
+            try:
+                self._place(entry, address)
+                return None
+            except requests.HTTPError as error:
+                if error.response is None:
+                    raise
+                status = error.response.status_code
+                if status < 500 and status not in _LATER:
+                    return f"HTTP status {status}"
+                reason = f"HTTP status {status}"
+            except requests.RequestException as error:
+                reason = type(error).__name__
+            except FileNotFoundError:
+                return "not there"
+            except OSError as error:
+                raise RunFailed(f"Cannot copy {address} to {self._folder}: {error}.") from None
+            except ValueError:
+                return "wrong bytes"
+            if self.stopped.wait(attempt if attempt < attempts else 0):
+                break
+        raise RunFailed(
+            f"{address} did not arrive in {attempts} attempts ({reason}); "
+            "what arrived before is kept, so run the command again."
+        )
+
+    def _place(self, entry: Entry, address: str) -> None:
+        keeper = pooch.create(
+            path=self._staging,
+            base_url="",
+            registry={entry.path: f"sha256:{entry.sha256}"},
+            urls={entry.path: address},
+        )
+
+        def download(url: str, file: str, _: object) -> None:
+            if self._mirror.remote:
+                self._download(url, Path(file), entry.size)
+            else:
+                shutil.copyfile(url, file)
+
+        # pooch makes folders in a way that two threads must not.
+        (self._staging / entry.path).parent.mkdir(parents=True, exist_ok=True)
+        verified = keeper.fetch(entry.path, downloader=download)
+        target = self._folder / entry.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # pooch leaves the mode of a temporary file.
+        Path(verified).chmod(_READABLE)
+        Path(verified).replace(target)
+
+    def _download(self, url: str, file: Path, size: int) -> None:
+        """Write what a server sends, and no more than was expected."""
+        with (
+            requests.get(url, stream=True, timeout=self._mirror.timeout) as response,
+            file.open("wb") as out,
+        ):
+            response.raise_for_status()
+            for chunk in response.iter_content(65536):
+                out.write(chunk)
+                if out.tell() > size:
+                    raise ValueError(url)
+                if self.stopped.is_set():
+                    raise requests.ConnectionError(url)
+            if out.tell() < size:
+                raise requests.ConnectionError(url)
+
+
+def _count(names: Sequence[str]) -> str:
+    return "1 file" if len(names) == 1 else f"{len(names)} files"
+
+
+def _list(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
+    return ", ".join([*names[:_LISTED], *more])

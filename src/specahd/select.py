@@ -1,0 +1,58 @@
+"""``python -m specahd.select problem=cvrp``: make the best complete run of a problem its champion.
+
+The selection pool alone decides (``tracking/selection.py`` has the rule). The chosen
+run's checkpoint becomes a version of the model ``specahd-<problem>`` in the MLflow
+registry, unless it is one already, and bears the alias ``champion`` from then on.
+"""
+
+import sys
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+
+from specahd import model
+from specahd.config.door import door
+from specahd.tracking.registry import CHAMPION, CHECKPOINT, Form, crown, fetched, opened, register
+from specahd.tracking.selection import champion, trainings
+from specahd.tracking.tables import print_trainings
+
+_FORM = Form(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
+
+
+def select(config: DictConfig) -> None:
+    """Choose among the runs of the store, register the winner and say what was done."""
+    problem = str(HydraConfig.get().runtime.choices["problem"])
+    uri = str(config.tracking.uri)
+    with opened(uri) as client:
+        settings = {"pools.seed": config.pools.seed}
+        for group in ("problem", "budget"):
+            settings |= _options(config, group)
+        runs = trainings(client, config.tracking.experiment, problem, settings, config.sweep)
+        chosen = champion(runs, problem)
+        tags = {
+            "problem": problem,
+            "seed": str(chosen.seed),
+            "selection_improvement": repr(chosen.selection),
+        }
+        with fetched(f"runs:/{chosen.id}/{CHECKPOINT}", uri) as directory:
+            version = register(client, chosen.run, directory, problem, _FORM, tags)
+        changed = crown(client, version)
+    print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
+    is_now = "is" if changed else "was already"
+    address = f"models:/{version.model}@{CHAMPION}"
+    for line in (
+        f"{address} {is_now} version {version.number}: run {chosen.id}, seed {chosen.seed}",
+        f"evaluate:   python -m specahd.evaluate checkpoint={address} pool=validation",
+    ):
+        sys.stdout.write(f"{line}\n")
+
+
+def _options(config: DictConfig, group: str) -> dict[str, Any]:
+    """Return the options of a group by their dotted names, as runs are told of them."""
+    options = config[group] or {}
+    return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
+
+
+if __name__ == "__main__":
+    sys.exit(door(select, "select"))

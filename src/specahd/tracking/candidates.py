@@ -1,0 +1,117 @@
+"""What MLflow keeps of single candidates: a nested run each, rows of one table, or nothing."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from specahd.tracking.account import Entry
+from specahd.tracking.book import Book
+from specahd.tracking.options import WAYS
+
+TABLE = "candidates.json"
+_COLUMNS = (
+    *("candidate", "ticket", "level", "round", "operator", "outcome", "score", "parents"),
+    *("idea", "detail", "prompt_tokens", "completion_tokens", "cost", "seconds", "source"),
+)
+
+
+class Candidates(Protocol):
+    """Keeps what became of each sample; telling the same one again changes nothing."""
+
+    def tell(self, entry: Entry, *, known: bool) -> None:
+        """Keep a sample that was committed; ``known`` if that was done by another process."""
+
+    def end_round(self) -> None:
+        """Show what is kept so far."""
+
+
+class Nothing:
+    """Keeps no candidate."""
+
+    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
+        pass
+
+    def tell(self, entry: Entry, *, known: bool) -> None:
+        pass
+
+    def end_round(self) -> None:
+        pass
+
+
+class Table:
+    """Keeps candidates as rows of ``candidates.json``, which MLflow shows as a table."""
+
+    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
+        self._book = book
+        self._rows: dict[str, Sequence[Any]] = {}
+        self._shown = 0
+
+    def tell(self, entry: Entry, *, known: bool) -> None:
+        record, reply = entry.record, entry.reply
+        self._rows[record["sample"]] = (
+            *(record["sample"], entry.ticket, record["level"], record["round"]),
+            *(record["operator"], record["outcome"], record["score"]),
+            " ".join(record["parents"]),
+            *(record["idea"], record["detail"]),
+            *(reply.get(name) for name in ("prompt_tokens", "completion_tokens", "cost")),
+            entry.seconds.get("commit"),
+            record["source"],
+        )
+
+    def end_round(self) -> None:
+        if len(self._rows) > self._shown:
+            table = {"columns": _COLUMNS, "data": list(self._rows.values())}
+            self._book.write_text(self._book.parent, json.dumps(table), TABLE)
+            # By this tag the UI knows the file for a table.
+            shown = json.dumps([{"path": TABLE, "type": "table"}])
+            self._book.tag({"mlflow.loggedArtifacts": shown})
+            self._shown = len(self._rows)
+
+
+class Nested:
+    """Keeps a run for each candidate below that of its training, with the source beside it."""
+
+    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
+        self._book = book
+        self._choices = choices
+
+    def tell(self, entry: Entry, *, known: bool) -> None:
+        if known:
+            return
+        record, reply = entry.record, entry.reply
+        params = {
+            **self._choices,
+            **{name: str(record[name]) for name in ("level", "round", "operator")},
+            "parents": " ".join(record["parents"]),
+        }
+        tags = {
+            "kind": "candidate",
+            "outcome": record["outcome"],
+            "mlflow.note.content": record["idea"] or "",
+            "detail": record["detail"],
+        }
+        spent, stages = ("prompt_tokens", "completion_tokens", "cost"), ("reply", "commit")
+        metrics = {
+            **{name: reply[name] for name in spent if reply.get(name)},
+            **{f"seconds/{name}": entry.seconds[name] for name in stages if name in entry.seconds},
+        }
+        if record["score"] is not None:
+            metrics["score"] = record["score"]
+        began = entry.at - round(1000 * entry.seconds.get("commit", 0))
+        run = self._book.nested(record["sample"], {k: v for k, v in tags.items() if v}, began)
+        self._book.fill(run.info.run_id, metrics, params, step=entry.ticket, at=entry.at)
+        if record["source"] is not None:
+            self._book.write_text(run, record["source"], "program.py")
+        else:
+            self._book.write_text(run, record["reply"], "reply.txt")
+        status = "FINISHED" if record["outcome"] == "ok" else "FAILED"
+        self._book.end(run.info.run_id, status, entry.at)
+
+    def end_round(self) -> None:
+        pass
+
+
+KEEPERS: Mapping[str, type[Nothing] | type[Table] | type[Nested]] = dict(
+    zip(WAYS, (Nested, Table, Nothing), strict=True)
+)
+"""Who does it, by the values of ``tracking.candidates``."""

@@ -1,0 +1,114 @@
+"""The process that brings a run into MLflow while the run goes on.
+
+It is told what to do in a line of JSON on standard input, follows the files of the
+run directory, and is told the run's status in a second line. From then on it says a
+line whenever it gets on, and why it does not. What it does not manage is mended by
+``python -m specahd.track``, for all that it needs is in the directory.
+"""
+
+import json
+import os
+import select
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from specahd.core.errors import FileError
+from specahd.tracking.delivery import Delivery, Undelivered
+from specahd.tracking.mark import sole
+from specahd.tracking.options import Options
+
+# Seconds between two looks at the journal, and at most between two attempts.
+_LOOK, _PAUSE = 1.0, 30.0
+# A server may come back; any other store that cannot be opened so often stays closed.
+_ATTEMPTS = 3
+
+
+class _Clerk:
+    """Serves one run.
+
+    Parameters
+    ----------
+    heard, said
+        Where orders come from, and where answers go.
+    """
+
+    def __init__(self, options: Options, directory: Path, heard: BinaryIO, said: TextIO) -> None:
+        self._options = options
+        self._directory = directory
+        self._heard = heard
+        self._said = said
+        self._status: str | None = None
+        self._abandoned = False
+        self._opened = False
+        self._failures = 0
+
+    def serve(self) -> int:
+        """Return 0 once all of the run is delivered, 1 if that is given up."""
+        with ExitStack() as stack:
+            delivery = None
+            while True:
+                try:
+                    if delivery is None:
+                        stack.enter_context(sole(self._directory))
+                        delivery = Delivery(self._options, self._directory)
+                    if self._status is not None:
+                        for _ in delivery.close(self._status):
+                            self._get_on()
+                        return 0
+                    moved = delivery.step()
+                    self._get_on()
+                    self._listen(0.0 if moved else _LOOK)
+                except (Undelivered, FileError) as error:
+                    self._failures += 1
+                    hopeless = self._abandoned or self._stays_closed(error)
+                    if hopeless or self._status is not None:
+                        self._say(reason=str(error))
+                    if hopeless:
+                        return 1
+                    self._listen(min(_PAUSE, 0.5 * 2**self._failures))
+
+    def _get_on(self) -> None:
+        self._opened = True
+        self._failures = 0
+        if self._status is not None:
+            self._say()
+
+    def _stays_closed(self, error: Exception) -> bool:
+        # Another process that brings the same run in will end.
+        if isinstance(error, FileError) or self._opened or self._options.uri.startswith("http"):
+            return False
+        return self._failures >= _ATTEMPTS
+
+    def _listen(self, seconds: float) -> None:
+        """Wait, but not once the run's status is known and was not."""
+        if self._status is not None:
+            time.sleep(seconds)
+        elif select.select([self._heard], [], [], seconds)[0]:
+            line = self._heard.readline()
+            # The end of the file is the end of a process that had no time to say so.
+            self._abandoned = not line
+            self._status = json.loads(line)["status"] if line else "interrupted"
+            self._failures = 0
+
+    def _say(self, **what: str) -> None:
+        if not self._abandoned:
+            self._said.write(json.dumps(what) + "\n")
+
+
+def main() -> int:
+    """Serve the run of the order on standard input."""
+    heard = os.fdopen(os.dup(0), "rb", buffering=0)
+    said = os.fdopen(os.dup(1), "w", buffering=1)
+    # Whatever a library prints is not for the one who listens.
+    silence = os.open(os.devnull, os.O_RDWR)
+    os.dup2(silence, 0)
+    os.dup2(silence, 1)
+    order = json.loads(heard.readline())
+    return _Clerk(Options(**order["options"]), Path(order["directory"]), heard, said).serve()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

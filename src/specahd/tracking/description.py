@@ -1,0 +1,153 @@
+"""What MLflow is told of a run before its first program: parameters, tags, data sets."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from specahd.core.errors import FileError
+from specahd.tracking.book import without_password
+from specahd.tracking.lineage import dvc_hashes
+from specahd.tracking.machine import MACHINE
+
+if TYPE_CHECKING:
+    from mlflow.entities import DatasetInput
+
+CONFIG, SANDBOX, SWEEP = "config.yaml", "sandbox.json", "sweep.json"
+_CONTEXTS = {
+    "lower_train": "training",
+    "upper_train": "training",
+    "selection": "selection",
+    "validation": "validation",
+}
+
+
+class Description:
+    """Reads it from a run directory.
+
+    Attributes
+    ----------
+    choices
+        The parameters by which runs are told apart: problem, method, llm, seed.
+
+    Raises
+    ------
+    FileError
+        The directory's configuration is missing or torn.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._config = _configuration(directory / CONFIG)
+        self._groups = {key: str(value) for key, value in self._config["choices"].items() if value}
+        names = ("problem", "method", "llm")
+        self.choices = {name: self._groups[name] for name in names if name in self._groups}
+        self.choices["seed"] = str(self._config.get("seed"))
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        *names, seed = self.choices.values()
+        return "-".join([*names, f"seed{seed}"])
+
+    @property
+    def tickets(self) -> int:
+        return int(self._config["budget"]["programs"])
+
+    def params(self) -> Mapping[str, str]:
+        """Return the chosen groups and the flattened configuration, no password among them."""
+        rest = {key: value for key, value in self._config.items() if key != "choices"}
+        values = self._groups | dict(_flatten(rest))
+        return {name: without_password(value) for name, value in values.items()}
+
+    def tags(self) -> Mapping[str, str]:
+        """Return commit, versions, machine, sandbox status, and the sweep's run above."""
+        facts = dict(_read(self._directory / MACHINE))
+        tags = {
+            "kind": "training",
+            "directory": str(self._directory.resolve()),
+            "mlflow.source.name": "specahd",
+        }
+        if "commit" in facts:
+            tags["mlflow.source.git.commit"] = facts.pop("commit")
+        layers = _read(self._directory / SANDBOX)
+        tags |= facts | {f"sandbox.{layer}": status for layer, status in layers.items()}
+        sweep = _read(self._directory.resolve().parent / SWEEP).get("run_id")
+        return tags | ({"mlflow.parentRunId": sweep} if sweep else {})
+
+    def datasets(self) -> "list[DatasetInput]":
+        """Return the pools that the run used, as far as they are at hand.
+
+        A pool's digest is DVC's, if it tracks the pool; else it is that of the
+        manifest's hashes.
+        """
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        folder = Path(self._config["pools"]["dir"]) / self.choices["problem"]
+        pools = _read(folder / "manifest.json").get("pools", {})
+        tracked = dvc_hashes(Path())
+        inputs = []
+        for pool, context in _CONTEXTS.items():
+            if pool not in pools:
+                continue
+            hashed = _tracked(folder / pool, tracked)
+            digest = tracked[hashed] if hashed else _digest(pools[pool])
+            used = min(len(pools[pool]), int(self._config["budget"][pool]))
+            tags = {"mlflow.data.context": context, **({"dvc": hashed} if hashed else {})}
+            inputs.append(
+                DatasetInput(
+                    Dataset(
+                        name=f"{self.choices['problem']}/{pool}",
+                        digest=digest,
+                        source_type="local",
+                        source=json.dumps({"uri": (folder / pool).as_posix()}),
+                        profile=json.dumps({"instances": len(pools[pool]), "used": used}),
+                    ),
+                    [InputTag(key, value) for key, value in tags.items()],
+                )
+            )
+        return inputs
+
+
+def _configuration(path: Path) -> dict[str, Any]:
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if isinstance(config["choices"], dict):
+            return dict(config)
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
+        pass
+    raise FileError(f"{path} is not the configuration of a run.")
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """Return a JSON file's content, nothing if it is not there."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield dotted names and values, without what only Hydra's instantiate reads."""
+    for key, value in values.items():
+        if key.startswith("_"):
+            continue
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", str(value)
+
+
+def _tracked(folder: Path, tracked: Mapping[str, str]) -> str | None:
+    """Return which out of DVC holds a folder, the innermost."""
+    within = [out for out in tracked if PurePath(folder).is_relative_to(out)]
+    return max(within, key=len, default=None)
+
+
+def _digest(hashes: Mapping[str, str]) -> str:
+    return hashlib.md5(
+        json.dumps(hashes, sort_keys=True).encode(), usedforsecurity=False
+    ).hexdigest()

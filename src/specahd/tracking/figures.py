@@ -1,0 +1,139 @@
+"""Pictures of a run: how its search went, and what its repair does to one instance."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
+_MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One level of a search: tickets, the scores that were given, and the best so far."""
+
+    tickets: Sequence[int]
+    scores: Sequence[float]
+    best: Sequence[float]
+
+
+def prepare() -> None:
+    """Import what drawing takes, so that the end of a run does not wait for it."""
+    from matplotlib.backends import backend_agg  # noqa: F401
+
+
+def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
+    """Draw the running best of both levels by ticket.
+
+    A round measures on tasks of its own, so the best may fall where one begins.
+
+    Parameters
+    ----------
+    records
+        Those of one run's ``journal.jsonl``, in order.
+    """
+    # Half a second to import, and only who draws needs it.
+    from matplotlib.figure import Figure
+
+    records = list(records)
+    samples = [record for record in records if "sample" in record]
+    starts = _starts(samples)
+    levels = [level for level in _COLOURS if any(s["level"] == level for s in samples)]
+    figure = Figure(figsize=(7, 2.4 * max(1, len(levels)) + 0.4), layout="constrained")
+    panels = figure.subplots(max(1, len(levels)), sharex=True, squeeze=False)[:, 0]
+    for panel, level in zip(panels, levels, strict=False):
+        _draw_course(panel, level, _course(samples, level), starts)
+    for panel in panels:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(axis="y", color="0.9")
+    panels[-1].set_xlabel("tickets")
+    return figure
+
+
+def _course(samples: Sequence[Mapping[str, Any]], level: str) -> _Course:
+    nan = float("nan")
+    own = [(t, s) for t, s in enumerate(samples, start=1) if s["level"] == level]
+    return _Course(
+        [ticket for ticket, _ in own],
+        [nan if sample["score"] is None else sample["score"] for _, sample in own],
+        [nan if sample["best"] is None else sample["best"] for _, sample in own],
+    )
+
+
+def _starts(samples: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the tickets with which rounds begin."""
+    rounds = [0, *(sample["round"] for sample in samples)]
+    return [t for t in range(1, len(rounds)) if rounds[t] != rounds[t - 1]]
+
+
+def _draw_course(panel: "Axes", level: str, course: _Course, starts: Sequence[int]) -> None:
+    for ticket in starts[1:]:
+        panel.axvline(ticket - 0.5, color="0.8", linewidth=0.8, zorder=0)
+    panel.plot(
+        course.tickets,
+        course.scores,
+        ".",
+        color=_COLOURS[level],
+        alpha=0.25,
+        markeredgewidth=0,
+        label="programs",
+    )
+    panel.step(
+        course.tickets, course.best, where="post", color=_COLOURS[level], label=_MEASURES[level]
+    )
+    panel.set_ylabel(f"{level} level")
+    panel.legend(frameon=False, fontsize="small", loc="lower right")
+
+
+def route_map(drawn: Mapping[str, Any]) -> "Figure":
+    """Draw an instance's routes before and after repair; what differs has colour.
+
+    Parameters
+    ----------
+    drawn
+        ``instance`` is a name, ``coords`` are where the nodes lie, ``before`` and ``after``
+        the routes, which leave from node 0 and return to it and do not name it, and
+        ``cost_before`` and ``cost_after`` what they cost.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.8), layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
+    cost, repaired = drawn["cost_before"], drawn["cost_after"]
+    for panel, edges, other, colour, title in (
+        (panels[0], before, after, _COLOURS["upper"], f"before: {cost:,.1f}"),
+        (panels[1], after, before, _COLOURS["lower"], f"after: {repaired:,.1f}"),
+    ):
+        _draw_edges(panel, coords, edges & other, "0.75")
+        _draw_edges(panel, coords, edges - other, colour)
+        panel.scatter(*zip(*coords, strict=True), s=6, color="0.35", zorder=3)
+        if len(drawn["before"]) > 1:
+            panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
+        panel.set(title=title, aspect="equal", xticks=[], yticks=[])
+    gain = 100 * (cost - repaired) / max(1e-12, cost)
+    figure.suptitle(f"{drawn['instance']}: {gain:+.2f}%; in colour, the edges that only one has")
+    return figure
+
+
+def _edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
+    """Return the undirected edges of routes from node 0 to node 0."""
+    edges = set()
+    for route in routes:
+        edges |= {(min(pair), max(pair)) for pair in pairwise([0, *route, 0])}
+    return edges
+
+
+def _draw_edges(
+    panel: "Axes", coords: Sequence[Sequence[float]], edges: set[tuple[int, int]], colour: str
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    # Sorted, so that equal runs give equal pictures.
+    lines = [(coords[first], coords[second]) for first, second in sorted(edges)]
+    panel.add_collection(LineCollection(lines, colors=colour, linewidths=1.0))

@@ -1,0 +1,56 @@
+"""On which machine, with which versions and at which commit a run was made."""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+MACHINE = "machine.json"
+"""Where in its directory a run keeps it."""
+# Those that can change a result or how long it takes.
+_PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "scikit-learn", "openai", "mlflow")
+
+
+def save_machine(directory: Path) -> None:
+    """Write what :func:`inspect_machine` finds to ``machine.json`` in the directory."""
+    text = json.dumps(inspect_machine(), indent=2, sort_keys=True) + "\n"
+    (directory / MACHINE).write_text(text, encoding="utf-8")
+
+
+def inspect_machine() -> Mapping[str, str]:
+    """Return facts by name: ``machine.*``, ``version.*`` and, in a repository, ``commit``."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    facts = {
+        "machine.host": platform.node(),
+        "machine.system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "machine.cpus": str(len(os.sched_getaffinity(0))),
+        "machine.memory_gb": f"{memory:.1f}",
+        "version.python": platform.python_version(),
+        **{f"version.{name}": number for name in _PACKAGES if (number := _version(name))},
+    }
+    commit = _git("rev-parse", "HEAD")
+    if commit:
+        facts["commit"] = commit
+        facts["commit.clean"] = "no" if _git("status", "--porcelain", "-uno") else "yes"
+    return facts
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _git(*arguments: str) -> str:
+    """Return what git says of the working directory, nothing if it says no."""
+    try:
+        answer = subprocess.run(
+            ["git", *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""

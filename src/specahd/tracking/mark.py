@@ -1,0 +1,76 @@
+"""How far a run directory was brought into MLflow: ``mlflow.json``, and who brings it."""
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from specahd.core.errors import FileError
+
+MARK = "mlflow.json"
+
+
+@dataclass(slots=True)
+class Mark:
+    """What was delivered of a run, and where to.
+
+    Parameters
+    ----------
+    key
+        Stands in a tag of the run, by which it is found when its id is not known.
+    store, experiment, run_id
+        Where the run is; empty as long as it was not made.
+    records
+        How many records of the journal are there.
+    """
+
+    key: str
+    store: str = ""
+    experiment: str = ""
+    run_id: str = ""
+    records: int = 0
+
+    @classmethod
+    def read(cls, directory: Path) -> "Mark | None":
+        """Return what a run directory keeps; None if nothing that can be used."""
+        try:
+            return cls(**json.loads((directory / MARK).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    @classmethod
+    def new(cls) -> "Mark":
+        return cls(key=uuid.uuid4().hex)
+
+    def write(self, directory: Path) -> None:
+        """Replace what the directory keeps, all of it or nothing."""
+        draft = directory / f".{MARK}.draft"
+        try:
+            draft.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+            draft.replace(directory / MARK)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def sole(directory: Path) -> Iterator[None]:
+    """Make sure that no other process brings this run directory into MLflow meanwhile.
+
+    Raises
+    ------
+    FileError
+        One does.
+    """
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise FileError(f"Another process is bringing {directory} into MLflow.") from None
+    finally:
+        os.close(handle)

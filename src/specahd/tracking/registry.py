@@ -1,0 +1,265 @@
+"""The MLflow registry: a run's checkpoint becomes a version of a model, and is fetched by name.
+
+Only stores that are there are opened; nothing here makes one. MLflow is imported when
+it is asked something, which takes a second or two.
+"""
+
+import hashlib
+import logging
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specahd.checkpoint import SUMS, thaw
+from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.tracking.book import without_password
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+CHAMPION = "champion"
+"""The alias of the version that selection chose."""
+CHECKPOINT = "checkpoint"
+"""Where a run keeps its checkpoint, among its artifacts."""
+_MODEL = "model"
+_IDENTITY = "checkpoint_sha256"
+_ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")
+_SQLITE = "sqlite:///"
+_NOISY = ("mlflow", "alembic", "urllib3")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a model is, in plain values.
+
+    Parameters
+    ----------
+    code
+        The file that MLflow runs when it loads the model.
+    inputs
+        Columns of text, each optional.
+    outputs
+        Columns, with the name of each one's type.
+    parameters
+        What a call may set, with its default.
+    settings
+        What loading may set, with its default.
+    """
+
+    code: str
+    inputs: Sequence[str]
+    outputs: Mapping[str, str]
+    parameters: Mapping[str, str]
+    settings: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a registered model, and whether it was made just now."""
+
+    model: str
+    number: int
+    new: bool
+
+    @property
+    def address(self) -> str:
+        """What loads it, whatever the champion is by then."""
+        return f"models:/{self.model}/{self.number}"
+
+
+def model_name(problem: str) -> str:
+    """Return the name under which a problem's models are registered."""
+    return f"specahd-{problem}"
+
+
+@contextmanager
+def opened(uri: str) -> "Iterator[MlflowClient]":
+    """Open a store that is there, and tell in one sentence why it refuses something.
+
+    Raises
+    ------
+    FileError
+        There is none, or it cannot be reached, or it does not have what is asked for.
+    """
+    # Asking a database that is not there would make an empty one.
+    path = Path(uri.removeprefix(_SQLITE))
+    if uri.startswith(_SQLITE) and not path.is_file():
+        raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    for name in _NOISY:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield MlflowClient(uri)
+    except (MlflowException, SQLAlchemyError) as error:
+        store = without_password(uri)
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]
+        if " failed with exception " in reason:
+            raise FileError(f"The MLflow store {store} cannot be reached.") from None
+        # A server puts its code first.
+        reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
+        raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
+
+
+def is_address(checkpoint: str) -> bool:
+    """Say whether a checkpoint is named by its place in a store, instead of a directory."""
+    return checkpoint.startswith(("models:", "runs:"))
+
+
+@contextmanager
+def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
+    """Yield the directory of a checkpoint, for as long as the block lasts if it was fetched.
+
+    Parameters
+    ----------
+    checkpoint
+        A directory; or ``models:/NAME@ALIAS``, ``models:/NAME/VERSION``,
+        ``runs:/RUN/checkpoint``.
+    uri
+        The store to fetch from, or None if there is none.
+
+    Raises
+    ------
+    ConfigError
+        No checkpoint is named so, or there is no store to fetch it from.
+    FileError
+        The store does not have it.
+    CheckpointError
+        Raised in the block, it names the address instead of a temporary directory.
+    """
+    if not is_address(checkpoint):
+        yield Path(checkpoint)
+        return
+    if not _ADDRESS.fullmatch(checkpoint):
+        raise ConfigError(
+            "Expected checkpoint=DIRECTORY, models:/NAME@ALIAS, models:/NAME/VERSION or "
+            f"runs:/RUN/{CHECKPOINT}, got {checkpoint!r}."
+        )
+    if uri is None:
+        raise ConfigError(f"Expected tracking=mlflow with checkpoint={checkpoint}.")
+    with tempfile.TemporaryDirectory() as folder:
+        directory = _download(checkpoint, uri, folder)
+        try:
+            yield directory
+        except CheckpointError as error:
+            raise CheckpointError(str(error).replace(str(directory), checkpoint)) from None
+
+
+def _download(address: str, uri: str, folder: str) -> Path:
+    with opened(uri) as client:
+        from mlflow.artifacts import download_artifacts
+
+        kind, _, rest = address.partition(":/")
+        try:
+            if kind == "runs":
+                run_id, _, path = rest.partition("/")
+                return Path(client.download_artifacts(run_id, path, folder))
+            # Not left to MLflow, which would resolve the name in another store, the default one.
+            name, mark, version_or_alias = re.split("([@/])", rest)
+            if mark == "@":
+                version_or_alias = client.get_model_version_by_alias(name, version_or_alias).version
+            place = client.get_model_version_download_uri(name, version_or_alias)
+            return Path(
+                download_artifacts(
+                    f"{place}/artifacts/{CHECKPOINT}", dst_path=folder, tracking_uri=uri
+                )
+            )
+        except OSError as error:
+            raise FileError(f"{address} has no checkpoint: {error.strerror or error}.") from None
+
+
+def register(
+    client: "MlflowClient",
+    run: "Run",
+    directory: Path,
+    problem: str,
+    form: Form,
+    tags: Mapping[str, str],
+) -> Version:
+    """Make a run's checkpoint a version of its problem's model, unless it is one already.
+
+    The version appears last, when all of it is in the store: what a killed process
+    leaves is made again by the next.
+
+    Parameters
+    ----------
+    directory
+        The checkpoint, as fetched from the run.
+    tags
+        What else the version shall bear.
+
+    Raises
+    ------
+    CheckpointError
+        It was altered, or is another problem's.
+    """
+    name, run_id = model_name(problem), run.info.run_id
+    if thaw(directory).problem != problem:
+        raise CheckpointError(f"The checkpoint {directory} is not one of {problem}.")
+    identity = hashlib.sha256((directory / SUMS).read_bytes()).hexdigest()
+    for known in client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'"):
+        if known.tags.get(_IDENTITY) == identity:
+            return Version(name, int(known.version), new=False)
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder) / _MODEL
+        _save(saved, Path(folder), directory, form)
+        client.log_artifacts(run_id, str(saved), _MODEL)
+    if not client.search_registered_models(f"name = '{name}'"):
+        client.create_registered_model(name, description=f"Frozen repair systems for {problem}.")
+    made = client.create_model_version(
+        name,
+        source=f"{run.info.artifact_uri}/{_MODEL}",
+        run_id=run_id,
+        tags={**tags, "run_id": run_id, _IDENTITY: identity},
+    )
+    return Version(name, int(made.version), new=True)
+
+
+def crown(client: "MlflowClient", version: Version) -> bool:
+    """Make a version the champion; say whether it was not."""
+    aliases = client.get_registered_model(version.model).aliases
+    if str(aliases.get(CHAMPION)) == str(version.number):
+        return False
+    client.set_registered_model_alias(version.model, CHAMPION, str(version.number))
+    return True
+
+
+def _save(target: Path, folder: Path, directory: Path, form: Form) -> None:
+    """Write a model's folder: the code, the checkpoint as it is, and what describes them."""
+    import mlflow
+    from mlflow.models import ModelSignature
+    from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
+
+    code = folder / "specahd_model.py"
+    code.write_text(form.code, encoding="utf-8")
+    with warnings.catch_warnings():
+        # It would rather be shown an example than told the signature.
+        warnings.simplefilter("ignore", UserWarning)
+        mlflow.pyfunc.save_model(
+            target,
+            python_model=code,
+            artifacts={CHECKPOINT: str(directory)},
+            signature=ModelSignature(
+                Schema([ColSpec("string", name, required=False) for name in form.inputs]),
+                Schema([ColSpec(kind, name) for name, kind in form.outputs.items()]),
+                ParamSchema(
+                    [ParamSpec(name, "string", value) for name, value in form.parameters.items()]
+                ),
+            ),
+            # Given, or MLflow would look for them by importing everything.
+            pip_requirements=[f"mlflow=={mlflow.__version__}", f"specahd=={version('specahd')}"],
+            model_config=dict(form.settings),
+        )

@@ -1,0 +1,151 @@
+"""Which training run of a problem is the champion: a rule, stated before any score is read.
+
+A run counts when it is complete (it ended well and spent its budget), when its problem with
+all its options, its pools and, if one is named, its budget are the ones asked for, and when
+its checkpoint fails on no instance of the selection pool. Of the runs that count, the
+largest mean improvement on that pool wins; ties go to the smaller seed, then run id.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from specahd.core.errors import FileError
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+_SELECTION = "selection/improvement"
+_FAILED = "selection/failed"
+_VALIDATION = "validation/improvement"
+_SPENT = "spent/tickets"
+_BUDGET = "budget.programs"
+_UNFINISHED = {"RUNNING": "running or killed", "KILLED": "interrupted", "FAILED": "failed"}
+_PAGE, _REASONS = 1000, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training run as selection sees it.
+
+    Parameters
+    ----------
+    objection
+        Why it does not count; empty if it does.
+    """
+
+    run: "Run"
+    objection: str
+
+    @property
+    def id(self) -> str:
+        return str(self.run.info.run_id)
+
+    @property
+    def seed(self) -> int:
+        return int(self.run.data.params.get("seed", 0))
+
+    def choice(self, group: str) -> str:
+        """Return what the run had chosen of a group of ``conf/``."""
+        return str(self.run.data.params.get(group, ""))
+
+    @property
+    def selection(self) -> float | None:
+        """Mean improvement on the selection pool."""
+        return self._measure(_SELECTION)
+
+    @property
+    def scores(self) -> tuple[float | None, float | None]:
+        """Mean improvements on the selection pool and on validation, which selects nothing."""
+        return self.selection, self._measure(_VALIDATION)
+
+    def _measure(self, name: str) -> float | None:
+        value = self.run.data.metrics.get(name)
+        return None if value is None or math.isnan(value) else float(value)
+
+
+def trainings(
+    client: "MlflowClient",
+    experiment: str,
+    problem: str,
+    settings: Mapping[str, Any],
+    sweep: str | None = None,
+) -> list[Training]:
+    """Return an experiment's training runs of a problem: those that count first, best first.
+
+    Parameters
+    ----------
+    settings
+        By their dotted names, the options that a run must have had to count.
+    sweep
+        Run id of the sweep that they must be jobs of.
+
+    Raises
+    ------
+    FileError
+        There is no such experiment.
+    """
+    found = client.get_experiment_by_name(experiment)
+    if found is None:
+        raise FileError(f"The MLflow store has no experiment {experiment!r}.")
+    # Candidates and sweeps are runs as well.
+    wanted = [f"params.problem = '{problem}'", "tags.kind = 'training'"]
+    if sweep is not None:
+        wanted.append(f"tags.`mlflow.parentRunId` = '{sweep}'")
+    runs = _search(client, found.experiment_id, " and ".join(wanted))
+    return sorted((Training(run, _objection(run, settings)) for run in runs), key=_rank)
+
+
+def champion(runs: Sequence[Training], problem: str) -> Training:
+    """Return the winner among runs in the order of :func:`trainings`.
+
+    Raises
+    ------
+    FileError
+        None counts.
+    """
+    if not runs:
+        raise FileError(f"There is no run of {problem} to select from.")
+    if runs[0].objection:
+        reasons = Counter(run.objection for run in runs).most_common(_REASONS)
+        told = ", ".join(f"{count} {reason}" for reason, count in reasons)
+        raise FileError(f"None of the runs of {problem} counts, {len(runs)} in all: {told}.")
+    return runs[0]
+
+
+def _search(client: "MlflowClient", experiment: str, wanted: str) -> "Iterator[Run]":
+    token = None
+    while True:
+        page = client.search_runs([experiment], wanted, max_results=_PAGE, page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
+    if run.info.status != "FINISHED":
+        return _UNFINISHED.get(run.info.status, str(run.info.status).lower())
+    budget = int(run.data.params.get(_BUDGET, 0))
+    spent = int(run.data.metrics.get(_SPENT, 0))
+    if spent < budget:
+        return f"partial: {spent} of {budget} programs"
+    if run.data.metrics.get(_FAILED, 0):
+        return "failed on the selection pool"
+    if math.isnan(run.data.metrics.get(_SELECTION, math.nan)):
+        return "not measured on the selection pool"
+    for name, value in settings.items():
+        # An option that a run did not know yet is no reason.
+        had = run.data.params.get(name, str(value))
+        if had != str(value):
+            return f"{name}={had}"
+    return ""
+
+
+def _rank(training: Training) -> tuple[bool, float, int, str]:
+    # What a run that does not count has scored is not looked at.
+    score = training.selection if not training.objection else None
+    return bool(training.objection), -(score or 0.0), training.seed, training.id

@@ -1,0 +1,220 @@
+"""A sweep in MLflow: the parent of its jobs' runs, with their means and how many came through.
+
+The parent is made before any job starts, and ``sweep.json`` in the sweep's
+directory tells the jobs its id. Results are read from the jobs' directories, so
+they are there whatever became of their trackers. A tracker that fails costs a
+warning.
+"""
+
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Glob
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console
+from rich.table import Table
+
+from specahd.tracking.book import without_password
+from specahd.tracking.standing import POOLS, Configuration, Job, configurations, read_jobs, table
+from specahd.tracking.store import Store
+
+SWEEP = "sweep.json"
+"""Where a sweep's directory keeps the id of its run."""
+_GROUPS = ("problem", "method", "llm", "budget")
+
+
+class SweepCallback(Callback):
+    """Opens a sweep's run before its jobs start, closes it after them, and prints a summary.
+
+    Parameters
+    ----------
+    patience
+        Seconds that the sweep waits for the tracker, before its jobs and after them.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        store = _store(config)
+        if store is not None:
+            self._try("has no MLflow run", lambda: _open(store, config))
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Tell how the sweep ended: also called when it broke off."""
+        self._try("is not summarised in full", lambda: _finish(config))
+
+    def _try(self, consequence: str, work: Callable[[], None]) -> None:
+        """Do it on a daemon thread, since a store that hangs must not hold up the sweep."""
+        failure: list[str] = []
+
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001  # whatever it is, the sweep goes on
+                reason = (str(error).splitlines() or [""])[0]
+                failure.append(f"{type(error).__name__}: {reason}")
+
+        thread = Thread(target=run, name="sweep", daemon=True)
+        thread.start()
+        thread.join(self._patience)
+        if thread.is_alive():
+            failure.append(f"it took more than {self._patience:g} s")
+        for reason in failure:
+            sentence = f"The sweep {consequence}: {without_password(reason)}"
+            sys.stderr.write(sentence[:200] + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    directory: Path
+    jobs: Sequence[Job]
+    # Those that left no run: refused, or never begun.
+    failed: int
+
+    @classmethod
+    def read(cls, config: DictConfig) -> "_Results":
+        directory = Path(config.hydra.sweep.dir)
+        jobs = read_jobs(directory)
+        return cls(directory, jobs, max(0, _count(config) - len(jobs)))
+
+    @property
+    def complete(self) -> int:
+        return sum(job.complete for job in self.jobs)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        partial = len(self.jobs) - self.complete
+        return {"complete": self.complete, "partial": partial, "failed": self.failed}
+
+
+def _store(config: DictConfig) -> Store | None:
+    tracking = config.tracking
+    if "uri" not in tracking:
+        return None
+    return Store(tracking.uri, Path(tracking.artifacts), tracking.experiment)
+
+
+def _words(config: DictConfig) -> list[str]:
+    """Return the options of the command line; one may refer to what only a job knows."""
+    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
+    return words
+
+
+def _count(config: DictConfig) -> int:
+    """Return the number of jobs; 0 if nobody can tell any more."""
+    hydra = GlobalHydra.instance()
+    # When a sweep broke off, Hydra has left; then a glob cannot be counted.
+    loader = hydra.config_loader() if hydra.is_initialized() else None
+    overrides = OverridesParser.create(loader).parse_overrides(_words(config))
+    # Of an option that is given twice, Hydra takes the last.
+    last = {each.get_key_element(): each for each in overrides}
+    swept = [each for each in last.values() if each.is_discrete_sweep()]
+    if loader is None and any(isinstance(each.value(), Glob) for each in swept):
+        return 0
+    return math.prod(sum(1 for _ in each.sweep_string_iterator()) for each in swept)
+
+
+def _finish(config: DictConfig) -> None:
+    results = _Results.read(config)
+    if results.jobs:
+        _print(results)
+    store = _store(config)
+    if store is not None and (results.directory / SWEEP).is_file():
+        _close(store, results)
+
+
+def _open(store: Store, config: DictConfig) -> None:
+    """Make the sweep's run, or take up that of a sweep which broke off."""
+    directory = Path(config.hydra.sweep.dir)
+    path = directory / SWEEP
+    client, experiment = store.connect()
+    if path.is_file():
+        client.update_run(json.loads(path.read_text(encoding="utf-8"))["run_id"], "RUNNING")
+        return
+    words = _words(config)
+    asked = dict(word.partition("=")[::2] for word in words)
+    chosen = config.hydra.runtime.choices
+    tags = {
+        "mlflow.source.name": "specahd",
+        "kind": "sweep",
+        "directory": str(directory.resolve()),
+    }
+    run = client.create_run(experiment, tags=tags, run_name=directory.name).info.run_id
+    parameters = {group: asked.get(group, chosen[group]) for group in _GROUPS if group in chosen}
+    parameters["jobs"] = str(_count(config))
+    parameters["overrides"] = " ".join(without_password(word) for word in words)
+    for name, value in parameters.items():
+        client.log_param(run, name, value)
+    directory.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps({"run_id": run}) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def _close(store: Store, results: _Results) -> None:
+    """Write what came of the jobs; remove the run of a sweep that left none."""
+    from mlflow.entities import Metric
+
+    path = results.directory / SWEEP
+    run = json.loads(path.read_text(encoding="utf-8"))["run_id"]
+    client, _ = store.connect()
+    if not results.jobs:
+        client.delete_run(run)
+        path.unlink()
+        return
+    now = time.time_ns() // 1_000_000
+    measures: dict[str, float] = {f"jobs/{name}": n for name, n in results.counts.items()}
+    for each in configurations(results.jobs):
+        # MLflow's names hold no sign of equality.
+        label = re.sub(r"[^\w\-. :/]", "_", each.label.replace("=", ":"))
+        suffix = f"/{label}" if label else ""
+        for kind, values in (("mean", each.means), ("sd", each.deviations)):
+            measures |= {f"{kind}/{name}{suffix}": value for name, value in values.items()}
+    metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
+    client.log_batch(run, metrics=metrics)
+    client.log_text(run, table(results.jobs), "jobs.csv")
+    whole = results.counts["complete"] == sum(results.counts.values())
+    client.set_terminated(run, "FINISHED" if whole else "FAILED")
+
+
+def _print(results: _Results) -> None:
+    counts = ", ".join(f"{count} {name}" for name, count in results.counts.items())
+    found = configurations(results.jobs)
+    view = Table(title=f"sweep: {counts}", title_justify="left", caption_justify="left")
+    view.caption = "improvement: mean ± sample standard deviation of the complete jobs"
+    if any(each.label for each in found):
+        view.add_column("configuration")
+    view.add_column("seeds")
+    view.add_column("complete", justify="right", no_wrap=True)
+    for pool in POOLS:
+        view.add_column(pool, justify="right", no_wrap=True)
+    for each in found:
+        view.add_row(
+            *([each.label] if each.label else []),
+            " ".join(each.seeds),
+            f"{each.complete}/{each.complete + each.partial}",
+            *(_improvement(each, pool) for pool in POOLS),
+        )
+    # A file has no width.
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100).print(view)
+
+
+def _improvement(configuration: Configuration, pool: str) -> str:
+    name = f"{pool}/improvement"
+    if name not in configuration.means:
+        return "-"
+    mean = f"{100 * configuration.means[name]:+.2f}%"
+    spread = configuration.deviations.get(name)
+    return mean if spread is None else f"{mean} ± {100 * spread:.2f}"

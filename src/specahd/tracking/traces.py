@@ -1,0 +1,102 @@
+"""Requests to the language model as MLflow traces, with what was asked and what came back."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specahd.core import journal
+from specahd.tracking.account import Entry
+from specahd.tracking.book import Book
+
+if TYPE_CHECKING:
+    from mlflow.entities import Trace
+
+PROMPTS = "prompts.jsonl"
+"""Where the observer notes what was asked, in the run directory."""
+
+
+class Traces:
+    """Keeps a trace for each sample; telling the same one again changes nothing."""
+
+    def __init__(self, book: Book, directory: Path, choices: Mapping[str, str]) -> None:
+        # Else traces are sent by threads that drop what fails.
+        os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
+        import mlflow
+
+        mlflow.set_tracking_uri(book.uri)
+        self._book = book
+        self._directory = directory
+        self._choices = choices
+        self._prompts: dict[str, str] = {}
+
+    def tell(self, entry: Entry) -> None:
+        """Keep the request and the reply of a sample that was committed.
+
+        Raises
+        ------
+        OSError
+            MLflow did not take it, which it does not say itself.
+        """
+        sample = entry.record["sample"]
+        if self._book.doubt and self._find(sample):
+            return
+        self._write(entry)
+        if not self._find(sample):
+            raise OSError(f"no trace of {sample} arrived")
+
+    def _write(self, entry: Entry) -> None:
+        from mlflow import start_span_no_context
+        from mlflow.entities import SpanType
+
+        record, reply = entry.record, entry.reply
+        took = [1e9 * entry.seconds.get(name, 0.0) for name in ("commit", "reply")]
+        began = 1_000_000 * entry.at - round(took[0])
+        tokens = [reply.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
+        span = start_span_no_context(
+            record["operator"],
+            span_type=SpanType.CHAT_MODEL,
+            inputs={
+                "messages": [{"role": "user", "content": self._prompt(record["sample"])}],
+            },
+            attributes={
+                "mlflow.chat.tokenUsage": {  # type: ignore[dict-item]  # annotated too narrowly
+                    "input_tokens": tokens[0],
+                    "output_tokens": tokens[1],
+                    "total_tokens": sum(tokens),
+                },
+                "cost": reply.get("cost", 0.0),
+                "outcome": record["outcome"],
+            },
+            tags={
+                **self._choices,
+                "candidate": record["sample"],
+                "training": self._book.parent.info.run_id,
+                "outcome": record["outcome"],
+            },
+            metadata={"mlflow.sourceRun": self._book.parent.info.run_id},
+            experiment_id=self._book.experiment,
+            start_time_ns=began,
+        )
+        message = {"role": "assistant", "content": record["reply"]}
+        span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
+
+    def _find(self, sample: str) -> "list[Trace]":
+        training = self._book.parent.info.run_id
+        condition = f"tags.candidate = '{sample}' and tags.training = '{training}'"
+        return list(
+            self._book.client.search_traces(
+                locations=[self._book.experiment],
+                filter_string=condition,
+                max_results=1,
+                include_spans=False,
+            )
+        )
+
+    def _prompt(self, sample: str) -> str:
+        if sample not in self._prompts:
+            self._prompts = {
+                record["sample"]: record["prompt"]
+                for record in journal.read(self._directory / PROMPTS)
+            }
+        return self._prompts.get(sample, "")

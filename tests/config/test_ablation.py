@@ -1,0 +1,116 @@
+"""Ablations take one part of the memory away, and say the truth."""
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.config.ablation import check_ablation
+from specahd.config.door import resolved
+from specahd.config.schemas import register, validate
+from specahd.core.errors import ConfigError
+
+ABLATIONS = {
+    "single_embedding": ("fuse", 1),
+    "no_filter": ("filter", False),
+    "no_skills": ("skills", 0),
+}
+MEMORIES = ["structural", "three"]
+
+
+def choices(group):
+    return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
+
+
+@pytest.fixture(autouse=True)
+def _conf():
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        yield
+    HydraConfig.instance().cfg = None
+
+
+def composed(*overrides):
+    validate(compose("train", list(overrides)))
+    config = compose("train", list(overrides), return_hydra_config=True)
+    HydraConfig.instance().set_config(config)
+    plain = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+    check_ablation(plain)
+    return resolved(plain)
+
+
+def differences(one, other, path=()):
+    for key in sorted({*one, *other}):
+        left, right = one.get(key), other.get(key)
+        if isinstance(left, dict) and isinstance(right, dict):
+            yield from differences(left, right, (*path, key))
+        elif left != right:
+            yield ".".join((*path, key)), left, right
+
+
+def test_these_are_all():
+    assert choices("ablation") == sorted([*ABLATIONS, "none"])
+
+
+@pytest.mark.parametrize("memory", MEMORIES)
+@pytest.mark.parametrize("label", ABLATIONS)
+def test_the_label_is_recorded_and_nothing_else_changes(label, memory):
+    complete = composed(f"memory={memory}", "ablation=none")
+    ablated = composed(f"memory={memory}", f"ablation={label}")
+    option, value = ABLATIONS[label]
+    assert list(differences(complete, ablated)) == [
+        ("choices.ablation", "none", label),
+        (f"memory.{option}", complete["memory"][option], value),
+    ]
+
+
+@pytest.mark.parametrize("label", ABLATIONS)
+@pytest.mark.parametrize("group", ["problem", "method", "llm", "experiment", "budget"])
+def test_an_ablation_composes_over_any_problem_method_and_model(label, group):
+    for choice in choices(group):
+        extra = ["llm.path=c"] if choice == "recorded" else []
+        config = composed(f"{group}={choice}", f"ablation={label}", *extra)
+        option, value = ABLATIONS[label]
+        assert config["memory"][option] == value
+        assert config["choices"][group] == choice
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("memory=none", "ablation=no_filter"),
+        ("memory=none", "ablation=no_skills"),
+        ("memory=none", "ablation=single_embedding"),
+        ("memory=jina", "ablation=single_embedding"),
+        ("ablation=no_skills", "memory.skills=3"),
+        ("ablation=no_filter", "memory.filter=true"),
+        ("ablation=single_embedding", "memory.fuse=2"),
+    ],
+)
+def test_a_contradiction_is_refused(overrides):
+    with pytest.raises(ConfigError, match=r"^ablation=\w+ (takes away|sets memory\.)"):
+        composed(*overrides)
+
+
+def test_a_method_may_bring_a_memory_of_its_own(tmp_path):
+    (tmp_path / "method").mkdir()
+    plain = OmegaConf.load(CONF_DIR / "method" / "specahd.yaml")
+    (tmp_path / "method" / "plain.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /memory: none\n\n"
+        + OmegaConf.to_yaml({"method": plain})
+    )
+    search = f"hydra.searchpath=[file://{tmp_path}]"
+    assert composed(search, "method=plain")["choices"]["memory"] == "none"
+    # What the user writes goes first.
+    chosen = composed(search, "method=plain", "memory=structural", "ablation=no_skills")
+    assert chosen["choices"]["memory"] == "structural"
+    with pytest.raises(ConfigError, match=r"^ablation=no_skills takes away what memory=none"):
+        composed(search, "method=plain", "ablation=no_skills")
+
+
+@pytest.mark.parametrize("label", ["none", *ABLATIONS])
+def test_every_ablation_makes_a_memory(label):
+    memory = instantiate(compose("train", [f"ablation={label}"]).memory)
+    assert memory.learns == (label != "no_skills")

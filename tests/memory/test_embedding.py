@@ -1,0 +1,307 @@
+"""Vectors from a server that misbehaves, and the programs that they compare."""
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+import traceback
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from comparing import MODELS, QUICK, memory, program
+from peer import DIMENSION, FAULTS, REFUSALS, Peer, vector
+
+from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
+from specahd.llm.keys import KEY_FILE
+from specahd.memory.embedding import LENGTH, embedded, text_of
+from specahd.memory.endpoint import Endpoint
+
+CANARY = "sk-canary-0123456789abcdef"
+PATIENT = 0.7  # seconds: short for a test, long for an answer on a busy machine
+
+
+@pytest.fixture(autouse=True)
+def _no_key_file(monkeypatch):
+    monkeypatch.delenv(KEY_FILE, raising=False)
+
+
+def asked(peer, *texts, dimension=None, **options):
+    endpoint = Endpoint(peer.url, **(QUICK | options))
+    return endpoint.embed(endpoint.service("small", "memory.models.first"), texts, dimension)
+
+
+def refused(peer, **options):
+    with pytest.raises(ServiceError) as refusal:
+        memory(peer, **options).preflight()
+    [line] = str(refusal.value).splitlines()
+    return line
+
+
+# Vectors
+
+
+@pytest.mark.parametrize("deed", ["good", "shuffled"])
+def test_vectors_come_back_in_the_order_of_their_texts(deed):
+    with Peer(deed) as peer:
+        found = asked(peer, "one two", "two three", "four")
+    expected = np.float32([vector("small", text) for text in ("one two", "two three", "four")])
+    assert (found == expected).all()
+    [(body, _, _)] = peer.asked
+    assert set(body) == {"model", "input", "encoding_format"}
+
+
+@pytest.mark.parametrize("deed", FAULTS)
+def test_a_fault_is_survived(deed):
+    with Peer(deed, stall=2.0) as peer:
+        found = asked(
+            peer, "a", "b", dimension=DIMENSION, timeout=PATIENT if deed == "silence" else 5.0
+        )
+    assert (found == np.float32([vector("small", "a"), vector("small", "b")])).all()
+    assert peer.deeds == [deed, "good"]
+
+
+@pytest.mark.parametrize("deed", FAULTS)
+def test_a_fault_that_stays_ends_the_asking_with_one_sentence(deed):
+    with Peer(*[deed] * 9, stall=2.0) as peer:
+        timeout = PATIENT if deed == "silence" else 5.0
+        with pytest.raises(
+            TransportError, match=r"^small at 127.0.0.1:\d+ gave no vectors: .*[.]$"
+        ):
+            asked(peer, "a", "b", dimension=DIMENSION, attempts=2, timeout=timeout)
+    assert peer.deeds == [deed] * 2
+
+
+def test_vectors_of_another_length_name_the_cache():
+    with Peer(dimension=64) as peer, pytest.raises(TransportError) as fault:
+        asked(peer, "a", dimension=DIMENSION)
+    assert "vectors of 64 numbers after others of 128" in str(fault.value)
+    assert "memory.cache" in str(fault.value)
+
+
+def test_a_server_that_comes_late_is_waited_for():
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+    endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", attempts=50, backoff=0.1, patience=0.1)
+    found = []
+    service = endpoint.service("small", "memory.models.first")
+    waiting = threading.Thread(target=lambda: found.append(endpoint.embed(service, ["a"], None)))
+    waiting.start()
+    time.sleep(0.3)
+    assert waiting.is_alive()
+    with Peer(port=port):
+        waiting.join(10)
+    assert (found[0] == np.float32([vector("small", "a")])).all()
+
+
+@pytest.mark.parametrize(
+    ("deed", "sentence"),
+    [
+        (
+            "400",
+            "HOST rejects the request for small with status 400 (the text is too long; sent with "
+            "***); correct memory.options or memory.models.first.",
+        ),
+        ("401", "HOST rejects the key in A_KEY; put a valid one there."),
+        ("403", "HOST denies small to the key in A_KEY; use another key or model."),
+        (
+            "404",
+            "HOST has no model small, or memory.base_url is not its address (status 404); "
+            "correct one of them.",
+        ),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_final(deed, sentence, monkeypatch):
+    monkeypatch.setenv("A_KEY", CANARY)
+    with Peer(deed) as peer, pytest.raises(ServiceError) as refusal:
+        asked(peer, "a", api_key_env="A_KEY")
+    assert str(refusal.value) == sentence.replace("HOST", peer.url[7:-3])
+    assert peer.deeds == [deed]
+
+
+@pytest.mark.parametrize("deed", dict.fromkeys([*REFUSALS, *FAULTS]))
+def test_the_key_is_told_to_nobody_but_the_server(deed, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("A_KEY", CANARY)
+    monkeypatch.setattr("specahd.memory.endpoint.PREFLIGHT", 0.3)
+    told = []
+    with Peer(*[deed] * 9, lists=False, stall=0.5) as peer:
+        endpoint = Endpoint(peer.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))
+        service = endpoint.service("small", "memory.models.first")
+        for call in (
+            lambda: endpoint.preflight(service),
+            lambda: endpoint.embed(service, ["a", "b"], DIMENSION),
+        ):
+            try:
+                told.append(repr(call()))
+            except (ServiceError, TransportError) as error:
+                told.append("".join(traceback.format_exception(error)))
+                told += everything(error)
+        told += [repr(endpoint), repr(service), repr(vars(endpoint)), caplog.text]
+    assert peer.asked[-1][1]["Authorization"] == f"Bearer {CANARY}"
+    assert not [text for text in told if CANARY[:12] in text]
+
+
+def everything(error):
+    """What an exception and those behind it hold, shown or not."""
+    while error is not None:
+        assert type(error).__module__.partition(".")[0] in {"specahd", "builtins", "json"}
+        yield repr(error)
+        yield repr(vars(error))
+        error = error.__cause__ or error.__context__
+
+
+def test_a_server_on_this_machine_is_asked_without_the_proxy(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with Peer() as peer:
+        asked(peer, "a")
+
+
+# Before a run
+
+
+def test_preflight_embeds_nothing_where_models_are_listed():
+    with Peer() as peer:
+        memory(peer).preflight()
+    assert peer.asked == []
+
+
+def test_preflight_asks_for_a_vector_where_they_are_not():
+    with Peer("503", lists=False) as peer:
+        memory(peer).preflight()
+    assert peer.embedded == [("small", "ready"), ("large", "ready")]
+
+
+@pytest.mark.parametrize("needless", [{"filter": False, "skills": 0}, {"fuse": 1}])
+def test_only_encoders_that_will_be_used_are_looked_for(needless):
+    with Peer(models=("small",)) as peer:
+        memory(peer, **needless).preflight()
+
+
+def test_preflight_names_what_is_wrong(monkeypatch, tmp_path):
+    monkeypatch.setenv("A_KEY", CANARY)
+    with Peer(models=("tiny", "large")) as peer:
+        host = peer.url[7:-3]
+        assert refused(peer) == (
+            f"{host} has no model small; set memory.models.first to one of its own: tiny, large."
+        )
+    with Peer(key=CANARY) as peer:
+        assert "wants a key; set memory.api_key_env" in refused(peer)
+        memory(peer, api_key_env="A_KEY").preflight()
+    with Peer() as peer:
+        (tmp_path / "file").touch()
+        with pytest.raises(FileError, match=r"memory\.cache to a folder of yours, or to null"):
+            memory(peer, cache=str(tmp_path / "file")).preflight()
+
+
+def test_preflight_says_how_to_start_a_server(caplog):
+    with Peer() as peer:
+        pass
+    assert refused(peer) == (
+        f"No embedding server answers at {peer.url} (no connection ([Errno 111] Connection "
+        "refused)); start one with python -m specahd.embed, or choose memory=structural."
+    )
+    # A log would leave a run directory behind.
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"models": {}}, "Expected memory.models to name one model or more"),
+        ({"models": {"first": None}}, "Expected memory.models to name one model or more"),
+        ({"models": "small"}, "Expected memory.models to name one model or more"),
+        ({"base_url": "127.0.0.1/v1"}, "Expected memory.base_url to be http"),
+        ({"base_url": "http://user:secret@host/v1"}, "without user, password and query"),
+        ({"api_key_env": "sk-1"}, "Expected memory.api_key_env to name an environment variable"),
+        ({"api_key_env": "NO_SUCH"}, "NO_SUCH.*memory=structural needs no key"),
+        ({"batch": 0}, "Expected memory.batch of at least 1, got 0"),
+        ({"batch": 1.5}, "Expected memory.batch of at least 1, got 1.5"),
+        ({"timeout": float("nan")}, "Expected memory.timeout of at least 0.001, got nan"),
+        ({"attempts": 0}, "Expected memory.attempts of at least 1, got 0"),
+        ({"backoff": -1}, "Expected memory.backoff of at least 0, got -1"),
+        ({"patience": "long"}, "Expected memory.patience of at least 0, got 'long'"),
+        ({"options": {"input": 1}}, "Expected memory.options without input"),
+        ({"cache": 7}, "Expected memory.cache to be a folder or null, got 7"),
+        ({"fuse": 3}, "Expected memory.fuse"),
+        ({"threshold": 0}, "Expected memory.threshold"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_sentence(options, message):
+    given = {"models": MODELS, "base_url": "http://127.0.0.1:1/v1", "fuse": 2, "filter": True}
+    with pytest.raises(ConfigError, match=message):
+        embedded(**(given | options))
+
+
+# Programs
+
+
+def test_the_idea_and_the_source_are_what_is_compared():
+    first = program(1)
+    assert text_of(first) == f"Take the nearest.\n\n{first.source}"
+    assert text_of(replace(first, id="other", operator="m1", parents=("x",))) == text_of(first)
+    assert text_of(replace(first, idea="\ud83d")) == f"?\n\n{first.source}"
+    assert len(text_of(replace(first, source="x" * 10**6))) == LENGTH
+
+
+def test_a_near_program_is_a_duplicate_and_a_far_one_is_not():
+    near = "def f(a, b):\n    return sorted(a, key=lambda k: k * 1)[1 % b] + 0\n"
+    far = "def f(a, b):\n    c = min(a) - max(b)\n    return c if c > 2 else a[b]\n"
+    with Peer() as peer:
+        judge = memory(peer, threshold=0.98).judge
+        judge(program(1))
+        verdicts = [judge(program(2, near)), judge(program(3, far))]
+    assert [verdict.duplicate_of for verdict in verdicts] == ["lower-1-0001", None]
+    for verdict in verdicts:
+        assert set(verdict.similarity) == {"first", "second", "fused"}
+        mean = (verdict.similarity["first"] + verdict.similarity["second"]) / 2
+        assert verdict.similarity["fused"] == pytest.approx(mean, abs=1e-6)
+
+
+def test_similarities_are_cosines():
+    with Peer() as peer:
+        compared = memory(peer)
+        compared.judge(program(1))
+        found = compared.judge(program(2)).similarity
+    for label, model in MODELS.items():
+        one, two = (vector(model, text_of(program(index))) for index in (1, 2))
+        cosine = one @ two / np.sqrt((one @ one) * (two @ two))
+        assert found[label] == pytest.approx(cosine, abs=2e-6)
+
+
+def test_the_same_text_is_exactly_alike_and_embedded_once():
+    with Peer(noise=0.1) as peer:
+        compared = memory(peer)
+        compared.judge(program(1))
+        again = compared.judge(replace(program(1), id="lower-1-0002"))
+    assert again.similarity == {"first": 1.0, "second": 1.0, "fused": 1.0}
+    assert len(peer.embedded) == 2
+
+
+def test_many_programs_go_in_batches_and_models_are_asked_at_once():
+    with Peer(latency=0.3) as peer:
+        compared = memory(peer, batch=4)
+        verdict = compared.judge(program(0))
+        for index in range(1, 10):
+            verdict = compared.judge(program(index), known=verdict)
+        assert peer.asked == []
+        assert compared.judge(program(10)).nearest is not None
+    sizes = [len(body["input"]) for body, _, _ in peer.asked if body["model"] == "small"]
+    assert sizes == [4, 4, 3]
+    assert len(peer.asked) == 6
+    assert peer.busiest == 2
+
+
+def test_an_interrupted_wait_ends_the_asking():
+    with Peer(*["503"] * 99) as peer:
+        compared = memory(peer, attempts=1000, backoff=60, patience=60)
+        compared.judge(program(1))
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            compared.judge(program(2))
+        with pytest.raises(TransportError, match="was closed"):
+            compared.judge(program(3))

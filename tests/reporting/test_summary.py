@@ -1,0 +1,135 @@
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from specahd.reporting.document import Document, Paragraph, Section, Table
+from specahd.reporting.runs import read_runs
+from specahd.reporting.summary import summarise
+
+from .written import row, write_run
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for problem, cost in (("tsp", 90.0), ("cvrp", 80.0)):
+        for seed in (0, 1):
+            write_run(
+                tmp_path / f"{problem}-seed{seed}", problem=problem, seed=seed,
+                validation=[row("a", 200, cost - seed), row("b", 1000, cost, feasible=seed == 0)],
+            )  # fmt: skip
+    return read_runs(tmp_path)
+
+
+def cells(markdown, heading):
+    section = markdown.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_tables_hold_the_means_of_the_rows(runs):
+    markdown = summarise(runs).document.markdown()
+    _, _, cvrp, tsp = cells(markdown, "Checkpoints")
+    assert cvrp == [
+        "cvrp", "nearest", "0, 1", "8", "+2.00%", "+20.25%", "+20.00 to +20.50%", "1", "0",
+    ]  # fmt: skip
+    assert tsp[5] == "+10.25%"
+    assert cells(markdown, "Validation by size")[2:4] == [
+        ["cvrp", "200", "2", "100.0", "79.5", "+20.50%", "2/2", "0"],
+        ["cvrp", "1,000", "2", "100.0", "80.0", "+20.00%", "1/2", "0"],
+    ]
+    columns, _, lower, upper, *_ = cells(markdown, "Programs by outcome")
+    assert columns == ["problem", "level", "programs", "ok", "parse\\_error", "duplicate"]
+    assert lower == ["cvrp", "lower", "4", "2", "2", "0"]
+    assert upper == ["cvrp", "upper", "4", "2", "0", "2"]
+
+
+def test_metrics_and_curves_are_data(runs):
+    summary = summarise(runs)
+    metrics = json.loads(summary.metrics)
+    assert metrics["cvrp"]["validation_improvement_percent"] == 20.25
+    assert metrics["cvrp"]["usable_programs_percent"] == 50.0
+    assert metrics["tsp"]["infeasible"] == 1
+    assert sorted(summary.curves) == ["cvrp-lower", "cvrp-upper", "tsp-lower", "tsp-upper"]
+    assert list(csv.DictReader(io.StringIO(summary.curves["tsp-upper"]))) == [
+        {"programs": "3", "best": "0.02"},
+        {"programs": "4", "best": "0.035"},
+    ]
+
+
+def test_equal_rows_give_equal_bytes_without_times_or_paths(runs, tmp_path):
+    first, second = summarise(runs), summarise(runs[::-1])
+    assert first == second
+    text = first.document.html() + first.document.markdown() + first.metrics
+    assert str(tmp_path) not in text
+    assert not re.search(r"20\d\d-\d\d|\d\d:\d\d", text)
+
+
+class Tags(HTMLParser):
+    VOID = ("meta", "path", "use", "br")
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.seen = []
+        self.links = []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.links += [value for name, value in attrs if name in ("src", "href", "xlink:href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_html_is_whole_and_needs_no_other_file(runs):
+    tags = Tags()
+    tags.feed(summarise(runs).document.html())
+    assert tags.open == []
+    assert tags.seen.count("table") == 3
+    assert tags.seen.count("svg") == 1
+    assert all(link.startswith("#") for link in tags.links)
+
+
+def test_partial_runs_and_runs_passed_over_are_named(tmp_path):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b")
+    write_run(tmp_path / "c", seed=1, programs=9)
+    markdown = summarise(read_runs(tmp_path)).document.markdown()
+    assert "not evaluated: c." in markdown
+    assert "Passed over, of the same kinds and seeds: 1 runs." in markdown
+
+
+def test_runs_that_differ_in_more_than_the_problem_stand_apart(tmp_path):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b", method="eoh")
+    assert sorted(json.loads(summarise(read_runs(tmp_path)).metrics)) == [
+        "cvrp-eoh",
+        "cvrp-specahd",
+    ]
+
+
+def test_a_run_without_programs_or_rows_is_reported(tmp_path):
+    write_run(tmp_path / "a", programs=0, samples=[], selection=[], validation=[])
+    summary = summarise(read_runs(tmp_path))
+    assert "nan" not in summary.document.markdown() + summary.metrics
+    assert json.loads(summary.metrics)["cvrp"] == {"failed": 0, "infeasible": 0, "programs": 0}
+
+
+def test_what_a_format_would_read_as_its_own_is_escaped():
+    document = Document("<b>", [Section("a|b", [Paragraph("*x*"), Table(["h"], [["<i>|"]])])])
+    assert "<b>" not in document.html().replace("<body>", "")
+    assert '<td class="left">&lt;i&gt;|</td>' in document.html()
+    assert r"| \<i\>\| |" in document.markdown()
+    assert r"\*x\*" in document.markdown()

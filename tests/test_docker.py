@@ -1,0 +1,231 @@
+"""What can be known of the images and of compose.yaml where no Docker engine runs."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+DOCKER = ROOT / "docker"
+INSTALL = ROOT / "scripts" / "install.sh"
+IMAGES = sorted(path.name for path in DOCKER.glob("*.Dockerfile"))
+SECRETS = {"POSTGRES_PASSWORD": "canary", "OBJECT_STORE_SECRET": "canary"}
+VARIABLE = re.compile(r"\$\{(\w+)(:\?|:-)?[^}]*\}")
+PINNED = re.compile(r"[a-z][a-z0-9/.-]*:[\w.-]*\d[\w.-]*@sha256:[0-9a-f]{64}")
+TINY = ["budget.programs=4", "budget.rounds=1", "hydra.run.dir=run"]
+
+
+def steps(name):
+    """Return the instructions of a Dockerfile as (word, rest)."""
+    text = (DOCKER / name).read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    whole = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [tuple(line.split(None, 1)) for line in whole.splitlines() if line]
+
+
+def last(name, word):
+    return [rest for instruction, rest in steps(name) if instruction == word][-1]
+
+
+@pytest.fixture
+def compose():
+    return yaml.safe_load((DOCKER / "compose.yaml").read_text())
+
+
+def test_there_are_the_images_of_the_issue():
+    assert IMAGES == ["embed.Dockerfile", "trainer.Dockerfile"]
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_an_image_is_pinned_unprivileged_and_tells_its_health(name):
+    bases = [rest.split()[0] for word, rest in steps(name) if word == "FROM"]
+    assert len(bases) == 2  # what builds is left behind
+    assert len(set(bases)) == 1
+    assert PINNED.fullmatch(bases[0])
+    final = steps(name)[[word for word, _ in steps(name)].index("FROM", 1) :]
+    words = [word for word, _ in final]
+    assert "HEALTHCHECK" in words
+    assert "USER" in words[: words.index("ENTRYPOINT")]
+    user, group = last(name, "USER").split(":")
+    assert int(user) > 0
+    assert int(group) > 0
+    assert not any(word == "ADD" for word, _ in steps(name))
+    assert not re.search(r"(?i)(password|secret|token|api_key)\s*=", (DOCKER / name).read_text())
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_an_image_is_made_by_the_script_that_make_uses(name):
+    [run] = [rest for word, rest in steps(name) if word == "RUN" and "install.sh" in rest]
+    assert "VENV=/opt/specahd scripts/install.sh" in run
+    assert ("COPY", "--from=build /opt/specahd /opt/specahd") in steps(name)
+    assert "scripts/install.sh --editable $(EXTRAS)" in (ROOT / "Makefile").read_text()
+
+
+def test_a_stopped_trainer_is_interrupted_and_not_killed():
+    assert last("trainer.Dockerfile", "STOPSIGNAL") == "SIGINT"
+
+
+def test_compose_pins_what_it_pulls_and_refers_to_what_is_there(compose):
+    services = compose["services"]
+    assert set(services) == {"database", "objects", "bucket", "mlflow", "embed", "trainer"}
+    for name, service in services.items():
+        if "build" in service:
+            build = service["build"]
+            assert (DOCKER / build["context"] / build["dockerfile"]).is_file(), name
+            assert "no-new-privileges:true" in service["security_opt"]
+            assert service["cap_drop"] == ["ALL"]
+        else:
+            assert PINNED.fullmatch(service["image"]), name
+        for other, waits in service.get("depends_on", {}).items():
+            checked = services[other].get("healthcheck", {})
+            if waits["condition"] == "service_healthy":
+                assert "test" in checked, f"{name} waits for {other}, which has no health check"
+        for volume in service.get("volumes", ()):
+            source = volume.rsplit(":/", 1)[0]
+            assert source in compose["volumes"] or source.startswith(("../", "${"))
+        assert set(service.get("secrets", ())) <= set(compose["secrets"])
+        for port in service.get("ports", ()):
+            assert port.startswith("127.0.0.1:"), "MLflow asks nobody who they are"
+    assert services["embed"]["profiles"] == ["gpu"]
+    [device] = services["embed"]["deploy"]["resources"]["reservations"]["devices"]
+    assert device["capabilities"] == ["gpu"]
+    assert services["trainer"]["profiles"] == ["train"]
+
+
+def test_extras_of_the_images_exist(compose):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {"embed", compose["services"]["mlflow"]["build"]["args"]["EXTRAS"]}
+    assert wanted <= set(project["optional-dependencies"])
+    [server] = wanted - {"embed"}
+    assert {re.split(r"[^\w-]", need)[0] for need in project["optional-dependencies"][server]} >= {
+        "boto3", "psycopg2-binary",
+    }  # fmt: skip
+
+
+def test_every_variable_is_required_or_has_a_default_and_is_explained():
+    text = (DOCKER / "compose.yaml").read_text()
+    found = {match[1]: match[2] for match in VARIABLE.finditer(text)}
+    assert all(found.values()), found
+    assert {name for name, kind in found.items() if kind == ":?"} == set(SECRETS)
+    example = (DOCKER / ".env.example").read_text()
+    explained = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
+    assert explained - {"COMPOSE_PROJECT_NAME"} == set(found)
+    for name in SECRETS:
+        assert re.search(rf"^{name}=$", example, re.MULTILINE), "no secret stands in an example"
+
+
+def parser():
+    """Return the command of a real compose, or skip."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(command[0]):
+            asked = subprocess.run([*command, "version"], capture_output=True, check=False)
+            if asked.returncode == 0:
+                return command
+    pytest.skip("neither docker compose nor docker-compose is installed (Debian: docker-compose)")
+
+
+def test_compose_reads_its_file(tmp_path):
+    command = [*parser(), "-f", str(DOCKER / "compose.yaml"), "--profile", "gpu"]
+    command += ["--profile", "train", "config"]
+    known = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(command, env=known | SECRETS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    read = yaml.safe_load(done.stdout)
+    assert set(read["services"]) >= {"database", "objects", "bucket", "mlflow", "embed", "trainer"}
+    assert read["services"]["mlflow"]["environment"]["PGPASSWORD"] == "canary"
+    done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "set it in docker/.env" in done.stderr
+
+
+def context(folder):
+    """Lay out what .dockerignore leaves of this checkout, without what a build made."""
+    kept = [
+        line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] == "!"
+    ]
+    for name in kept:
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            junk = shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc")
+            shutil.copytree(source, target, ignore=junk)
+        else:
+            shutil.copy2(source, target)
+    return folder
+
+
+def install(*arguments, script=INSTALL, **environment):
+    return subprocess.run(
+        [str(script), *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path):
+    script = context(tmp_path / "build") / "scripts" / "install.sh"
+    venv = tmp_path / "opt"
+    done = install(script=script, VENV=str(venv), PYTHON=sys.executable, PIP_NO_COMPILE="1")
+    assert done.returncode == 0, done.stderr
+    # As in the image: another folder, nothing of this checkout, caches beside.
+    shutil.rmtree(tmp_path / "build")
+    work = tmp_path / "work"
+    work.mkdir()
+    inside = {"PATH": f"{venv / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    inside["NUMBA_CACHE_DIR"] = str(tmp_path / "numba")
+    health = yaml.safe_load(last("trainer.Dockerfile", "HEALTHCHECK").split("CMD ", 1)[1])
+    entry = yaml.safe_load(last("trainer.Dockerfile", "ENTRYPOINT"))
+    default = yaml.safe_load(last("trainer.Dockerfile", "CMD"))
+    for command in (health, [*entry, *default, *TINY]):
+        done = subprocess.run(
+            [str(venv / "bin" / command[0]), *command[1:]],
+            cwd=work, env=inside, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{shlex.join(command)}: {done.stderr}"
+    assert (work / "run" / "checkpoint" / "manifest.json").is_file()
+    # At the versions of constraints.txt, without what only developers need.
+    listed = subprocess.run(
+        [venv / "bin" / "python", "-m", "pip", "list", "--format=freeze"],
+        capture_output=True, text=True, check=True,
+    ).stdout.lower()  # fmt: skip
+    installed = dict(line.split("==") for line in listed.splitlines() if "==" in line)
+    assert not {"pytest", "ruff", "dvc", "torch"} & set(installed)
+    pins = (ROOT / "constraints.txt").read_text().lower().splitlines()
+    pinned = dict(line.split("==") for line in pins if "==" in line)
+    for name in pinned.keys() & installed.keys():
+        assert installed[name] == pinned[name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "words"),
+    [
+        (["dev", "ray"], {}, "at most one list of extras, got 2"),
+        (["--upgrade"], {}, "got '--upgrade'"),
+        (["dev; id"], {}, "got 'dev; id'"),
+        ([], {"PYTHON": "python0"}, "there is no python0"),
+        ([], {"PYTHON": "old"}, "expected Python 3.11 or newer"),
+    ],
+)
+def test_the_script_refuses_in_one_sentence_and_makes_nothing(
+    tmp_path, arguments, environment, words
+):
+    old = tmp_path / "bin" / "old"
+    old.parent.mkdir()
+    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.2 && exit\nexit 1\n')
+    old.chmod(0o755)
+    path = f"{old.parent}:{os.environ['PATH']}"
+    done = install(*arguments, **environment, PATH=path, VENV=str(tmp_path / "venv"))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "venv").exists()

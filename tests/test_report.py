@@ -1,0 +1,97 @@
+"""The report's door: real processes, and a real MLflow store."""
+
+import subprocess
+import sys
+
+import pytest
+
+from reporting.written import write_run
+from specahd.tracking.store import Store
+
+
+def call(*arguments, cwd, check=True):
+    done = subprocess.run(
+        [sys.executable, "-m", "specahd.report", *arguments],
+        cwd=cwd, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def held(folder):
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
+    reports = []
+    for place in (tmp_path / "here", tmp_path / "there"):
+        write_run(place / "runs" / "a")
+        said = call("hydra.run.dir=report", cwd=place)
+        assert said.stdout.startswith("1 runs of runs: ")
+        assert said.stderr == ""
+        reports.append(held(place / "report"))
+        # No store was there, and none is made.
+        assert sorted(path.name for path in place.iterdir()) == ["report", "runs"]
+    assert reports[0] == reports[1]
+    assert sorted(reports[0]) == [
+        "convergence.svg",
+        "convergence/cvrp-lower.csv",
+        "convergence/cvrp-upper.csv",
+        "metrics.json",
+        "report.html",
+        "report.md",
+    ]
+
+
+def test_a_second_report_leaves_nothing_of_the_first(tmp_path):
+    write_run(tmp_path / "old" / "a", problem="tsp")
+    write_run(tmp_path / "new" / "a")
+    for runs in ("old", "new"):
+        call(f"runs={runs}", "hydra.run.dir=report", cwd=tmp_path)
+    assert not [name for name in held(tmp_path / "report") if "tsp" in name]
+
+
+@pytest.mark.parametrize("arguments", [("runs=gone",), ("tracking=nope",), ("evaluation=x",)])
+def test_a_mistake_gets_one_sentence_and_leaves_nothing(tmp_path, arguments):
+    done = call(*arguments, cwd=tmp_path, check=False)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert arguments[0].partition("=")[0].rstrip("s") in done.stderr or "gone" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+LOCK = """\
+schema: '2.0'
+stages:
+  train:
+    outs:
+    - path: runs/a/checkpoint
+      md5: 0123.dir
+"""
+
+
+def test_the_newest_mlflow_run_learns_the_hash_of_its_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    directory = write_run(tmp_path / "runs" / "a")
+    (tmp_path / "dvc.lock").write_text(LOCK)
+    client, experiment = Store(
+        "sqlite:///mlruns/mlflow.db", tmp_path / "artifacts", "specahd"
+    ).connect()
+    older, newer, other = (
+        client.create_run(experiment, start_time=start, tags={"directory": str(place)}).info.run_id
+        for start, place in ((1, directory), (2, directory), (3, tmp_path / "runs" / "b"))
+    )
+    call("hydra.run.dir=report", cwd=tmp_path)
+    tags = [client.get_run(run).data.tags.get("dvc.checkpoint") for run in (older, newer, other)]
+    assert tags == [None, "0123.dir", None]
+
+
+def test_a_store_that_is_none_is_told_and_harms_nothing(tmp_path):
+    write_run(tmp_path / "runs" / "a")
+    (tmp_path / "dvc.lock").write_text(LOCK)
+    (tmp_path / "mlruns").mkdir()
+    (tmp_path / "mlruns" / "mlflow.db").write_text("no database" * 100)
+    done = call("hydra.run.dir=report", cwd=tmp_path)
+    assert "The hashes of the checkpoints are not in sqlite:///mlruns/mlflow.db" in done.stderr
+    assert (tmp_path / "report" / "report.html").is_file()

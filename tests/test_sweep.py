@@ -1,0 +1,191 @@
+"""Sweeps as a user meets them: with every launcher, broken off, and called again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from test_doors import call, tree
+
+TINY = [
+    "budget=smoke",
+    "budget.programs=4",
+    "budget.rounds=1",
+    "budget.lower_train=2",
+    "budget.upper_train=2",
+    "budget.selection=2",
+    "budget.validation=2",
+    "executor.workers=1",
+]
+LONG = [*TINY, "budget.programs=4000"]
+LAUNCHERS = {
+    "basic": [],
+    "joblib": ["hydra/launcher=joblib", "hydra.launcher.n_jobs=2"],
+    "submitit": ["hydra/launcher=submitit_local"],
+}
+# What varies between equal runs, or says when and where.
+VARIES = ("timings", "wal.jsonl", "train.log", "mlflow.json")
+
+
+@pytest.fixture(scope="module")
+def pools(tmp_path_factory):
+    place = tmp_path_factory.mktemp("pools")
+    call("prepare", "problem=cvrp", cwd=place)
+    return f"pools.dir={place / 'pools'}"
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory, pools):
+    """The run of seed 1 by itself."""
+    place = tmp_path_factory.mktemp("alone")
+    call("train", *TINY, pools, "tracking=none", "seed=1", "hydra.run.dir=run", cwd=place)
+    return outcome(place / "run")
+
+
+def outcome(directory):
+    content = tree(directory)
+    return {n: b for n, b in content.items() if not any(word in str(n) for word in VARIES)}
+
+
+def start(place, *arguments):
+    """Start a sweep in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "specahd.train", *arguments],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_journals(process, sweep, jobs, records=5):
+    def begun():
+        return [
+            path
+            for path in sweep.glob("*/journal.jsonl")
+            if len(path.read_bytes().splitlines()) >= records
+        ]
+
+    while len(begun()) < jobs:
+        time.sleep(0.05)
+        assert process.poll() is None, process.stderr.read()
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_the_literal_sweep_with_every_launcher(tmp_path, pools, alone, launcher):
+    # As the issue has it: -m between the options, and budget options after it.
+    done = call(
+        "train", "problem=cvrp", "llm=offline", "-m", "seed=0,1,2", *TINY, pools,
+        "tracking=none", *LAUNCHERS[launcher], cwd=tmp_path,
+    )  # fmt: skip
+    [sweep] = (tmp_path / "runs").iterdir()
+    assert outcome(sweep / "cvrp-1-seed1").keys() == alone.keys()
+    for name in ("journal.jsonl", "validation.jsonl", "checkpoint/SHA256SUMS"):
+        assert outcome(sweep / "cvrp-1-seed1").get(Path(name)) == alone.get(Path(name))
+    assert len(list(sweep.glob("*/checkpoint/manifest.json"))) == 3
+    assert "sweep: 3 complete, 0 partial, 0 failed" in done.stdout
+    assert "0 1 2" in done.stdout
+    assert "3/3" in done.stdout
+    if launcher == "joblib":
+        assert "cvrp-2-seed2: 4 programs" in done.stderr
+
+
+def test_jobs_that_start_at_once_without_pools_prepare_them_once(tmp_path, pools, alone):
+    done = call(
+        "train", *TINY, "tracking=none", "hydra/launcher=joblib", "hydra.launcher.n_jobs=4",
+        "-m", "seed=0,1,2,3", "hydra.sweep.dir=s", cwd=tmp_path,
+    )  # fmt: skip
+    assert "sweep: 4 complete" in done.stdout
+    assert (
+        outcome(tmp_path / "s" / "cvrp-1-seed1")[Path("journal.jsonl")]
+        == alone[Path("journal.jsonl")]
+    )
+    folder = Path(pools.partition("=")[2])
+    assert tree(tmp_path / "pools") == tree(folder)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_refusal_is_the_same_sentence_and_status_with_every_launcher(tmp_path, pools, launcher):
+    done = call(
+        "train", *TINY, pools, "tracking=none", "problem.baseline=nope", "-m", "seed=0,1",
+        *LAUNCHERS[launcher], "hydra.sweep.dir=s", cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    *named, sentence = done.stderr.splitlines()
+    assert sentence == "Expected a baseline in nearest, savings, pyvrp, got 'nope'."
+    # Hydra itself names the job of another process.
+    assert len(named) == (launcher != "basic")
+    assert all(line.startswith("Error executing job with overrides: ") for line in named)
+    assert done.stdout == ""
+    if launcher != "submitit":  # which keeps its logs
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_jobs_beside_a_refused_one_go_on_and_are_told_of(tmp_path, pools):
+    # The first job's directory holds another run.
+    call("train", *TINY, pools, "tracking=none", "hydra.run.dir=s/cvrp-0-seed0", cwd=tmp_path)
+    done = call(
+        "train", *TINY, pools, "tracking=none", "budget.programs=5", "-m", "seed=0,1",
+        *LAUNCHERS["joblib"], "hydra.sweep.dir=s", cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "budget.programs contradicts the run in" in done.stderr
+    assert done.stderr.endswith("Go on with the sweep: the same command and hydra.sweep.dir=s\n")
+    assert "sweep: 2 complete" in done.stdout
+    assert "budget.programs=5" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("launcher", "blow"),
+    [("joblib", signal.SIGINT), ("joblib", signal.SIGKILL), ("submitit", signal.SIGINT)],
+)
+def test_a_sweep_that_broke_off_leaves_no_process_and_goes_on(tmp_path, pools, launcher, blow):
+    options = [*LONG, pools, "tracking=none", *LAUNCHERS[launcher], "-m", "seed=0,1"]
+    process = start(tmp_path, *options, "hydra.sweep.dir=s")
+    wait_for_journals(process, tmp_path / "s", 2)
+    family = psutil.Process(process.pid).children(recursive=True)
+    # A terminal's Ctrl-C reaches the whole group.
+    (os.killpg if blow == signal.SIGINT else os.kill)(process.pid, blow)
+    said = process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert not alive
+    if blow == signal.SIGINT:
+        assert process.returncode == 130
+        assert "Interrupted." in said[1]
+        assert "Go on with the sweep: the same command and hydra.sweep.dir=s" in said[1]
+        assert "sweep: 0 complete, 2 partial, 0 failed" in said[0]
+    # A job goes on by itself too.
+    before = {path: path.read_bytes() for path in (tmp_path / "s").glob("*/journal.jsonl")}
+    again = start(tmp_path, "resume=s/cvrp-0-seed0")
+    first = tmp_path / "s" / "cvrp-0-seed0" / "journal.jsonl"
+    while len(first.read_bytes()) <= len(before[first]):
+        time.sleep(0.05)
+        assert again.poll() is None, again.stderr.read()
+    os.killpg(again.pid, signal.SIGINT)
+    again.communicate(timeout=60)
+    for path, content in before.items():
+        # But for a line that the blow tore.
+        assert path.read_bytes().startswith(content[: content.rfind(b"\n") + 1])
+
+
+def test_a_sweep_called_again_skips_what_is_complete_and_resumes_the_rest(tmp_path, pools):
+    options = [*TINY, "budget.programs=40", pools, "tracking=none", "hydra.sweep.dir=s", "-m"]
+    call("train", *options, "seed=0", cwd=tmp_path)
+    whole = tree(tmp_path / "s" / "cvrp-0-seed0")
+    process = start(tmp_path, *options, "seed=0,1")
+    wait_for_journals(process, tmp_path / "s", 2, records=3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    done = call("train", *options, "seed=0,1", "executor.workers=2", cwd=tmp_path)
+    assert done.stdout.startswith("s/cvrp-0-seed0 is complete already\n")
+    assert "sweep: 2 complete, 0 partial, 0 failed" in done.stdout
+    assert tree(tmp_path / "s" / "cvrp-0-seed0") == whole
+    asked = (tmp_path / "s" / "cvrp-1-seed1" / "wal.jsonl").read_text().splitlines()
+    assert len({json.loads(line)["sample"] for line in asked}) == len(asked) == 40

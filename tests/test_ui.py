@@ -1,0 +1,164 @@
+"""What a user sees of runs in MLflow's own UI, in a browser, without clicking columns together.
+
+With SPECAHD_PICTURES=FOLDER the pages are kept as pictures, as docs/pictures has them.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+from specahd.tracking.view import KEY
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+SWEEP = ["problem=cvrp", "llm=offline", "budget=smoke", "-m", "seed=0,1,2"]
+TINY = [
+    *("budget.programs=6", "budget.rounds=1", "budget.lower_train=4", "budget.upper_train=3"),
+    *("budget.selection=3", "budget.validation=5"),
+]
+QUIET = [
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--window-size=1600,1000",
+]
+PATIENCE = 120
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Three small trainings, and the server of `make ui` over their store."""
+    size = [] if "SPECAHD_PICTURES" in os.environ else TINY
+    command = [sys.executable, "-m", "specahd.train", *size, *SWEEP]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "server", "--workers", "1", "--port", str(port)]
+    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    with (tmp_path / "server.log").open("w") as log:
+        process = psutil.Popen(
+            [*command, "--backend-store-uri", "sqlite:///mlruns/mlflow.db"],
+            cwd=tmp_path, stdout=log, stderr=log, env={**os.environ, **quiet},
+        )  # fmt: skip
+        try:
+            wait_for(f"http://127.0.0.1:{port}/health", process)
+            # One worker and no jobs: the server, uvicorn, and nobody else.
+            assert len(process.children(recursive=True)) <= 2
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            for child in (*process.children(recursive=True), process):
+                child.kill()
+            process.wait(10)
+
+
+def wait_for(address, process):
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until and process.is_running():
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except (urllib.error.URLError, TimeoutError):
+            time.sleep(0.2)
+    raise AssertionError(f"{address} did not answer")
+
+
+@pytest.fixture
+def browser(tmp_path):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for switch in (*QUIET, f"--user-data-dir={tmp_path / 'profile'}"):
+        options.add_argument(switch)
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+class Page:
+    """What a user does: open, look for something, click, read."""
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def open(self, address):
+        self.browser.get(address)
+
+    def see(self, selector, count=1):
+        def there(browser):
+            found = browser.find_elements(By.CSS_SELECTOR, selector)
+            shown = [element for element in found if element.is_displayed()]
+            return shown if len(shown) >= count else None
+
+        return WebDriverWait(self.browser, PATIENCE).until(there, f"nothing is {selector}")
+
+    def click(self, words, kind="a"):
+        path = f"//{kind}[normalize-space()='{words}']"
+        WebDriverWait(self.browser, PATIENCE).until(
+            lambda browser: browser.find_element(By.XPATH, path), f"no {words} to click"
+        ).click()
+
+    def read(self, words):
+        body = self.browser.find_element(By.TAG_NAME, "body")
+        WebDriverWait(self.browser, PATIENCE).until(lambda _: words in body.text, f"no {words!r}")
+
+    def keep(self, name):
+        if "SPECAHD_PICTURES" in os.environ:
+            time.sleep(1)  # what slides in has come to rest
+            self.browser.save_screenshot(Path(os.environ["SPECAHD_PICTURES"], f"mlflow-{name}.png"))
+
+
+@pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium or chromedriver is missing")
+def test_runs_candidates_and_charts_are_there_to_see(server, browser):
+    page = Page(browser)
+    # What two clicks at a first visit settle: no panel of the assistant, and "Model training".
+    page.open(f"{server}/health")
+    browser.execute_script(
+        "localStorage.setItem('mlflow.assistant.fab.autoOpenedOnFirstLoad_v1', 'true');"
+        "localStorage.setItem('mlflow.workflowType_v1', '\"machine_learning\"')"
+    )
+    runs = f"{server}/#/experiments/1/runs?workflowType=machine_learning"
+
+    page.open(f"{runs}&viewStateShareKey={KEY}")
+    for column in ("problem", "method", "llm", "seed", "validation/improvement"):
+        page.see(f"[data-testid='sort-header-{column}']")
+    page.read("3 matching runs")
+    cells = page.see(".ag-center-cols-container [col-id='params.`seed`']", 3)
+    assert sorted(cell.text for cell in cells) == ["0", "1", "2"]
+    for column in ("validation", "selection"):
+        cells = page.see(f".ag-center-cols-container [col-id='metrics.`{column}/improvement`']", 3)
+        assert all(float(cell.text.rstrip("…")) >= 0 for cell in cells)
+    page.keep("runs")
+
+    page.open(f"{runs}&viewStateShareKey={KEY}&compareRunsMode=CHART")
+    cards = page.see("[data-testid='experiment-view-compare-runs-card']", 4)
+    titles = [card.text.splitlines()[0] for card in cards[:4]]
+    names = ["validation/improvement", "selection/improvement", "lower/best", "upper/best"]
+    assert titles == names
+    page.see(".barlayer .bartext", 6)  # a bar for each run in each of two charts
+    page.see(".js-plotly-plot .scatterlayer .trace path.js-line", 3)
+    page.keep("compare")
+
+    # The same view without its address: chosen from the menu.
+    page.open("about:blank")
+    page.open(runs)
+    page.see("[data-testid='saved-views-trigger']")[0].click()
+    page.click(KEY, "*[@role='menuitem' or @role='menuitemradio']")
+    page.read("3 matching runs")
+
+    page.see(".ag-cell a[href*='/runs/']", 3)[0].click()
+    page.click("lower-1-0000")
+    page.click("Artifacts", "*[self::a or self::button]")
+    page.see("[data-testid='artifact-tree-node']")[0].click()
+    page.read("def select_next_node(")
+    page.keep("candidate")

@@ -1,0 +1,64 @@
+"""What a run directory tells while another process still writes it."""
+
+import pytest
+from written import Written
+
+from specahd.tracking.account import Account
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Written(tmp_path / "run")
+
+
+def test_what_was_told_is_not_told_again(run):
+    account = Account(run.directory)
+    assert account.news() == []
+    run.commit(3)
+    assert [entry.ticket for entry in account.news()] == [1, 2, 3]
+    run.commit(1)
+    run.end_round()
+    [sample, end] = account.news()
+    assert (sample.ticket, end.ticket, end.ends_round) == (4, 0, True)
+    assert account.news(final=True) == []
+
+
+def test_reading_late_tells_the_same_as_reading_along(run):
+    along = Account(run.directory)
+    read = []
+    for _ in range(4):
+        run.commit(5)
+        read += along.news()
+    assert read == Account(run.directory).news()
+
+
+def test_a_line_that_is_not_whole_waits_for_its_end(run):
+    run.commit(2)
+    path = run.directory / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    account = Account(run.directory)
+    assert [entry.ticket for entry in account.news()] == [1]
+    path.write_bytes(whole)
+    assert [entry.ticket for entry in account.news()] == [2]
+
+
+def test_a_sample_waits_for_its_time_unless_that_will_not_come(run):
+    run.commit(3)
+    path = run.directory / "timings.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0])
+    account = Account(run.directory)
+    # A process that was killed in between never wrote the second one's.
+    assert [entry.ticket for entry in account.news()] == [1, 2]
+    assert [entry.ticket for entry in account.news(final=True)] == [3]
+    assert [entry.at for entry in Account(run.directory).news(final=True)] == [
+        1000 * 1_800_000_000
+    ] * 3
+
+
+def test_other_records_of_the_journal_are_passed_over(run):
+    with (run.directory / "journal.jsonl").open("a") as file:
+        file.write('{"record":"skill","child":"lower-1-0001"}\n')
+    [entry] = Account(run.directory).news()
+    assert (entry.ticket, entry.measures, entry.ends_round) == (0, (), False)

@@ -1,0 +1,107 @@
+"""A run tracked by a real ``mlflow server``, which is killed and comes back."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+from written import SOURCE, Written
+
+from specahd.tracking.mark import Mark
+from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.observers import Observers
+
+
+class Server:
+    """One server on loopback that can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.folder = folder
+        self.uri = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "mlflow", "server", "--workers", "1"),
+                *("--host", "127.0.0.1", "--port", str(self.port)),
+                *("--backend-store-uri", f"sqlite:///{self.folder}/server.db"),
+                *("--artifacts-destination", f"{self.folder}/artifacts"),
+            ],
+            cwd=self.folder,
+            env=os.environ
+            | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        until = time.monotonic() + 180
+        while True:
+            try:
+                urllib.request.urlopen(f"{self.uri}/health", timeout=5).close()
+                return
+            except OSError:
+                assert time.monotonic() < until, "the server does not start"
+                time.sleep(0.2)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture
+def server(tmp_path):
+    (tmp_path / "server").mkdir()
+    made = Server(tmp_path / "server")
+    yield made
+    made.kill()
+
+
+def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
+    run = Written(tmp_path / "run")
+    told = MLflowObserver(server.uri, "", "trial", patience=180)
+    observers = Observers([told])
+    server.start()
+    observers.on_start({}, 200, run.directory)
+    for _ in range(40):
+        run.commit()
+    # Somewhere in the midst of them.
+    until = time.monotonic() + 120
+    while (Mark.read(run.directory) or Mark("")).records < 25:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    server.kill()
+    for _ in range(20):
+        run.commit()
+    server.start()
+    run.end_round()
+    run.finish()
+    observers.on_finish("complete", {}, None)
+    assert observers.warnings == []
+
+    client = MlflowClient(server.uri)
+    experiments = [client.get_experiment_by_name("trial").experiment_id]
+    [training] = client.search_runs(experiments, "tags.kind = 'training'")
+    candidates = client.search_runs(experiments, "tags.kind = 'candidate'")
+    assert training.info.status == "FINISHED"
+    names = sorted(candidate.info.run_name for candidate in candidates)
+    assert names == sorted(f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(60))
+    assert {c.data.tags["mlflow.parentRunId"] for c in candidates} == {training.info.run_id}
+    assert all(c.info.status != "RUNNING" for c in candidates)
+    tickets = client.get_metric_history(training.info.run_id, "spent/tickets")
+    assert [metric.step for metric in tickets] == list(range(1, 61))
+    [last] = [c for c in candidates if c.info.run_name == "lower-1-0058"]
+    program = client.download_artifacts(last.info.run_id, "program.py")
+    assert Path(program).read_text() == SOURCE
+    figures = client.list_artifacts(training.info.run_id, "figures")
+    assert [Path(artifact.path).name for artifact in figures] == ["convergence.png", "routes.png"]

@@ -1,0 +1,117 @@
+"""Whole trainings that are tracked: no key gets out, and no store can harm them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mlflow import MlflowClient
+
+CANARY = "sk-canary-a81c62"
+SMALL = [
+    *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),
+    *("budget.upper_train=2", "budget.selection=2", "budget.validation=2", "executor.workers=1"),
+]
+
+
+def call(door: str, *arguments: str, cwd: Path, check: bool = True) -> subprocess.CompletedProcess:
+    keys = dict.fromkeys(("DEEPSEEK_API_KEY", "OPENAI_API_KEY", "MLFLOW_TRACKING_TOKEN"), CANARY)
+    done = subprocess.run(
+        [sys.executable, "-m", f"specahd.{door}", *arguments],
+        cwd=cwd,
+        env=os.environ | keys,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def found(place: Path) -> tuple[MlflowClient, list, list]:
+    client = MlflowClient(f"sqlite:///{place}/mlruns/mlflow.db")
+    experiments = [client.get_experiment_by_name("specahd").experiment_id]
+    return (
+        client,
+        client.search_runs(experiments, "tags.kind = 'training'"),
+        client.search_runs(experiments, "tags.kind = 'candidate'"),
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tracked")
+    options = ["hydra.run.dir=run", "tracking.traces=true", "tracking.patience=180"]
+    call("train", *SMALL, *options, cwd=folder)
+    return folder
+
+
+def test_a_training_is_in_mlflow_with_its_candidates_results_and_map(place):
+    client, [training], candidates = found(place)
+    samples = [json.loads(line) for line in (place / "run" / "journal.jsonl").open()]
+    names = sorted(record["sample"] for record in samples if "request" in record)
+    assert sorted(run.info.run_name for run in candidates) == names
+    rows = [json.loads(line) for line in (place / "run" / "validation.jsonl").open()]
+    mean = sum(row["improvement"] for row in rows) / len(rows)
+    assert training.data.metrics["validation/improvement"] == pytest.approx(mean)
+    assert training.data.tags["version.specahd"]
+    assert len(training.inputs.dataset_inputs) == 4
+    figures = client.list_artifacts(training.info.run_id, "figures")
+    assert len(figures) == 2
+    [trace, *_] = client.search_traces(locations=[training.info.experiment_id])
+    [span] = trace.data.spans
+    assert "def " in span.inputs["messages"][0]["content"]
+
+
+def test_no_key_is_in_any_file(place):
+    files = [path for path in place.rglob("*") if path.is_file()]
+    assert any(path.name == "mlflow.db" for path in files)
+    assert not [path for path in files if CANARY.encode() in path.read_bytes()]
+
+
+def test_what_is_tracked_stays_as_it_is(place):
+    call("track", "run=run", cwd=place)
+    call("train", "resume=run", cwd=place)
+    _, [training], candidates = found(place)
+    assert (training.info.status, len(candidates)) == ("FINISHED", 4)
+
+
+def test_a_store_elsewhere_gets_a_run_of_its_own(place):
+    other = "tracking.uri=sqlite:///other.db"
+    call("track", "run=run", other, "tracking.candidates=none", cwd=place)
+    store = MlflowClient(f"sqlite:///{place}/other.db")
+    experiment = store.get_experiment_by_name("specahd").experiment_id
+    [training] = store.search_runs([experiment])
+    assert training.data.metrics["spent/tickets"] == 4
+    done = call("track", "run=run", "tracking.uri=elsewhere://x", cwd=place, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith("tracking.uri=elsewhere://x does not take it: ")
+    done = call("track", "run=run", "tracking=none", cwd=place, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "Expected tracking=mlflow: nobody else is told afterwards.\n",
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+@pytest.mark.parametrize("options", ["size=1m", "ro"])
+def test_a_full_or_read_only_disk_below_the_store_harms_no_training(tmp_path, options):
+    store = tmp_path / "mlruns"
+    store.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(store)]
+    if subprocess.run(mount, check=False).returncode:
+        pytest.skip("this machine mounts no disk")
+    try:
+        patience = "tracking.patience=20"
+        done = call("train", *SMALL, "hydra.run.dir=run", patience, cwd=tmp_path)
+    finally:
+        subprocess.run(["umount", str(store)], check=True)
+    assert "MLflow lacks some of this run (" in done.stderr
+    assert "bring it in with: python -m specahd.track run=run\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    # The journal is whole: everything comes in afterwards.
+    call("track", "run=run", cwd=tmp_path)
+    _, [training], candidates = found(tmp_path)
+    assert (training.info.status, len(candidates)) == ("FINISHED", 4)
