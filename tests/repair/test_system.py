@@ -130,7 +130,7 @@ def test_a_merge_that_loses_a_customer_is_rolled_back():
 
 
 def repaired(steps, proposed, outcome=Outcome.OK):
-    made = tuple(Step(Region((1, 2)), np.zeros(1), "h", o, 1.0, None, False, 0) for o in steps)
+    made = tuple(Step(Region((1, 2)), (0.0,), "h", o, 1.0, None, False, 0) for o in steps)
     return Repair(outcome, "", 100.0, 90.0, (), proposed, (), made, {})
 
 

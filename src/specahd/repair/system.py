@@ -13,7 +13,7 @@ from specahd.core.program import Outcome, Program
 from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON, Accept, checked_merge
 from specahd.repair.router import Router
-from specahd.routing.base import AnyProblem, FloatArray, IntArray, Region, Validation
+from specahd.routing.base import AnyProblem, IntArray, Region, Validation
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
@@ -41,7 +41,7 @@ class Step:
     """One region of a pass: its raw descriptor, which program rebuilt it, what came of it."""
 
     region: Region
-    descriptor: FloatArray
+    descriptor: tuple[float, ...]
     program: str
     outcome: Outcome
     cost_before: float
@@ -158,7 +158,7 @@ def repair_case(
         steps.append(
             Step(
                 region,
-                descriptor,
+                tuple(descriptor.tolist()),
                 system.repertoire[member].id,
                 step_outcome,
                 before,

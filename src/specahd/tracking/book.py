@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from specahd.tracking.account import Measure
-from specahd.tracking.store import Store
+from specahd.tracking.store import Store, absolute
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput, Run
@@ -40,7 +40,7 @@ class Book:
     def __init__(self, store: Store, *, doubt: bool) -> None:
         # A request that is repeated unseen could make a run twice.
         os.environ["MLFLOW_HTTP_REQUEST_MAX_RETRIES"] = "0"
-        self.uri = store.uri
+        self.uri = absolute(store.uri)
         self.client, self.experiment = store.connect()
         self.doubt = doubt
 

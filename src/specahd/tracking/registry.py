@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.tracking.book import without_password
+from specahd.tracking.store import absolute
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -103,7 +104,7 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        yield MlflowClient(uri)
+        yield MlflowClient(absolute(uri))
     except (MlflowException, SQLAlchemyError) as error:
         store = without_password(uri)
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.errors import FileError
+from specahd.tracking.store import absolute
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _RESUME, _STORE = "resume=", "tracking.uri="
@@ -46,7 +47,7 @@ def _directory(run: str, uri: str) -> str:
     if path != uri and not Path(path).is_file():
         raise FileError(f"There is no run {run} to resume: {path} does not exist.")
     try:
-        tags = MlflowClient(uri).get_run(run).data.tags
+        tags = MlflowClient(absolute(uri)).get_run(run).data.tags
     except MlflowException:
         raise FileError(f"There is no run {run} to resume in {uri}.") from None
     return str(tags["directory"])

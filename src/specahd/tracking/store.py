@@ -56,7 +56,7 @@ class Store:
         with lock:
             if database is not None and location is not None and not database.exists():
                 _make(database, location)
-            client = MlflowClient(self.uri)
+            client = MlflowClient(absolute(self.uri))
             found = client.get_experiment_by_name(self.experiment)
             experiment = (
                 found.experiment_id
@@ -70,6 +70,15 @@ class Store:
                 with closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         return client, experiment
+
+
+def absolute(uri: str) -> str:
+    """Return an address that means the same wherever the process stands.
+
+    MLflow keeps what it has opened by its address.
+    """
+    path = uri.removeprefix(_SQLITE)
+    return uri if path == uri else f"{_SQLITE}{Path(path).resolve()}"
 
 
 def _make(database: Path, location: str) -> None:
