@@ -4,7 +4,7 @@ PYTHON ?= python3
 EXTRAS ?= dev
 ARGS ?= problem=cvrp llm=offline budget=smoke
 BIN := .venv/bin
-READY := .venv/.ready
+READY := .venv/.ready-$(EXTRAS)
 
 .PHONY: demo test lint ui clean
 

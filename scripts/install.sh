@@ -28,11 +28,15 @@ case $extras in
 esac
 [ -z "$extras" ] || extras="[$extras]"
 
-if [ ! -x "$venv/bin/python" ]; then
+# A venv without pip is what a Debian that lacks python3-venv, or Ctrl-C, leaves behind.
+if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
   command -v "$python" >/dev/null || refuse "there is no $python; set PYTHON to Python 3.11 or newer."
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     refuse "expected Python 3.11 or newer, got $("$python" --version 2>&1); set PYTHON to one."
-  "$python" -m venv "$venv"
+  # Only what was an environment is cleared.
+  [ ! -e "$venv/pyvenv.cfg" ] || clear=--clear
+  # shellcheck disable=SC2086
+  "$python" -m venv ${clear-} "$venv"
 fi
 # shellcheck disable=SC2086  # no -e is no word
 exec "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \

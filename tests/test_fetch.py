@@ -2,6 +2,7 @@
 
 import hashlib
 import http.server
+import os
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from specahd.core.errors import FileError, RunFailed
-from specahd.routing.mirror import Entry, Mirror, fetch, missing, read_manifest
+from specahd.routing.mirror import OWN, Entry, Mirror, fetch, missing, read_manifest
 
 FILES = {
     f"set{number % 3}/file {number}.txt": f"instance {number}\n".encode() * (number + 1)
@@ -30,9 +31,14 @@ def write(folder, files=FILES):
     return folder
 
 
+def files(folder):
+    """What DVC counts of a folder."""
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    return sorted(path for path in found if path.relative_to(folder).parts[0] != OWN)
+
+
 def held(folder):
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files(folder)}
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -109,11 +115,12 @@ def test_what_is_there_and_right_is_not_asked_for_again(tmp_path, server, mirror
     wrong, absent, *right = FILES
     write(tmp_path / "data", {name: FILES[name] for name in right} | {wrong: b"altered"})
     # As a fetch leaves it that was killed.
-    write(tmp_path / ".data-fetch-old", {absent: b"half"})
+    write(tmp_path / "data/.fetch/fetch-old", {absent: b"half"})
     fetch(mirror, tmp_path / "data", ENTRIES)
     assert held(tmp_path / "data") == FILES
     assert sorted(server.asked) == sorted([wrong, absent])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".data.lock", "data", "served"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "served"]
+    assert [path.name for path in (tmp_path / "data/.fetch").iterdir()] == ["lock"]
 
 
 def test_wrong_bytes_are_refused_by_name_and_all_else_is_fetched(tmp_path):
@@ -126,7 +133,7 @@ def test_wrong_bytes_are_refused_by_name_and_all_else_is_fetched(tmp_path):
     assert f"{second} (not there)" in str(refused.value)
     rest = {name: content for name, content in FILES.items() if name not in (first, second)}
     assert held(tmp_path / "data") == rest
-    assert [path.name for path in tmp_path.glob(".data-fetch-*")] == []
+    assert [path.name for path in tmp_path.glob("data/.fetch/fetch-*")] == []
 
 
 @pytest.mark.parametrize("fault", ["cut", "short", "silence", 429, 503])
@@ -166,6 +173,25 @@ def test_a_file_of_ones_own_is_pointed_out_and_nothing_is_touched(tmp_path):
     with pytest.raises(FileError, match=r"1 file not of the public sets.*set0/notes.txt"):
         fetch(Mirror(str(write(tmp_path / "mirror"))), folder, ENTRIES)
     assert held(folder) == {"set0/notes.txt": b"mine"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk takes root")
+@pytest.mark.parametrize("option", ["rw", "ro"])
+def test_a_folder_may_be_a_disk_of_its_own_but_must_be_writable(tmp_path, option):
+    place, folder = Mirror(str(write(tmp_path / "mirror"))), tmp_path / "data"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size=1m,{option}", "tmpfs", str(folder)]
+    if subprocess.run(mount, check=False).returncode:
+        pytest.skip("this machine mounts no disk")
+    try:
+        if option == "ro":
+            with pytest.raises(FileError, match=f"Cannot write to the folder {folder}: Read-only"):
+                fetch(place, folder, ENTRIES)
+        else:
+            fetch(place, folder, ENTRIES)
+            assert held(folder) == FILES
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_several_may_fetch_into_one_folder(tmp_path, server, mirror):
@@ -222,9 +248,7 @@ def directory_hash(folder):
     listed = [
         f'{{"md5": "{hashlib.md5(path.read_bytes()).hexdigest()}", "relpath": "{name}"}}'
         for name, path in sorted(
-            (path.relative_to(folder).as_posix(), path)
-            for path in folder.rglob("*")
-            if path.is_file()
+            (path.relative_to(folder).as_posix(), path) for path in files(folder)
         )
     ]
     return hashlib.md5(f"[{', '.join(listed)}]".encode()).hexdigest()

@@ -213,7 +213,7 @@ def test_a_run_is_brought_into_mlflow_afterwards_and_resumed_by_its_id(whole, tm
     # The directory is as the user wrote it, so that a copied folder still fits.
     call("train", f"resume={run.info.run_id}", cwd=home)
     done = call("train", f"resume={'0' * 32}", cwd=home, check=False)
-    assert (done.returncode, "There is no run 000" in done.stderr) == (2, True)
+    assert (done.returncode, "Run with id=000" in done.stderr) == (2, True)
     done = call("track", "run=nowhere", cwd=home, check=False)
     assert (done.returncode, done.stderr) == (
         2,

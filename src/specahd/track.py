@@ -16,6 +16,7 @@ from rich.progress import Progress
 from specahd.config.door import CONFIG, door
 from specahd.config.resume import saved_config
 from specahd.core.errors import ConfigError, FileError
+from specahd.tracking.book import without_password
 from specahd.tracking.delivery import POOLS, Undelivered
 from specahd.tracking.mark import sole
 from specahd.tracking.mlflow import MLflowObserver
@@ -41,7 +42,8 @@ def track(config: DictConfig) -> None:
             for _ in delivery.close(status):
                 progress.update(bar, completed=delivery.samples)
     except Undelivered as error:
-        raise ConfigError(f"tracking.uri={tracker.options.uri} does not take it: {error}") from None
+        store = without_password(tracker.options.uri)
+        raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
     sys.stdout.write(f"{directory}: {delivery.samples} programs, {status}; compare with make ui\n")
 
 

@@ -87,10 +87,13 @@ def test_an_ablation_composes_over_any_problem_method_and_model(label, group):
         ("ablation=no_skills", "memory.skills=3"),
         ("ablation=no_filter", "memory.filter=true"),
         ("ablation=single_embedding", "memory.fuse=2"),
+        ("ablation=single_embedding", "memory.encoders=[idea]"),
+        ("memory=three", "ablation=single_embedding", "~memory.models.jina"),
+        ("ablation=no_filter", "memory.skills=0"),
     ],
 )
 def test_a_contradiction_is_refused(overrides):
-    with pytest.raises(ConfigError, match=r"^ablation=\w+ (takes away|sets memory\.)"):
+    with pytest.raises(ConfigError, match=r"^ablation=\w+ (takes away|with memory=\w+ has )"):
         composed(*overrides)
 
 
@@ -108,6 +111,16 @@ def test_a_method_may_bring_a_memory_of_its_own(tmp_path):
     assert chosen["choices"]["memory"] == "structural"
     with pytest.raises(ConfigError, match=r"^ablation=no_skills takes away what memory=none"):
         composed(search, "method=plain", "ablation=no_skills")
+
+
+def test_a_memory_from_elsewhere_can_be_ablated(tmp_path):
+    (tmp_path / "memory").mkdir()
+    inherited = "defaults:\n  - three\n  - _self_\n\nbase_url: http://elsewhere:1/v1\n"
+    (tmp_path / "memory" / "mine.yaml").write_text(inherited)
+    search = f"hydra.searchpath=[file://{tmp_path}]"
+    assert composed(search, "memory=mine")["memory"]["skills"] == 3
+    ablated = composed(search, "memory=mine", "ablation=no_skills")["memory"]
+    assert (ablated["skills"], ablated["base_url"]) == (0, "http://elsewhere:1/v1")
 
 
 @pytest.mark.parametrize("label", ["none", *ABLATIONS])

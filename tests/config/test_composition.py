@@ -96,7 +96,7 @@ def test_an_experiment_chooses_for_other_groups():
     config = compose_door("train", "experiment=paper")
     assert (config.budget.programs, config.search.accept) == (1000, "feasible")
     quick = compose_door("train", "experiment=quick")
-    assert (quick.budget.name, quick.budget.programs, quick.budget.rounds) == ("smoke", 12, 1)
+    assert (quick.budget.name, quick.budget.programs, quick.budget.rounds) == ("quick", 12, 1)
     # What the command line says stands above the experiment.
     assert compose_door("train", "experiment=quick", "budget.programs=3").budget.programs == 3
 

@@ -164,14 +164,9 @@ def test_a_server_on_this_machine_is_asked_without_the_proxy(monkeypatch):
 # Before a run
 
 
-def test_preflight_embeds_nothing_where_models_are_listed():
-    with Peer() as peer:
-        memory(peer).preflight()
-    assert peer.asked == []
-
-
-def test_preflight_asks_for_a_vector_where_they_are_not():
-    with Peer("503", lists=False) as peer:
+@pytest.mark.parametrize("lists", [True, False])
+def test_preflight_asks_each_model_for_a_vector(lists):
+    with Peer("503", lists=lists) as peer:
         memory(peer).preflight()
     assert peer.embedded == [("small", "ready"), ("large", "ready")]
 
@@ -203,7 +198,8 @@ def test_preflight_says_how_to_start_a_server(caplog):
         pass
     assert refused(peer) == (
         f"No embedding server answers at {peer.url} (no connection ([Errno 111] Connection "
-        "refused)); start one with python -m specahd.embed, or choose memory=structural."
+        "refused)); start one with python -m specahd.embed, wait until it has loaded its models, "
+        "or choose memory=structural."
     )
     # A log would leave a run directory behind.
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

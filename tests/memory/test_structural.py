@@ -148,7 +148,8 @@ def test_small_integers_and_what_no_float_holds_have_bins_of_their_own():
     assert [binned(number) for number in (0, 1, 2, 10)] == ["0", "1", "2", "10"]
     assert binned(11) == binned(12) == binned(12.4)
     assert binned(1.0) == binned(1.2)
-    assert binned(0.0) == binned(0.0)
+    assert binned(0.0) == binned(-0.0) == "0"
+    assert binned(0.0) != binned(8.5)
     assert binned(10**400) == binned(float("inf")) == "beyond"
 
 

@@ -32,10 +32,10 @@ def test_rows_of_an_evaluation_take_the_place_of_the_runs_own(tmp_path):
 
 def test_the_run_that_counts_is_chosen_before_any_score(tmp_path):
     write_run(tmp_path / "2026-01", validation=[row("a", 10, 99.0)])
-    write_run(tmp_path / "2026-02", validation=[row("a", 10, 50.0)], programs=5)
+    write_run(tmp_path / "2026-02", validation=[row("a", 10, 50.0)], samples=[])
     write_run(tmp_path / "2026-03", validation=[row("a", 10, 100.0)])
-    write_run(tmp_path / "2026-04", seed=1, programs=9)
-    write_run(tmp_path / "2026-05", seed=1, programs=9, samples=[])
+    write_run(tmp_path / "2026-04", seed=1, validation=[])
+    write_run(tmp_path / "2026-05", seed=1, samples=[])
     # The last complete one; of partial ones that with more programs.
     assert [run.name for run in choose(read_runs(tmp_path))] == ["2026-03", "2026-04"]
 

@@ -105,7 +105,7 @@ def test_the_html_is_whole_and_needs_no_other_file(runs):
 def test_partial_runs_and_runs_passed_over_are_named(tmp_path):
     write_run(tmp_path / "a")
     write_run(tmp_path / "b")
-    write_run(tmp_path / "c", seed=1, programs=9)
+    write_run(tmp_path / "c", seed=1, validation=[])
     markdown = summarise(read_runs(tmp_path)).document.markdown()
     assert "not evaluated: c." in markdown
     assert "Passed over, of the same kinds and seeds: 1 runs." in markdown
@@ -118,6 +118,36 @@ def test_runs_that_differ_in_more_than_the_problem_stand_apart(tmp_path):
         "cvrp-eoh",
         "cvrp-specahd",
     ]
+
+
+def test_runs_of_different_options_are_not_averaged_as_seeds(tmp_path):
+    for seed in (0, 1):
+        for beta in (0.2, 0.9):
+            write_run(
+                tmp_path / f"{beta}-{seed}", seed=seed, validation=[row("a", 10, 100 * beta)],
+                # How many work at it, and where the pools lie, enters into no result.
+                options={
+                    "search": {"beta": beta, "samplers": seed},
+                    "executor": {"workers": seed + 1},
+                    "pools": {"dir": str(seed)},
+                },
+            )  # fmt: skip
+    summary = summarise(read_runs(tmp_path))
+    improvements = {
+        name: metrics["validation_improvement_percent"]
+        for name, metrics in json.loads(summary.metrics).items()
+    }
+    assert improvements == {"cvrp-search.beta=0.2": 80.0, "cvrp-search.beta=0.9": 10.0}
+    assert "Passed over" not in summary.document.markdown()
+    assert "cvrp-search.beta=0.2-lower" in summary.curves
+
+
+def test_names_of_kinds_are_names_of_files_and_no_two_are_the_same(tmp_path):
+    for number, path in enumerate(("../a", "//a", "x" * 300, "x" * 301)):
+        write_run(tmp_path / str(number), options={"search": {"repertoire": path}})
+    names = json.loads(summarise(read_runs(tmp_path)).metrics)
+    assert len(names) == 4
+    assert all("/" not in name and len(name) < 110 for name in names)
 
 
 def test_a_run_without_programs_or_rows_is_reported(tmp_path):

@@ -33,6 +33,7 @@ def write_run(
     seed=0,
     programs=4,
     method="specahd",
+    options=None,
     samples=None,
     selection=(row("s", 10, 98.0),),
     validation=(row("a", 10, 90.0), row("b", 20, 80.0)),
@@ -42,6 +43,7 @@ def write_run(
         "seed": seed,
         "budget": {"name": "smoke", "programs": programs},
         "choices": {"problem": problem, "method": method, "llm": "offline"},
+        **(options or {}),
     }
     (directory / "config.yaml").write_text(yaml.safe_dump(config))
     if samples is None:

@@ -1,7 +1,8 @@
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.tracking.lineage import dvc_hashes
+from specahd.tracking.lineage import dvc_hashes, tag_checkpoints
+from specahd.tracking.store import Store
 
 LOCK = """\
 schema: '2.0'
@@ -42,6 +43,16 @@ def test_outs_of_the_pipeline_and_of_pinned_data_are_given_by_path(tmp_path):
         "data": data,
         "below/data": data,
     }
+
+
+def test_a_store_that_is_away_is_one_line_without_its_password(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    (tmp_path / "dvc.lock").write_text(LOCK)
+    checkpoint = tmp_path / "pipeline/runs/cvrp-seed0/checkpoint"
+    away = Store("http://user:canary@127.0.0.1:9", tmp_path, "trial")
+    said = tag_checkpoints(away, tmp_path, [checkpoint])
+    assert said.startswith("The hashes of the checkpoints are not in http://user:***@127.0.0.1:9: ")
+    assert "canary" not in said
 
 
 def test_a_folder_without_dvc_has_no_hashes(tmp_path):

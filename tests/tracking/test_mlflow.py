@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         "budget.lower_train": "1",
         "budget.upper_train": "2",
         "budget.selection": "2",
-        "budget.validation": "2",
+        "budget.validation": "None",
     }
     assert data.tags["mlflow.source.git.commit"] == "c0ffee"
     assert data.tags["version.numpy"] == "2.0"
@@ -276,6 +277,8 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
     assert sets.keys() == {"cvrp/lower_train", "cvrp/validation"}
     assert sets["cvrp/validation"].digest == "ab12.dir"
     assert json.loads(sets["cvrp/lower_train"].profile) == {"instances": 2, "used": 1}
+    # A budget of null is all that there is.
+    assert json.loads(sets["cvrp/validation"].profile) == {"instances": 2, "used": 2}
 
 
 def test_requests_to_the_model_are_traces_if_asked_for(run, store):
@@ -322,6 +325,26 @@ def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
     assert not clerk.is_running()
     _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
     assert training.info.status == "KILLED"
+
+
+def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, store):
+    run.finish()
+    order = {"options": asdict(observer(store, candidates="none").options)}
+    clerk = subprocess.Popen(
+        [sys.executable, "-m", "specahd.tracking.clerk"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    # As the pipes are when it has said how it ended and is killed.
+    clerk.stdout.close()
+    for line in (order | {"directory": str(run.directory)}, {"status": "complete"}):
+        clerk.stdin.write(json.dumps(line).encode() + b"\n")
+    clerk.stdin.close()
+    clerk.wait(timeout=120)
+    client, training, _ = stored(run.directory, store)
+    assert training.info.status == "FINISHED"
+    assert client.list_artifacts(training.info.run_id, "figures")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def database() -> Iterator[str]:
     """A fresh PostgreSQL of our own on a loopback port."""
     if not BINARIES:
         pytest.skip("no PostgreSQL in /usr/lib/postgresql (Debian's package postgresql)")
-    pytest.importorskip("psycopg2", reason="pip install 'specahd[postgres]'")
+    pytest.importorskip("psycopg2", reason="pip install 'specahd[server]'")
     binaries = BINARIES[-1].parent
     # Not below tmp_path, which only its owner may enter.
     folder = Path(tempfile.mkdtemp(prefix="specahd-postgres-"))

@@ -151,6 +151,19 @@ def test_an_altered_checkpoint_is_refused_by_its_address(shelf, checkpoint):
             register_run(shelf.uri, run.info.run_id, directory)
 
 
+def test_a_checkpoint_laid_over_an_earlier_one_is_fetched_whole(shelf, checkpoint, tmp_path):
+    run = shelf.add("laid", checkpoint=checkpoint)
+    earlier = tmp_path / "programs"
+    earlier.mkdir()
+    (earlier / "lower-1-0001.py").write_text("def earlier(): ...")
+    shelf.client.log_artifacts(run.info.run_id, str(earlier), "checkpoint/programs")
+    with fetched(f"runs:/{run.info.run_id}/checkpoint", shelf.uri) as directory:
+        assert tree(directory) == tree(checkpoint)
+        assert register_run(shelf.uri, run.info.run_id, directory).new
+    [kept] = shelf.folder.glob("artifacts/*/artifacts/checkpoint/programs/lower-1-0001.py")
+    assert kept.read_text() == "def earlier(): ..."
+
+
 def test_a_checkpoint_of_another_problem_is_not_registered(shelf, checkpoint):
     run = shelf.add("six", checkpoint=checkpoint)
     with pytest.raises(CheckpointError, match="not one of tsp"):

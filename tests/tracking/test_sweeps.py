@@ -8,6 +8,7 @@ import time
 import pytest
 import yaml
 from counted import SWEEP, count_against_journals, sweep
+from omegaconf import OmegaConf
 
 from specahd.tracking.standing import configurations, is_complete, read_jobs, table
 
@@ -63,12 +64,44 @@ def test_jobs_of_several_configurations_are_not_mixed(tmp_path):
     write_job(tmp_path, "other", [0.5], seed=0, budget={"programs": 7}, budget_choice="table")
     found = configurations(read_jobs(tmp_path))
     # The choice stands for all that it brings.
+    assert [each.label for each in found] == [
+        "budget=smoke budget.programs=40",
+        "budget=table budget.programs=60",
+        "budget=table budget.programs=7",
+    ]
+    (tmp_path / "other" / "config.yaml").unlink()
+    found = configurations(read_jobs(tmp_path))
     assert [each.label for each in found] == ["budget=smoke", "budget=table"]
     assert found[0].means["selection/improvement"] == pytest.approx(0.05)
     assert "sd" not in found[0].deviations
     head, *rows = table(read_jobs(tmp_path)).splitlines()
     assert head.startswith("job,status,seed,budget,selection/baseline_cost,")
-    assert rows[0].startswith("other,complete,0,table,")
+    assert rows[0].startswith("smoke0,complete,0,smoke,")
+
+
+def test_what_enters_into_no_result_tells_no_jobs_apart(tmp_path):
+    for seed in (0, 1):
+        write_job(
+            tmp_path, str(seed), [0.1], seed=seed, executor={"workers": seed + 1},
+            tracking={"uri": str(seed)}, sandbox={"require": str(seed)},
+            search={"samplers": seed, "beta": 0.5},
+        )  # fmt: skip
+    [found] = configurations(read_jobs(tmp_path))
+    assert (found.label, found.seeds) == ("", ["0", "1"])
+
+
+def test_a_job_that_was_numbered_anew_counts_once(tmp_path):
+    write_job(tmp_path, "cvrp-0-seed0", [0.1], seed=0, search={"beta": 0.2})
+    write_job(tmp_path, "cvrp-1-seed0", [0.3], seed=0, search={"beta": 0.5})
+    write_job(tmp_path, "cvrp-1-seed1", [0.2], seed=1, search={"beta": 0.2})
+    write_job(tmp_path, "cvrp-0-seed1", seed=1, search={"beta": 0.2})
+    write_job(tmp_path, "cvrp-2-seed0", [0.3], seed=0, search={"beta": 0.5})
+    jobs = read_jobs(tmp_path)
+    assert [job.name for job in jobs] == ["cvrp-0-seed0", "cvrp-1-seed0", "cvrp-1-seed1"]
+    assert [(each.seeds, each.complete, each.partial) for each in configurations(jobs)] == [
+        (["0", "1"], 2, 0),
+        (["0"], 1, 0),
+    ]
 
 
 def test_one_job_has_no_deviation(tmp_path):
@@ -130,3 +163,51 @@ def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
     [parent] = client.search_runs([experiment], "tags.kind = 'sweep'")
     assert parent.data.metrics["jobs/complete"] == 2
     assert parent.info.status == "FINISHED"
+
+
+def called(place, store):
+    """A sweep's configuration, as far as its callback reads it."""
+    return OmegaConf.create(
+        {
+            "tracking": {
+                "uri": f"sqlite:///{place}/{store}/mlflow.db",
+                "artifacts": f"{place}/{store}/artifacts",
+                "experiment": "specahd",
+            },
+            "hydra": {
+                "sweep": {"dir": f"{place}/s"},
+                "overrides": {"task": ["seed=0"]},
+                "runtime": {"choices": {"problem": "cvrp"}},
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("loss", ["another store", "another experiment", "deleted"])
+def test_a_sweep_whose_run_is_not_there_gets_another(tmp_path, capfd, loss):
+    from mlflow import MlflowClient
+
+    from specahd.tracking.sweep import SweepCallback
+
+    def noted():
+        return json.loads((tmp_path / "s" / "sweep.json").read_text())["run_id"]
+
+    callback = SweepCallback(patience=120)
+    callback.on_multirun_start(called(tmp_path, "one"))
+    first = noted()
+    config = called(tmp_path, "other" if loss == "another store" else "one")
+    if loss == "another experiment":
+        config.tracking.experiment = "else"
+    if loss == "deleted":
+        MlflowClient(config.tracking.uri).delete_run(first)
+    callback.on_multirun_start(config)
+    second = noted()
+    assert second != first
+    callback.on_multirun_start(config)
+    assert noted() == second
+    write_job(tmp_path / "s", "cvrp-0-seed0", [0.1], seed=0)
+    callback.on_multirun_end(config)
+    run = MlflowClient(config.tracking.uri).get_run(second)
+    assert run.data.metrics["jobs/complete"] == 1
+    assert run.info.status == "FINISHED"
+    assert capfd.readouterr().err == ""

@@ -88,6 +88,10 @@ def test_a_store_elsewhere_gets_a_run_of_its_own(place):
     done = call("track", "run=run", "tracking.uri=elsewhere://x", cwd=place, check=False)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert done.stderr.startswith("tracking.uri=elsewhere://x does not take it: ")
+    away = "tracking.uri=http://user:canary@127.0.0.1:9"
+    done = call("track", "run=run", away, cwd=place, check=False)
+    assert (done.returncode, "canary" in done.stderr) == (2, False)
+    assert done.stderr.startswith("tracking.uri=http://user:***@127.0.0.1:9 does not take it: ")
     done = call("track", "run=run", "tracking=none", cwd=place, check=False)
     assert (done.returncode, done.stderr) == (
         2,

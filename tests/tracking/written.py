@@ -13,7 +13,13 @@ CONFIG = {
     "problem": {"_target_": "a.b", "baseline": "nearest", "max_size": 50},
     "search": {"penalty": {"weight": 1.0}},
     "pools": {"dir": "pools", "seed": 1},
-    "budget": {"programs": 40, "lower_train": 1, "upper_train": 2, "selection": 2, "validation": 2},
+    "budget": {
+        "programs": 40,
+        "lower_train": 1,
+        "upper_train": 2,
+        "selection": 2,
+        "validation": None,
+    },
     "choices": {"problem": "cvrp", "method": "specahd", "llm": "offline", "experiment": None},
 }
 SOURCE = "def select_next_node(*_):\n    return 0\n"

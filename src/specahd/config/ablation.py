@@ -1,10 +1,16 @@
 """Ablations: a label that is recorded must be true of the run that bears it."""
 
+from typing import Any
+
+import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from specahd.config import CONF_DIR
 from specahd.core.errors import ConfigError
+
+NONE = "none"
+PARTS = ("encoders", "models", "fuse", "filter", "skills")
+"""Options of a memory that say what it consists of."""
 
 
 def check_ablation(config: DictConfig) -> None:
@@ -15,24 +21,40 @@ def check_ablation(config: DictConfig) -> None:
     ConfigError
         ``ablation=`` contradicts ``memory=`` or one of its options.
     """
-    chosen = HydraConfig.get().runtime.choices
-    label = chosen["ablation"]
-    taken = (
-        OmegaConf.select(OmegaConf.load(CONF_DIR / "ablation" / f"{label}.yaml"), "memory") or {}
-    )
-    complete = OmegaConf.load(CONF_DIR / "memory" / f"{chosen['memory']}.yaml")
-    for option, value in taken.items():
-        # none's are 0 and false, and jina's fuse is 1 already.
-        if complete[option] == value or not complete[option]:
+    choices = HydraConfig.get().runtime.choices
+    label, memory = choices.get("ablation") or NONE, choices["memory"]
+    if label == NONE:
+        return
+    complete, ablated = _memory(NONE), _memory(label)
+    taken = [option for option in PARTS if complete.get(option) != ablated.get(option)]
+    if not any(complete[option] for option in taken):
+        raise ConfigError(
+            f"ablation={label} takes away what memory={memory} does not have; "
+            "choose a memory that has it."
+        )
+    for option in PARTS:
+        wanted, got = (_written(each.get(option)) for each in (ablated, _plain(config.memory)))
+        if wanted != got:
             raise ConfigError(
-                f"ablation={label} takes away what memory={chosen['memory']} does not have "
-                f"(memory.{option} is {_written(complete[option])}); choose a memory that has it."
+                f"ablation={label} with memory={memory} has memory.{option} {wanted}, got {got}."
             )
-        if config.memory[option] != value:
-            raise ConfigError(
-                f"ablation={label} sets memory.{option} to {_written(value)}, "
-                f"got {_written(config.memory[option])}."
-            )
+
+
+def _memory(label: str) -> dict[str, Any]:
+    """Return the memory that the chosen groups make with an ablation, no option overridden."""
+    chosen = HydraConfig.get()
+    overrides = [word for word in chosen.overrides.hydra if word.startswith("hydra.searchpath=")]
+    overrides += [
+        f"{group}={choice}"
+        for group, choice in chosen.runtime.choices.items()
+        if choice is not None and group != "ablation" and not group.startswith("hydra/")
+    ]
+    return _plain(hydra.compose(chosen.job.config_name, [*overrides, f"ablation={label}"]).memory)
+
+
+def _plain(memory: DictConfig) -> dict[str, Any]:
+    plain: dict[str, Any] = OmegaConf.to_container(memory)  # type: ignore[assignment]  # a mapping
+    return plain
 
 
 def _written(value: object) -> str:

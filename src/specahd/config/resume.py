@@ -11,8 +11,15 @@ from yaml import YAMLError
 from specahd.config.door import CONFIG, resolved
 from specahd.core.errors import ConfigError, FileError
 
-CHANGEABLE = ("executor", "tracking", "sandbox", "llm", "record", "search.samplers")
-"""What does not enter into any result: replies that were paid for are not asked again."""
+CHANGEABLE = (
+    *("executor", "tracking", "sandbox", "llm", "record", "search.samplers"),
+    *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
+    *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
+)
+"""What does not enter into any result: replies that were paid for are not asked again.
+
+Of a memory, how its server is reached: verdicts that were found stand in the journal.
+"""
 
 
 def with_choices(arguments: Sequence[str]) -> list[str]:

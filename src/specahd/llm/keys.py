@@ -37,7 +37,8 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     Parameters
     ----------
     variable
-        Name of the environment variable; it goes first.
+        Name of the environment variable; it goes first. The file is for the language
+        model alone: a key must not go to another service.
     service
         Whose key it is, for messages.
     group
@@ -54,7 +55,7 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
         raise ConfigError(f"Expected {group}.api_key_env to name an environment variable.")
     value, source = os.environ.get(variable, "").strip(), variable
-    path = os.environ.get(KEY_FILE, "").strip()
+    path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
     if not value and path:
         try:
             value, source = Path(path).read_text(encoding="utf-8").strip(), path
@@ -62,9 +63,10 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
             reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise FileError(f"Cannot read {path}, which {KEY_FILE} names: {reason}.") from None
     if not value:
+        beside = f", or in the file that {KEY_FILE} names" if group == "llm" else ""
         raise ConfigError(
-            f"Expected the key of {service} in the environment variable {variable}, or in the "
-            f"file that {KEY_FILE} names; {_KEYLESS[group]} needs no key."
+            f"Expected the key of {service} in the environment variable {variable}{beside}; "
+            f"{_KEYLESS[group]} needs no key."
         )
     # A header takes no other characters, and would repeat the key in its complaint.
     if not _KEY.fullmatch(value):

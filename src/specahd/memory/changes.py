@@ -13,6 +13,8 @@ IDEA = 200
 """Longest idea in a description, in characters."""
 CODE = 200
 """Length of an account of the code beyond which no further change is added, in characters."""
+LONG = 100
+"""Statements above which lines that come often are not matched."""
 PIECE = 70
 """Longest piece of code in it."""
 
@@ -52,19 +54,23 @@ def _changes(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Iterator[_Chan
     before, after = ([ast.unparse(statement) for statement in body] for body in (old, new))
     gone: list[ast.stmt] = []
     come: list[ast.stmt] = []
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    # Long bodies are repetitive; comparing all pairs of their lines would take seconds.
+    matcher = SequenceMatcher(None, before, after, autojunk=max(len(old), len(new)) > LONG)
     for kind, start, end, first, last in matcher.get_opcodes():
         if kind != "equal":
             gone += old[start:end]
             come += new[first:last]
+    successors: dict[str, list[ast.stmt]] = {}
+    for statement in come:
+        successors.setdefault(_head(statement), []).append(statement)
     for statement in gone:
-        successor = next((other for other in come if _head(other) == _head(statement)), None)
-        if successor is None:
-            yield "gone", f"gone {_text(statement)}"
+        waiting = successors.get(_head(statement))
+        if waiting:
+            yield from _change(statement, waiting.pop(0))
         else:
-            come.remove(successor)
-            yield from _change(statement, successor)
-    yield from (("new", f"new {_text(statement)}") for statement in come)
+            yield "gone", f"gone {_text(statement)}"
+    left = {id(statement) for waiting in successors.values() for statement in waiting}
+    yield from (("new", f"new {_text(statement)}") for statement in come if id(statement) in left)
 
 
 def _head(statement: ast.stmt) -> str:

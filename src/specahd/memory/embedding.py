@@ -162,8 +162,8 @@ class Vectored:
             return
         try:
             vectors = self._asked.result().astype(np.float64)
-        except KeyboardInterrupt:
-            # Else the process waits for its threads, and they for the server.
+        except BaseException:
+            # The run ends; else its process waits for other threads, and they for the server.
             self._endpoint.close()
             raise
         self._asked = None

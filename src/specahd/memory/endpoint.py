@@ -84,12 +84,21 @@ class Endpoint:
         self._base_url = base_url.rstrip("/")
         self._host = host
         self._key = find_key(api_key_env, host, "memory") if api_key_env is not None else None
-        # A server on this machine is not behind the proxy that the environment may name.
-        local = (httpx2.URL(base_url).host) in _LOOPBACK
-        self._http = httpx2.Client(
-            headers={"Authorization": f"Bearer {self._key.value}"} if self._key else {},
-            trust_env=not local,
-        )
+        try:
+            # A server on this machine is not behind the proxy that the environment may name.
+            local = httpx2.URL(base_url).host in _LOOPBACK
+            self._http = httpx2.Client(
+                headers={"Authorization": f"Bearer {self._key.value}"} if self._key else {},
+                trust_env=not local,
+            )
+        except (httpx2.InvalidURL, ImportError, ValueError):
+            problem = (
+                "Expected memory.base_url, and the proxy of the environment, to be http(s)://…"
+            )
+        else:
+            problem = ""
+        if problem:
+            raise ConfigError(f"{problem}, got {host}.")
 
     def __repr__(self) -> str:
         return f"Endpoint({self._host})"
@@ -103,9 +112,9 @@ class Endpoint:
         self._patience.close()
 
     def preflight(self, service: Service) -> None:
-        """Make sure that the server has a model.
+        """Make sure that the server has a model that gives vectors, by asking for one.
 
-        Asks which models there are and, only where that settles nothing, for one vector.
+        Which models it lists, if it does, only tells what to name instead.
 
         Raises
         ------
@@ -118,7 +127,8 @@ class Endpoint:
         except Unanswered as fault:
             raise ServiceError(
                 f"No embedding server answers at {self._base_url} ({fault}); start one with "
-                "python -m specahd.embed, or choose memory=structural."
+                "python -m specahd.embed, wait until it has loaded its models, or choose "
+                "memory=structural."
             ) from None
 
     def batches(self, texts: Sequence[str]) -> list[Sequence[str]]:
@@ -142,6 +152,8 @@ class Endpoint:
         """
 
         def attempt() -> Vectors:
+            if self._patience.ended:
+                raise TransportError(f"{service} was not asked: the run ends.")
             return self._vectors(service, texts, dimension, time.monotonic() + self._timeout)
 
         try:
@@ -157,8 +169,6 @@ class Endpoint:
             # A server need not list its models, nor to every key.
             if refusal.status == 401:
                 raise
-        if service.model in listed:
-            return
         try:
             self._vectors(service, ["ready"], None, deadline)
         except Refusal as refusal:

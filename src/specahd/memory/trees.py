@@ -75,6 +75,8 @@ def binned(value: float) -> str:
         return "beyond"
     if isinstance(value, int) and abs(value) <= EXACT:
         return str(value)
+    if not value:
+        return "0"
     # Logarithms differ in the last bit between machines; decimal digits do not.
     mantissa, _, exponent = f"{abs(value):e}".partition("e")
     start = PREFERRED[bisect_right(PREFERRED, float(mantissa)) - 1]

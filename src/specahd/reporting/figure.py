@@ -1,6 +1,7 @@
 """The convergence figure: equal runs give equal bytes."""
 
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family":
 _LEVELS = (Level.LOWER, Level.UPPER)
 _PANEL = (2.7, 2.1)
 """Inches of one panel."""
+_TITLE = 26
+"""Characters that stand side by side above a panel."""
 
 
 def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
@@ -32,7 +35,7 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
         )
         panels = figure.subplots(len(_LEVELS), len(groups), sharex="col", squeeze=False)
         for column, (name, runs) in enumerate(groups.items()):
-            panels[0, column].set_title(name, fontsize=10)
+            panels[0, column].set_title(textwrap.fill(name, _TITLE), fontsize=10)
             for row, level in enumerate(_LEVELS):
                 _draw(panels[row, column], runs, level)
             panels[-1, column].set_xlabel("programs", fontsize=9)

@@ -10,6 +10,7 @@ import yaml
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.program import Level, Outcome
+from specahd.reporting.kinds import Kind
 
 _CONFIG, _JOURNAL = "config.yaml", "journal.jsonl"
 _T = TypeVar("_T", "Row", "Sample")
@@ -37,16 +38,6 @@ class Sample:
     round: int
     outcome: Outcome
     best: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What runs must share to be averaged over their seeds."""
-
-    problem: str
-    method: str
-    llm: str
-    budget: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +108,9 @@ def _rows_file(run: Path, folder: Path, evaluations: Path | None) -> Path:
 
 def _read(directory: Path, name: str, validation: Path) -> Run:
     config = _configuration(directory / _CONFIG)
-    choices = config["choices"]
     return Run(
         name=name,
-        kind=Kind(
-            str(choices["problem"]),
-            str(choices["method"]),
-            str(choices["llm"]),
-            str(config["budget"]["name"]),
-        ),
+        kind=Kind.of(config),
         seed=config["seed"],
         programs=config["budget"]["programs"],
         samples=_records(directory / _JOURNAL, _sample),

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
 
@@ -20,7 +20,8 @@ from specahd.reporting.aggregates import (
 )
 from specahd.reporting.document import Document, Figure, Paragraph, Section, Table
 from specahd.reporting.figure import draw_convergence
-from specahd.reporting.runs import Kind, Row, Run, choose
+from specahd.reporting.kinds import named
+from specahd.reporting.runs import Row, Run, choose
 
 DRAWING = "convergence.svg"
 _LEVELS = (Level.LOWER, Level.UPPER)
@@ -62,21 +63,9 @@ def summarise(found: Sequence[Run]) -> Summary:
 
 def _groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Put runs that differ only in their seed together, named by what tells them apart."""
-    kinds = sorted({run.kind for run in runs}, key=_words)
-    told = [
-        field.name
-        for field in fields(Kind)
-        if field.name == "problem" or len({getattr(kind, field.name) for kind in kinds}) > 1
-    ]
-    ordered = sorted(runs, key=lambda run: (_words(run.kind), run.seed))
-    return {
-        "-".join(getattr(kind, name) for name in told): list(group)
-        for kind, group in groupby(ordered, key=lambda run: run.kind)
-    }
-
-
-def _words(kind: Kind) -> tuple[str, ...]:
-    return tuple(getattr(kind, field.name) for field in fields(Kind))
+    names = named(run.kind for run in runs)
+    ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
+    return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
 
 
 def _checkpoints(
@@ -100,7 +89,7 @@ def _checkpoints(
                 str(unseen.failed),
             ]
         )
-    kinds = sorted({run.kind for runs in groups.values() for run in runs}, key=_words)
+    kinds = {run.kind for runs in groups.values() for run in runs}
     words = [
         f"{what} {', '.join(sorted({getattr(kind, what) for kind in kinds}))}"
         for what in ("method", "llm", "budget")

@@ -22,6 +22,8 @@ from filelock import FileLock
 from specahd.core.errors import FileError, RunFailed
 
 MANIFEST = Path(__file__).with_name("public.sha256")
+OWN = ".fetch"
+"""What a fetch keeps for itself inside the folder; DVC and git pass over it."""
 _REMOTE = ("http://", "https://")
 _LISTED = 4
 # What a server that is asked too much, or too slowly, answers for now.
@@ -105,7 +107,10 @@ def missing(folder: Path, entries: Sequence[Entry]) -> list[Entry]:
     named = {entry.path for entry in entries}
     found = {
         path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
+        for top in folder.glob("*")
+        # Another fetch may be changing its own.
+        if top.name != OWN
+        for path in (top, *top.rglob("*"))
         if path.is_symlink() or not path.is_dir()
     }
     if strange := sorted(found - named):
@@ -153,17 +158,21 @@ def fetch(
 
 @contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """Yield a folder beside ``folder`` for files that are not verified yet; one process has it."""
+    """Yield a folder for files that are not verified yet; one process has it.
+
+    It lies inside ``folder``, which may be another file system than what is around it.
+    """
+    own = folder / OWN
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        own.mkdir(parents=True, exist_ok=True)
+        held = FileLock(own / "lock").acquire()
     except OSError as error:
-        raise FileError(f"Cannot make the folder {folder}: {error.strerror}.") from None
-    beside = folder.resolve()
-    with FileLock(beside.with_name(f".{beside.name}.lock")):
+        raise FileError(f"Cannot write to the folder {folder}: {error.strerror}.") from None
+    with held:
         # A fetch that was killed left its own.
-        for stale in beside.parent.glob(f".{beside.name}-fetch-*"):
+        for stale in own.glob("fetch-*"):
             shutil.rmtree(stale, ignore_errors=True)
-        staging = Path(mkdtemp(prefix=f".{beside.name}-fetch-", dir=beside.parent))
+        staging = Path(mkdtemp(prefix="fetch-", dir=own))
         try:
             yield staging
         finally:

@@ -70,12 +70,14 @@ _PACES = {
 _UNITS = {Level.UPPER: "instances", Level.LOWER: "regions"}
 _LESSONS = {
     Level.UPPER: (
-        "What earlier changes have shown, each measured against the program that it changed. "
+        "What earlier changes have shown, each measured against the first program that it was "
+        "made of. "
         '"Helped where slack +1.2 sd" means: on the instances where the change helped, its regions '
         "have a slack 1.2 standard deviations above that of its regions on the others."
     ),
     Level.LOWER: (
-        "What earlier changes have shown, each measured against the program that it changed. "
+        "What earlier changes have shown, each measured against the first program that it was "
+        "made of. "
         '"Helped where slack +1.2 sd" means: the regions where the change helped have a slack 1.2 '
         "standard deviations above that of the others."
     ),

@@ -94,8 +94,13 @@ class _Clerk:
             self._failures = 0
 
     def _say(self, **what: str) -> None:
-        if not self._abandoned:
+        if self._abandoned:
+            return
+        try:
             self._said.write(json.dumps(what) + "\n")
+        except BrokenPipeError:
+            # Who was to hear it was killed while it waited; the rest is delivered all the same.
+            self._abandoned = True
 
 
 def main() -> int:

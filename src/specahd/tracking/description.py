@@ -95,7 +95,8 @@ class Description:
                 continue
             hashed = _tracked(folder / pool, tracked)
             digest = tracked[hashed] if hashed else _digest(pools[pool])
-            used = min(len(pools[pool]), int(self._config["budget"][pool]))
+            count = self._config["budget"][pool]
+            used = len(pools[pool]) if count is None else min(len(pools[pool]), int(count))
             tags = {"mlflow.data.context": context, **({"dvc": hashed} if hashed else {})}
             inputs.append(
                 DatasetInput(

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from specahd.core.errors import FileError
+from specahd.tracking.book import without_password
 from specahd.tracking.store import Store
 
 LOCK = "dvc.lock"
@@ -83,7 +84,8 @@ def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> st
                 client.set_tag(run.info.run_id, TAG, md5)
     except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = (str(error).splitlines() or [""])[0]
-        return f"The hashes of the checkpoints are not in {store.uri}: {reason}\n"[:200]
+        said = f"The hashes of the checkpoints are not in {store.uri}: {reason}\n"
+        return without_password(said)[:200]
     return ""
 
 

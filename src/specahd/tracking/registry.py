@@ -153,6 +153,7 @@ def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
         raise ConfigError(f"Expected tracking=mlflow with checkpoint={checkpoint}.")
     with tempfile.TemporaryDirectory() as folder:
         directory = _download(checkpoint, uri, folder)
+        _tidy(directory)
         try:
             yield directory
         except CheckpointError as error:
@@ -180,6 +181,21 @@ def _download(address: str, uri: str, folder: str) -> Path:
             )
         except OSError as error:
             raise FileError(f"{address} has no checkpoint: {error.strerror or error}.") from None
+
+
+def _tidy(directory: Path) -> None:
+    """Remove from a copy what its sums do not name.
+
+    A run that went on lays its later checkpoint over the earlier one in the store,
+    where programs of the earlier one remain.
+    """
+    sums = directory / SUMS
+    if not sums.is_file():
+        return
+    named = {line.partition("  ")[2] for line in sums.read_text(errors="replace").splitlines()}
+    for path in [path for path in directory.rglob("*") if path.is_file() and path != sums]:
+        if path.relative_to(directory).as_posix() not in named:
+            path.unlink()
 
 
 def register(

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from specahd.core.errors import FileError
-from specahd.tracking.store import absolute
+from specahd.tracking.book import without_password
+from specahd.tracking.registry import opened
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _RESUME, _STORE = "resume=", "tracking.uri="
@@ -22,7 +22,7 @@ def with_directory(arguments: Sequence[str], store: str) -> list[str]:
     Raises
     ------
     FileError
-        The store knows no such run.
+        The store cannot be reached, or knows no such training.
     """
     for word in arguments:
         if word.startswith(_STORE):
@@ -38,16 +38,10 @@ def _names_run(word: str) -> bool:
 
 
 def _directory(run: str, uri: str) -> str:
-    # Seconds to import, and only this needs it here.
-    from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
-
-    # Asking a database that is not there would make an empty one.
-    path = uri.removeprefix("sqlite:///")
-    if path != uri and not Path(path).is_file():
-        raise FileError(f"There is no run {run} to resume: {path} does not exist.")
-    try:
-        tags = MlflowClient(absolute(uri)).get_run(run).data.tags
-    except MlflowException:
-        raise FileError(f"There is no run {run} to resume in {uri}.") from None
+    with opened(uri) as client:
+        tags = client.get_run(run).data.tags
+    if "directory" not in tags:
+        raise FileError(
+            f"The run {run} in {without_password(uri)} is no training, so it cannot be resumed."
+        )
     return str(tags["directory"])

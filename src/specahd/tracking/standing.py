@@ -15,8 +15,12 @@ from specahd.core import journal
 
 POOLS = ("selection", "validation")
 _MEASURES = ("improvement", "baseline_cost", "cost")
-# What differs between the seeds of one configuration.
-_OWN = ("seed", "record", "resume")
+# What enters into no result, or is the seed's own.
+_OWN = (
+    *("seed", "record", "resume", "executor", "tracking", "sandbox", "search.samplers"),
+    *("pools.dir", "memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
+    *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,17 @@ def is_complete(directory: Path) -> bool:
 
 
 def read_jobs(sweep: Path) -> list[Job]:
-    """Read the runs in a sweep's directory; a job that left no run is not among them."""
-    return [_read(path.parent) for path in sorted(sweep.glob("*/config.yaml"))]
+    """Read the runs in a sweep's directory; a job that left no run is not among them.
+
+    Of several with one configuration and seed one counts, a complete one before others: a
+    sweep that was called again with other options may have numbered its jobs anew.
+    """
+    jobs = [_read(path.parent) for path in sorted(sweep.glob("*/config.yaml"))]
+    varying = _varying(jobs)
+    one: dict[tuple[str, str], Job] = {}
+    for job in sorted(jobs, key=lambda job: not job.complete):
+        one.setdefault((_label(job, varying), job.seed), job)
+    return sorted(one.values(), key=lambda job: job.name)
 
 
 def configurations(jobs: Sequence[Job]) -> list[Configuration]:
@@ -64,7 +77,7 @@ def configurations(jobs: Sequence[Job]) -> list[Configuration]:
     varying = _varying(jobs)
     groups: dict[str, list[Job]] = defaultdict(list)
     for job in jobs:
-        groups[" ".join(f"{key}={job.options.get(key)}" for key in varying)].append(job)
+        groups[_label(job, varying)].append(job)
     return [_summarise(label, groups[label]) for label in sorted(groups)]
 
 
@@ -104,14 +117,27 @@ def _measures(directory: Path) -> dict[str, float]:
 
 
 def _varying(jobs: Sequence[Job]) -> list[str]:
-    """Return the options in which the jobs differ, a choice in place of all that it brings."""
-    keys = sorted({key for job in jobs for key in job.options if key not in _OWN})
+    """Return the options in which jobs differ that are alike in those before them.
+
+    Choices come first, so that one stands in place of all that it brings.
+    """
+    keys = {key for job in jobs for key in job.options if not _is_own(key)}
     varying: list[str] = []
-    for key in keys:
-        chosen = any(key.startswith(f"{other}.") for other in varying)
-        if not chosen and len({job.options.get(key) for job in jobs}) > 1:
+    for key in sorted(keys, key=lambda key: ("." in key, key)):
+        values: dict[str, set[str | None]] = defaultdict(set)
+        for job in jobs:
+            values[_label(job, varying)].add(job.options.get(key))
+        if any(len(found) > 1 for found in values.values()):
             varying.append(key)
     return varying
+
+
+def _label(job: Job, varying: Sequence[str]) -> str:
+    return " ".join(f"{key}={job.options.get(key)}" for key in varying)
+
+
+def _is_own(key: str) -> bool:
+    return any(key == own or key.startswith(f"{own}.") for own in _OWN)
 
 
 def _summarise(label: str, jobs: Sequence[Job]) -> Configuration:

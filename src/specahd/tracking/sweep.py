@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -28,6 +28,9 @@ from rich.table import Table
 from specahd.tracking.book import without_password
 from specahd.tracking.standing import POOLS, Configuration, Job, configurations, read_jobs, table
 from specahd.tracking.store import Store
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
 
 SWEEP = "sweep.json"
 """Where a sweep's directory keeps the id of its run."""
@@ -138,10 +141,10 @@ def _finish(config: DictConfig) -> None:
 def _open(store: Store, config: DictConfig) -> None:
     """Make the sweep's run, or take up that of a sweep which broke off."""
     directory = Path(config.hydra.sweep.dir)
-    path = directory / SWEEP
     client, experiment = store.connect()
-    if path.is_file():
-        client.update_run(json.loads(path.read_text(encoding="utf-8"))["run_id"], "RUNNING")
+    known = _known(client, experiment, directory / SWEEP)
+    if known is not None:
+        client.update_run(known, "RUNNING")
         return
     words = _words(config)
     asked = dict(word.partition("=")[::2] for word in words)
@@ -158,9 +161,26 @@ def _open(store: Store, config: DictConfig) -> None:
     for name, value in parameters.items():
         client.log_param(run, name, value)
     directory.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".draft")
+    draft = (directory / SWEEP).with_suffix(".draft")
     draft.write_text(json.dumps({"run_id": run}) + "\n", encoding="utf-8")
-    draft.replace(path)
+    draft.replace(directory / SWEEP)
+
+
+def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
+    """Return the id of the sweep's run; None if it is in another store, or was deleted."""
+    from mlflow.exceptions import MlflowException
+
+    if not path.is_file():
+        return None
+    noted: str = json.loads(path.read_text(encoding="utf-8"))["run_id"]
+    try:
+        info = client.get_run(noted).info
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return None
+    here = info.experiment_id == experiment and info.lifecycle_stage == "active"
+    return noted if here else None
 
 
 def _close(store: Store, results: _Results) -> None:
@@ -168,8 +188,11 @@ def _close(store: Store, results: _Results) -> None:
     from mlflow.entities import Metric
 
     path = results.directory / SWEEP
-    run = json.loads(path.read_text(encoding="utf-8"))["run_id"]
-    client, _ = store.connect()
+    client, experiment = store.connect()
+    run = _known(client, experiment, path)
+    if run is None:
+        # Its jobs began without one, and a warning told why.
+        return
     if not results.jobs:
         client.delete_run(run)
         path.unlink()

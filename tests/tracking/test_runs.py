@@ -1,0 +1,40 @@
+"""Naming a run to resume by its id: what the store says, and what it does not."""
+
+import pytest
+from shelf import Shelf
+
+from specahd.core.errors import FileError
+from specahd.tracking.runs import with_directory
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    return Shelf(tmp_path_factory.mktemp("runs"))
+
+
+def test_an_id_becomes_the_directory_of_its_run(shelf):
+    run = shelf.add("runs").info.run_id
+    shelf.client.set_tag(run, "directory", "/somewhere/run")
+    assert with_directory([f"resume={run}", "executor.workers=1"], shelf.uri) == [
+        "resume=/somewhere/run",
+        "executor.workers=1",
+    ]
+
+
+def test_an_id_that_names_no_training_gets_one_sentence(shelf):
+    candidate = shelf.add("runs", kind="candidate").info.run_id
+    for run, sentence in {
+        candidate: f"The run {candidate} in .* is no training",
+        "a" * 32: f"Run with id={'a' * 32} not found",
+    }.items():
+        with pytest.raises(FileError, match=sentence) as refusal:
+            with_directory([f"resume={run}"], shelf.uri)
+        assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_a_store_that_is_away_is_named_without_its_password(monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    away = "tracking.uri=http://user:canary@127.0.0.1:9"
+    with pytest.raises(FileError) as refusal:
+        with_directory([f"resume={'a' * 32}", away], "sqlite:///unused.db")
+    assert str(refusal.value) == ("The MLflow store http://user:***@127.0.0.1:9 cannot be reached.")
