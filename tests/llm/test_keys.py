@@ -69,7 +69,7 @@ def test_a_key_in_place_of_a_variable_is_not_repeated(variable):
 
 def test_the_file_is_not_for_other_services(monkeypatch, tmp_path):
     path = tmp_path / "key"
-    path.write_text("sk-of-the-language-model")
+    path.write_text(SECRET)
     monkeypatch.setenv(KEY_FILE, str(path))
     monkeypatch.delenv("EMBEDDING_KEY", raising=False)
     with pytest.raises(ConfigError, match=r"^Expected the key of there in .* EMBEDDING_KEY; "):
