@@ -112,11 +112,12 @@ def train(config: DictConfig) -> None:
             sys.stdout.write(f"{_short(directory)} is complete already\n")
             return
         repeat = True
+    observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
+    observer.on_prepare()
     check_ablation(config)
     parts = _parts(config)
     require_executor(config)
     sandbox = inspect_sandbox(config)
-    observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
     bench = _bench(config, parts.problem, observer)
     if not repeat:
         save_config(config, directory)

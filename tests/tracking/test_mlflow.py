@@ -327,9 +327,24 @@ def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
     assert training.info.status == "KILLED"
 
 
+def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path):
+    program = TELL.partition("observers.on_start")[0] + "observers.on_prepare(); input()"
+    process = start(program, tmp_path, "run")
+    parent = psutil.Process(process.pid)
+    until = time.monotonic() + 60
+    while not parent.children():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    [clerk] = parent.children()
+    process.communicate("")
+    psutil.wait_procs([clerk], timeout=60)
+    assert not clerk.is_running()
+    assert not (tmp_path / "mlruns").exists()
+
+
 def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, store):
     run.finish()
-    order = {"options": asdict(observer(store, candidates="none").options)}
+    options = asdict(observer(store, candidates="none").options)
     clerk = subprocess.Popen(
         [sys.executable, "-m", "specahd.tracking.clerk"],
         stdin=subprocess.PIPE,
@@ -338,7 +353,7 @@ def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, 
     )
     # As the pipes are when it has said how it ended and is killed.
     clerk.stdout.close()
-    for line in (order | {"directory": str(run.directory)}, {"status": "complete"}):
+    for line in (options, {"directory": str(run.directory)}, {"status": "complete"}):
         clerk.stdin.write(json.dumps(line).encode() + b"\n")
     clerk.stdin.close()
     clerk.wait(timeout=120)

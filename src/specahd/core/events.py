@@ -63,6 +63,9 @@ class RoundEnd:
 class Observer:
     """Hears of a run; every hook does nothing by default."""
 
+    def on_prepare(self) -> None:
+        """A run is wanted; it does not begin if its options or instances are wrong."""
+
     def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
         """A run begins."""
 

@@ -1,11 +1,12 @@
 """The process that brings a run into MLflow while the run goes on.
 
-It is told what to do in a line of JSON on standard input, follows the files of the
-run directory, and is told the run's status in a second line. From then on it says a
-line whenever it gets on, and why it does not. What it does not manage is mended by
+It is told in lines of JSON on standard input: where to write, then of which run directory,
+whose files it follows, and at last the run's status. From then on it says a line whenever
+it gets on, and why it does not. What it does not manage is mended by
 ``python -m specahd.track``, for all that it needs is in the directory.
 """
 
+import gc
 import json
 import os
 import select
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from specahd.core.errors import FileError
+from specahd.tracking import figures
 from specahd.tracking.delivery import Delivery, Undelivered
 from specahd.tracking.mark import sole
 from specahd.tracking.options import Options
@@ -71,6 +73,10 @@ class _Clerk:
                     self._listen(min(_PAUSE, 0.5 * 2**self._failures))
 
     def _get_on(self) -> None:
+        if not self._opened:
+            # What was imported stays, and need not be looked through for garbage.
+            gc.freeze()
+            gc.enable()
         self._opened = True
         self._failures = 0
         if self._status is not None:
@@ -104,15 +110,24 @@ class _Clerk:
 
 
 def main() -> int:
-    """Serve the run of the order on standard input."""
+    """Serve a run as told on standard input; if it never begins, end."""
+    gc.disable()
     heard = os.fdopen(os.dup(0), "rb", buffering=0)
     said = os.fdopen(os.dup(1), "w", buffering=1)
     # Whatever a library prints is not for the one who listens.
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, 0)
     os.dup2(silence, 1)
-    order = json.loads(heard.readline())
-    return _Clerk(Options(**order["options"]), Path(order["directory"]), heard, said).serve()
+    options = Options(**json.loads(heard.readline()))
+    options.store.prepare()
+    figures.prepare()
+    line = heard.readline()
+    if not line:
+        return 0
+    status = _Clerk(options, Path(json.loads(line)["directory"]), heard, said).serve()
+    # Python would look through everything once more, and a run waits for it.
+    gc.freeze()
+    return status
 
 
 if __name__ == "__main__":

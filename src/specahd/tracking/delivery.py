@@ -11,7 +11,7 @@ from specahd.tracking.account import Account, Entry, Measure
 from specahd.tracking.book import Book, without_password
 from specahd.tracking.candidates import KEEPERS, Candidates
 from specahd.tracking.description import CONFIG, SANDBOX, Description
-from specahd.tracking.figures import convergence, prepare, route_map
+from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.machine import MACHINE
 from specahd.tracking.mark import Mark
 from specahd.tracking.options import Options
@@ -122,7 +122,6 @@ class Delivery:
         book.measure((measure, entry.at) for entry in new for measure in entry.measures)
         if any(entry.ends_round for entry in new):
             self._candidates.end_round()
-            prepare()
         self._mark.records += len(new)
         self._mark.write(self._directory)
         self._waiting = self._waiting[len(part) :]

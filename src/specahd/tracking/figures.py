@@ -23,8 +23,13 @@ class _Course:
 
 
 def prepare() -> None:
-    """Import what drawing takes, so that the end of a run does not wait for it."""
-    from matplotlib.backends import backend_agg  # noqa: F401
+    """Import what drawing takes and draw once, so that the end of a run does not wait for it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    figure.subplots().set_title("as fonts take time too")
+    FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
 
 
 def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":

@@ -51,22 +51,18 @@ class MLflowObserver(Observer):
         """Return what brings a run directory into MLflow afterwards."""
         return Delivery(self.options, directory)
 
+    def on_prepare(self) -> None:
+        # What the process imports takes two seconds, and a core is idle until the run begins.
+        self._hire()
+
     def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
         self._directory = directory
         if self.options.traces:
             path = directory / PROMPTS
             self._prompted = {record["sample"] for record in journal.read(path)}
             self._prompts = JournalFile(path)
-        self._clerk = subprocess.Popen(
-            [sys.executable, "-m", "specahd.tracking.clerk"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            # Ctrl-C is for the run, which then says how it ended.
-            process_group=0,
-        )
-        self._tell(options=asdict(self.options), directory=str(directory))
+        self._hire()
+        self._tell(directory=str(directory))
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         name = f"{sample.level}-{sample.round}-{sample.index:04d}"
@@ -102,6 +98,20 @@ class MLflowObserver(Observer):
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
                 f"python -m specahd.track run={_short(self._directory)}"
             )
+
+    def _hire(self) -> None:
+        if self._clerk is not None:
+            return
+        self._clerk = subprocess.Popen(
+            [sys.executable, "-m", "specahd.tracking.clerk"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            # Ctrl-C is for the run, which then says how it ended.
+            process_group=0,
+        )
+        self._tell(**asdict(self.options))
 
     def _tell(self, **what: Any) -> None:
         assert self._clerk is not None

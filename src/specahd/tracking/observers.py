@@ -30,6 +30,9 @@ class Observers(Observer):
         self._observers = list(observers)
         self.warnings: list[str] = []
 
+    def on_prepare(self) -> None:
+        self._tell(lambda observer: observer.on_prepare())
+
     def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
         self._tell(lambda observer: observer.on_start(config, tickets, directory))
 

@@ -37,15 +37,22 @@ class Store:
     artifacts: Path
     experiment: str
 
-    def connect(self) -> "tuple[MlflowClient, str]":
-        """Open the store and return a client and the experiment's id; make what is missing."""
+    def prepare(self) -> None:
+        """Import what opening takes, more than a second and only for who tracks; be quiet."""
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
-        # Seconds to import, and only who tracks needs it.
-        from mlflow import MlflowClient
+        import mlflow
 
+        if not self.uri.startswith("http"):
+            import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
         for name in _NOISY:
             logging.getLogger(name).setLevel(logging.ERROR)
+
+    def connect(self) -> "tuple[MlflowClient, str]":
+        """Open the store and return a client and the experiment's id; make what is missing."""
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
+        self.prepare()
+        from mlflow import MlflowClient
+
         database = Path(self.uri.removeprefix(_SQLITE)) if self.uri.startswith(_SQLITE) else None
         location = None
         if database is not None:
