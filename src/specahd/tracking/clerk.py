@@ -12,7 +12,7 @@ import os
 import select
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -73,10 +73,6 @@ class _Clerk:
                     self._listen(min(_PAUSE, 0.5 * 2**self._failures))
 
     def _get_on(self) -> None:
-        if not self._opened:
-            # What was imported stays, and need not be looked through for garbage.
-            gc.freeze()
-            gc.enable()
         self._opened = True
         self._failures = 0
         if self._status is not None:
@@ -111,7 +107,6 @@ class _Clerk:
 
 def main() -> int:
     """Serve a run as told on standard input; if it never begins, end."""
-    gc.disable()
     heard = os.fdopen(os.dup(0), "rb", buffering=0)
     said = os.fdopen(os.dup(1), "w", buffering=1)
     # Whatever a library prints is not for the one who listens.
@@ -119,8 +114,14 @@ def main() -> int:
     os.dup2(silence, 0)
     os.dup2(silence, 1)
     options = Options(**json.loads(heard.readline()))
+    # What is imported stays, and need not be looked through for garbage.
+    gc.disable()
     options.store.prepare()
-    figures.prepare()
+    # What a full disk forbids now is tried again, and told, when it is needed.
+    with suppress(OSError):
+        figures.prepare()
+    gc.freeze()
+    gc.enable()
     line = heard.readline()
     if not line:
         return 0
