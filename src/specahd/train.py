@@ -37,6 +37,7 @@ from specahd.core.errors import (
     TransportError,
 )
 from specahd.core.events import Observer
+from specahd.core.folders import short
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
@@ -104,12 +105,12 @@ def train(config: DictConfig) -> None:
     elif (directory / "journal.jsonl").exists():
         if not in_sweep():
             raise ConfigError(
-                f"{directory} holds a run already; go on with resume={_short(directory)} "
+                f"{directory} holds a run already; go on with resume={short(directory)} "
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
         if is_complete(directory):
-            sys.stdout.write(f"{_short(directory)} is complete already\n")
+            sys.stdout.write(f"{short(directory)} is complete already\n")
             return
         repeat = True
     observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
@@ -150,8 +151,8 @@ def train(config: DictConfig) -> None:
         [
             *([f"ended early: {outcome.stopped}"] if outcome.stopped else []),
             "selection chose the checkpoint; validation was never seen.",
-            f"checkpoint: {_short(target)}",
-            f"evaluate:   python -m specahd.evaluate checkpoint={_short(target)} pool=validation",
+            f"checkpoint: {short(target)}",
+            f"evaluate:   python -m specahd.evaluate checkpoint={short(target)} pool=validation",
             "MLflow UI:  make ui   (then open http://127.0.0.1:5000)",
         ],
     )
@@ -163,7 +164,7 @@ def _warn(observer: Observers) -> None:
 
 
 def _resumable(sentence: str, directory: Path) -> str:
-    return f"{sentence}\nGo on with: python -m specahd.train resume={_short(directory)}"
+    return f"{sentence}\nGo on with: python -m specahd.train resume={short(directory)}"
 
 
 def _parts(config: DictConfig) -> _Parts:
@@ -326,12 +327,6 @@ def _measures(summaries: list[PoolSummary]) -> dict[str, float]:
         measures[f"{summary.pool}/baseline_cost"] = summary.baseline_cost
         measures[f"{summary.pool}/cost"] = summary.cost
     return measures
-
-
-def _short(path: Path) -> Path:
-    """Return the path relative to where the user stands, if it lies below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:

@@ -26,6 +26,7 @@ from specahd.config.schemas import register, validate
 from specahd.config.sentences import REFUSALS, sentence
 from specahd.config.sweeps import check_jobs
 from specahd.core.errors import RunFailed, TransportError, UserError
+from specahd.core.folders import short
 from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
@@ -280,9 +281,8 @@ def _leave(visit: _Visit, message: str, status: int) -> int:
     visit.clear()
     lines = message.splitlines()[:_LINES]
     if visit.broken and visit.directory is not None and any(visit.directory.glob(f"*/{CONFIG}")):
-        here, there = Path.cwd(), visit.directory
-        short = there.relative_to(here) if there.is_relative_to(here) else there
-        lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={short}")
+        where = short(visit.directory)
+        lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")
     sys.stderr.write("\n".join(lines) + "\n")
     return status
 

@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all."""
+"""Folders that appear whole or not at all, and paths as users are told of them."""
 
 import shutil
 import tempfile
@@ -27,3 +27,9 @@ def whole(target: Path) -> Iterator[Path]:
     finally:
         # Nothing is left of a draft that was renamed.
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def short(path: Path) -> Path:
+    """Return the path relative to where the user stands, if it lies below."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

@@ -19,6 +19,7 @@ from specahd.core import journal
 from specahd.core.budget import Spent
 from specahd.core.errors import JournalError
 from specahd.core.events import Committed, Observer
+from specahd.core.folders import short
 from specahd.core.journal import JournalFile
 from specahd.tracking.delivery import Delivery
 from specahd.tracking.observers import Unheard
@@ -96,7 +97,7 @@ class MLflowObserver(Observer):
         if reason is not None:
             raise Unheard(
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
-                f"python -m specahd.track run={_short(self._directory)}"
+                f"python -m specahd.track run={short(self._directory)}"
             )
 
     def _hire(self) -> None:
@@ -159,9 +160,3 @@ class MLflowObserver(Observer):
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe is not None
     return pipe
-
-
-def _short(path: Path) -> Path:
-    """Return the path relative to where the user stands, if it lies below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
