@@ -24,7 +24,7 @@ from specahd.config.compose import (
     save_sandbox,
     start_executor,
 )
-from specahd.config.door import door, resolved, run_directory, save_config
+from specahd.config.door import door, run_directory, save_config
 from specahd.config.resume import check_same, resumed, with_choices
 from specahd.config.sweeps import in_sweep
 from specahd.core.budget import Allowance, Ledger
@@ -126,12 +126,12 @@ def train(config: DictConfig) -> None:
     save_machine(directory)
     executor = start_executor(config, parts.problem, bench.cases, _tiers(config))
     try:
-        observer.on_start(resolved(config), config.budget.programs, directory)
+        observer.on_start(config.budget.programs, directory)
         outcome = _search(config, parts, bench, executor, directory, repeat, observer)
         summaries = _examine(parts.problem, bench, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        observer.on_finish("interrupted" if interrupted else "failed", {}, None)
+        observer.on_finish("interrupted" if interrupted else "failed")
         _warn(observer)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(
@@ -143,7 +143,7 @@ def train(config: DictConfig) -> None:
     finally:
         executor.close()
     target = directory / CHECKPOINT
-    observer.on_finish("complete", _measures(summaries), target)
+    observer.on_finish("complete")
     _warn(observer)
     print_summaries(
         summaries,
@@ -318,15 +318,6 @@ def _examine(
             write_example(directory, problem, cases, repairs)
         summaries.append(summarise(problem, pool, cases, rows, problem.references))
     return summaries
-
-
-def _measures(summaries: list[PoolSummary]) -> dict[str, float]:
-    measures = {}
-    for summary in summaries:
-        measures[f"{summary.pool}/improvement"] = summary.improvement
-        measures[f"{summary.pool}/baseline_cost"] = summary.baseline_cost
-        measures[f"{summary.pool}/cost"] = summary.cost
-    return measures
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:

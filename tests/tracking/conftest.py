@@ -1,8 +1,7 @@
 """A small run, told to an observer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,20 +9,10 @@ from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level, Outcome
 
-CONFIG: Mapping[str, Any] = {
-    "seed": 3,
-    "problem": {"_target_": "a.b", "baseline": "nearest", "max_size": 50},
-    "search": {"penalty": {"weight": 1.0}},
-    "choices": {"problem": "cvrp", "method": "specahd", "llm": "offline", "experiment": None},
-}
-
 
 def tell_small_run(observer: Observer, directory: Path, *, samples: int = 20) -> None:
     """Tell of a run of two phases and one round; every fifth sample fails to parse."""
-    checkpoint = directory / "checkpoint"
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    (checkpoint / "manifest.json").write_text("{}")
-    observer.on_start(CONFIG, samples, directory)
+    observer.on_start(samples, directory)
     observer.on_phase("baselines", 3)
     for _ in range(3):
         observer.on_step()
@@ -31,13 +20,10 @@ def tell_small_run(observer: Observer, directory: Path, *, samples: int = 20) ->
         failed = index % 5 == 4
         observer.on_commit(
             Committed(
+                f"lower-1-{index:04d}",
                 Level.LOWER if index < samples // 2 else Level.UPPER,
                 1,
-                index,
-                "i1",
                 Outcome.PARSE_ERROR if failed else Outcome.OK,
-                None,
-                None if failed else index / 100,
                 index / 100,
             ),
             Spent(index + 1, 0, 0, 10 * index, 0, 0.0),
@@ -45,7 +31,7 @@ def tell_small_run(observer: Observer, directory: Path, *, samples: int = 20) ->
     observer.on_round(RoundEnd(1, {"J": 0.25, "selection": 0.5}))
     observer.on_phase("final evaluation", 2)
     observer.on_step()
-    observer.on_finish("complete", {"validation": 0.125}, checkpoint)
+    observer.on_finish("complete")
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from mlflow import MlflowClient
 from written import BEGAN, SOURCE, Written
 
 from specahd.core.budget import Spent
-from specahd.core.contract import Reply
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Committed
 from specahd.core.program import Level, Outcome
@@ -37,12 +36,12 @@ run = Written(Path(sys.argv[2]))
 store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
 told = MLflowObserver(*store, candidates="table", patience=180)
 observers = Observers([told])
-observers.on_start({}, 10, run.directory)
+observers.on_start(10, run.directory)
 run.commit(10)
-observers.on_finish("complete", {}, None)
+observers.on_finish("complete")
 print(observers.warnings)
 """
-HANG = TELL.replace('observers.on_finish("complete", {}, None)', "input()")
+HANG = TELL.replace('observers.on_finish("complete")', "input()")
 
 
 @pytest.fixture(scope="session")
@@ -201,13 +200,13 @@ def test_candidates_are_a_table_or_nothing(run, store, way, files):
 def test_a_run_is_followed_while_it_goes_on(run, store):
     told = observer(store)
     began = time.perf_counter()
-    told.on_start({}, 40, run.directory)
+    told.on_start(40, run.directory)
     assert time.perf_counter() - began < 0.5
     wait_for(run.directory, records=21)
     _, training, candidates = stored(run.directory, store)
     assert (training.info.status, len(candidates)) == ("RUNNING", 20)
     run.commit(10)
-    told.on_finish("failed", {}, None)
+    told.on_finish("failed")
     _, training, candidates = stored(run.directory, store)
     assert (training.info.status, len(candidates)) == ("FAILED", 30)
 
@@ -283,15 +282,13 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
 
 def test_requests_to_the_model_are_traces_if_asked_for(run, store):
     told = observer(store, candidates="none", traces=True)
-    told.on_start({}, 20, run.directory)
-    for index in range(2):
+    told.on_start(20, run.directory)
+    for index, level in enumerate((Level.LOWER, Level.UPPER)):
         sample = Committed(
-            *((Level.LOWER, Level.UPPER)[index], 1, index, "e1", Outcome.OK, None, None, None),
-            prompt=f"Write program {index}.",
-            reply=Reply("a reply"),
+            f"{level}-1-{index:04d}", level, 1, Outcome.OK, None, f"Write program {index}."
         )
         told.on_commit(sample, Spent(0, 0, 0, 0, 0, 0.0))
-    told.on_finish("complete", {}, None)
+    told.on_finish("complete")
     client, training, _ = stored(run.directory, store)
     traces = client.search_traces(locations=[training.info.experiment_id])
     assert len(traces) == 20
@@ -384,8 +381,8 @@ def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place
 
 def test_a_store_that_stays_closed_is_one_warning_and_not_waited_for(run, tmp_path):
     observers = Observers([observer(tmp_path, uri="elsewhere://x")])
-    observers.on_start({}, 20, run.directory)
-    observers.on_finish("complete", {}, None)
+    observers.on_start(20, run.directory)
+    observers.on_finish("complete")
     [warning] = observers.warnings
     assert warning.startswith("MLflow lacks some of this run (")
     assert f"python -m specahd.track run={run.directory}" in warning
@@ -396,9 +393,9 @@ def test_a_silent_store_is_not_waited_for_beyond_patience(run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"http://127.0.0.1:{silent.getsockname()[1]}"
         observers = Observers([observer(tmp_path, uri=place, patience=3)])
-        observers.on_start({}, 20, run.directory)
+        observers.on_start(20, run.directory)
         began = time.perf_counter()
-        observers.on_finish("complete", {}, None)
+        observers.on_finish("complete")
         assert 2.5 < time.perf_counter() - began < 10
     [warning] = observers.warnings
     assert "no answer within 3 s" in warning
@@ -407,11 +404,11 @@ def test_a_silent_store_is_not_waited_for_beyond_patience(run, tmp_path):
 def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
     told = observer(tmp_path)
     before = psutil.Process().children()
-    told.on_start({}, 20, run.directory)
+    told.on_start(20, run.directory)
     [clerk] = [child for child in psutil.Process().children() if child not in before]
     clerk.kill()
     observers = Observers([told])
-    observers.on_finish("complete", {}, None)
+    observers.on_finish("complete")
     [warning] = observers.warnings
     assert "its process ended" in warning
 
@@ -419,10 +416,10 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
 def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
     told = observer(store, candidates="none")
     with sole(run.directory):
-        told.on_start({}, 20, run.directory)
+        told.on_start(20, run.directory)
         # Longer than it takes to find a store closed for good.
         time.sleep(5)
-    told.on_finish("complete", {}, None)
+    told.on_finish("complete")
     _, training, _ = stored(run.directory, store)
     assert training.data.metrics["spent/tickets"] == 20
 

@@ -14,13 +14,13 @@ class Hearer(Observer):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def on_start(self, config, tickets, directory):
+    def on_start(self, tickets, directory):
         self.heard.append("start")
 
     def on_commit(self, sample, spent):
         self.heard.append("commit")
 
-    def on_finish(self, status, measures, checkpoint):
+    def on_finish(self, status):
         self.heard.append("finish")
 
 
@@ -72,6 +72,6 @@ def test_a_phase_shows_before_the_run_starts_and_without_one():
     progress = ProgressObserver(Console(file=text, width=200, force_terminal=True))
     progress.on_phase("baselines", 2)
     progress.on_step()
-    progress.on_finish("failed", {}, None)
+    progress.on_finish("failed")
     assert "baselines" in text.getvalue()
     assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h") == 1

@@ -72,7 +72,7 @@ def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     told = MLflowObserver(server.uri, "", "trial", patience=180)
     observers = Observers([told])
     server.start()
-    observers.on_start({}, 200, run.directory)
+    observers.on_start(200, run.directory)
     for _ in range(40):
         run.commit()
     # Somewhere in the midst of them.
@@ -86,7 +86,7 @@ def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     server.start()
     run.end_round()
     run.finish()
-    observers.on_finish("complete", {}, None)
+    observers.on_finish("complete")
     assert observers.warnings == []
 
     client = MlflowClient(server.uri)

@@ -5,51 +5,33 @@ run goes on without one that failed. The algorithms themselves never log or prin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from specahd.core.budget import Spent
-from specahd.core.contract import Reply
-from specahd.core.program import Level, Outcome, Program
+from specahd.core.program import Level, Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """One sample, committed in index order.
+    """One sample, committed in index order; all else of it is in the journal.
 
     Parameters
     ----------
-    score
-        The level's measure (lower: mean response on the round's tasks; upper:
-        mean U - λΩ), None unless the candidate was retained.
+    id
+        What the journal calls it.
     best
         The round's best so far at that level.
-    parents
-        The programs that the request showed.
-    detail
-        What went wrong, empty if nothing did.
     prompt
         What a language model was told; empty where nobody knows any more.
-    reply
-        What came back, and what it cost.
-    seconds
-        From the request on: until the ``reply``, until the ``commit``.
     """
 
+    id: str
     level: Level
     round: int
-    index: int
-    operator: str
     outcome: Outcome
-    program: Program | None
-    score: float | None
     best: float | None
-    parents: tuple[str, ...] = ()
-    detail: str = ""
     prompt: str = ""
-    reply: Reply = field(default_factory=lambda: Reply(""))
-    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +48,7 @@ class Observer:
     def on_prepare(self) -> None:
         """A run is wanted; it does not begin if its options or instances are wrong."""
 
-    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
+    def on_start(self, tickets: int, directory: Path) -> None:
         """A run begins."""
 
     def on_phase(self, text: str, total: int) -> None:
@@ -81,7 +63,5 @@ class Observer:
     def on_round(self, end: RoundEnd) -> None:
         """A round ended."""
 
-    def on_finish(
-        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
-    ) -> None:
+    def on_finish(self, status: str) -> None:
         """The run ended: ``complete``, ``interrupted`` or ``failed``."""

@@ -311,19 +311,12 @@ class Engine:
             self._journal.timings.append({"sample": request.id, "at": now, **sample.seconds})
         self._observer.on_commit(
             Committed(
+                request.id,
                 request.level,
                 request.round,
-                request.index,
-                request.operator,
                 evaluation.outcome,
-                program,
-                evaluation.score,
                 best,
-                tuple(parent.program.id for parent in request.parents),
-                evaluation.detail,
                 request.prompt,
-                reply,
-                sample.seconds,
             ),
             self.ledger.read(),
         )

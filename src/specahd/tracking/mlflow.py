@@ -9,7 +9,6 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -56,7 +55,7 @@ class MLflowObserver(Observer):
         # What the process imports takes two seconds, and a core is idle until the run begins.
         self._hire()
 
-    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
+    def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
         if self.options.traces:
             path = directory / PROMPTS
@@ -66,15 +65,12 @@ class MLflowObserver(Observer):
         self._tell(directory=str(directory))
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
-        name = f"{sample.level}-{sample.round}-{sample.index:04d}"
-        if self._prompts is not None and name not in self._prompted:
+        if self._prompts is not None and sample.id not in self._prompted:
             # A disk without room for this has none for the journal, which stops the run.
             with suppress(JournalError):
-                self._prompts.append({"sample": name, "prompt": sample.prompt})
+                self._prompts.append({"sample": sample.id, "prompt": sample.prompt})
 
-    def on_finish(
-        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
-    ) -> None:
+    def on_finish(self, status: str) -> None:
         """Wait as long as things go on, but not for ever, until all is written.
 
         Raises

@@ -1,8 +1,7 @@
 """Several observers as one, none of which can harm the run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
@@ -33,8 +32,8 @@ class Observers(Observer):
     def on_prepare(self) -> None:
         self._tell(lambda observer: observer.on_prepare())
 
-    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
-        self._tell(lambda observer: observer.on_start(config, tickets, directory))
+    def on_start(self, tickets: int, directory: Path) -> None:
+        self._tell(lambda observer: observer.on_start(tickets, directory))
 
     def on_phase(self, text: str, total: int) -> None:
         self._tell(lambda observer: observer.on_phase(text, total))
@@ -48,10 +47,8 @@ class Observers(Observer):
     def on_round(self, end: RoundEnd) -> None:
         self._tell(lambda observer: observer.on_round(end))
 
-    def on_finish(
-        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
-    ) -> None:
-        self._tell(lambda observer: observer.on_finish(status, measures, checkpoint))
+    def on_finish(self, status: str) -> None:
+        self._tell(lambda observer: observer.on_finish(status))
 
     def _tell(self, hook: Callable[[Observer], None]) -> None:
         for observer in tuple(self._observers):

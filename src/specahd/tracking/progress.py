@@ -8,9 +8,7 @@ import atexit
 import multiprocessing
 import time
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -63,7 +61,7 @@ class ProgressObserver(Observer):
         self._programs: TaskID | None = None
         self._phase: TaskID | None = None
 
-    def on_start(self, config: Mapping[str, Any], tickets: int, directory: Path) -> None:
+    def on_start(self, tickets: int, directory: Path) -> None:
         self._tickets = tickets
         self._began = time.monotonic()
         self._say(f"{tickets} programs; everything is written to {directory}")
@@ -103,9 +101,7 @@ class ProgressObserver(Observer):
             f"round {end.round} ended: {measures}" if measures else f"round {end.round} ended"
         )
 
-    def on_finish(
-        self, status: str, measures: Mapping[str, float], checkpoint: Path | None
-    ) -> None:
+    def on_finish(self, status: str) -> None:
         self._end_phase()
         self._progress.stop()
         self._say(f"{status} after {time.monotonic() - self._began:.0f} s")
