@@ -5,26 +5,22 @@ program's code runs; what it says is believed only as far as
 :mod:`specahd.sandbox.wire` can check.
 """
 
-import builtins
 import json
-import math
 import os
 import signal
 import socket
 import struct
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
 from typing import Any, NoReturn, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
-from specahd.sandbox.allowed import BUILTINS
+from specahd.sandbox.definition import define
+from specahd.sandbox.details import describe, one_line
 from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, encode
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -177,11 +173,11 @@ class _Child:
             output = work()
             outcome = Outcome.OK
         except InvalidAnswer as error:
-            outcome, detail = Outcome.INVALID_OUTPUT, _one_line(str(error))
+            outcome, detail = Outcome.INVALID_OUTPUT, one_line(str(error))
         except MemoryError:
             outcome, detail = Outcome.OUT_OF_MEMORY, "the memory limit was reached"
         except BaseException as error:  # noqa: BLE001  a program may raise anything
-            outcome, detail = Outcome.CRASHED, _describe(error)
+            outcome, detail = Outcome.CRASHED, describe(error)
         signal.setitimer(signal.ITIMER_PROF, 0)
         return _reply(outcome, number, time.thread_time() - began, detail, tuple(output))
 
@@ -197,34 +193,8 @@ class _Child:
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     """Define or translate the program, and tie its runner to it."""
     translate = getattr(runner, "translate", None)
-    function = _define(source, name) if translate is None else translate(source, name)
+    function = define(source, name) if translate is None else translate(source, name)
     return lambda arrays, inputs: runner(function, arrays, inputs)
-
-
-def _define(source: str, name: str) -> Callable[..., Any]:
-    """Define the program in a namespace of its own."""
-    namespace: dict[str, Any] = {
-        "np": np,
-        "math": math,
-        "__builtins__": {
-            **{allowed: getattr(builtins, allowed) for allowed in BUILTINS},
-            "__import__": _loaded_numpy,
-        },
-    }
-    exec(compile(source, "<program>", "exec"), namespace)
-    function: Callable[..., Any] = namespace[name]
-    return function
-
-
-def _loaded_numpy(name: str, *_: Any) -> ModuleType:
-    """Find a part of NumPy that is loaded already, and nothing else.
-
-    NumPy's C functions (``np.mean``, ``np.sort`` …) look up their Python halves
-    through the caller's ``__import__``; the guard denies programs the name.
-    """
-    if name.partition(".")[0] != "numpy" or name not in sys.modules:
-        raise ImportError("Imports are refused.")
-    return sys.modules[name]
 
 
 def _reply(
@@ -236,13 +206,3 @@ def _reply(
 ) -> Frame:
     code = OUTCOMES.index(outcome)
     return Frame(code, number, cpu_seconds=cpu_seconds, detail=detail, arrays=output)
-
-
-def _describe(error: BaseException) -> str:
-    """Say type and message in one line; of a system error only the reason, never the path."""
-    message = error.strerror if isinstance(error, OSError) else str(error)
-    return _one_line(f"{type(error).__name__}: {message}" if message else type(error).__name__)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text[:1000].split())

@@ -12,7 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from specahd.core.syntax import parse, refuse_uncompilable
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
-from specahd.sandbox.values import Refusal, check_call, check_constant, check_operands
+from specahd.sandbox.definition import bound_names, is_checked
+from specahd.sandbox.options import options
+from specahd.sandbox.refusal import Refusal
+from specahd.sandbox.values import check_call, check_constant, check_operands, check_view
 
 MAX_SOURCE = 20_000
 MAX_NODES = 6_000
@@ -27,6 +30,7 @@ _NODES = (
     *(ast.Tuple, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
 )
 _MODULES = {"np": NUMPY, "math": MATH, "np.linalg": LINALG}
+_VIEWS = frozenset({"items", "keys"})
 _REASONS: dict[type[ast.AST], str] = {
     ast.Import: "imports are not allowed",
     ast.ImportFrom: "imports are not allowed",
@@ -137,7 +141,7 @@ def _parameters(arguments: ast.arguments, node: ast.AST) -> list[str]:
 
 
 def _check_body(function: ast.FunctionDef) -> None:
-    bound = _bound_names(function)
+    bound = bound_names(function)
     parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
     for node in _in_order(function):
         if not isinstance(node, _NODES):
@@ -156,12 +160,15 @@ def _check_body(function: ast.FunctionDef) -> None:
                 _check_binding(parameter, node, function.name)
         elif isinstance(node, ast.Call):
             check_call(node, function)
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS:
+                check_view(node, parents[node], bound)
         elif isinstance(node, ast.BinOp):
             check_operands(node)
         elif isinstance(node, ast.GeneratorExp) and not isinstance(parents[node], ast.Call):
             raise Refusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
             raise Refusal("asynchronous code is not allowed", node.target)
+    options(function, bound)
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
@@ -169,12 +176,6 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for child in ast.iter_child_nodes(node):
         yield from _in_order(child)
-
-
-def _bound_names(function: ast.FunctionDef) -> frozenset[str]:
-    names = {argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)}
-    stored = (node for node in ast.walk(function) if isinstance(node, ast.Name))
-    return frozenset(names | {n.id for n in stored if isinstance(n.ctx, ast.Store)})
 
 
 def _check_attribute(node: ast.Attribute, parent: ast.AST) -> None:
@@ -189,6 +190,9 @@ def _check_attribute(node: ast.Attribute, parent: ast.AST) -> None:
     elif node.attr not in _MODULES.get(base, METHODS):
         where = base if base in _MODULES else ""
         raise Refusal(f"the attribute {where}.{node.attr} is not allowed", node)
+    called = isinstance(parent, ast.Call) and parent.func is node
+    if not called and (is_checked(node) or node.attr in _VIEWS):
+        raise Refusal(f"{node.attr} may only be called", node)
 
 
 def _check_name(node: ast.Name, parent: ast.AST, own: str, bound: frozenset[str]) -> None:

@@ -17,6 +17,7 @@ from specahd.core.program import Outcome
 from specahd.sandbox.arena import Arena
 from specahd.sandbox.calls import Call, Launch, Limits, Result, patience
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
+from specahd.sandbox.details import one_line
 from specahd.sandbox.keeper import Ending, Keeper, ZygoteLost
 from specahd.sandbox.link import Link, LinkClosed, LinkStalled
 from specahd.sandbox.wire import Frame, WireError, encode
@@ -144,7 +145,7 @@ class _Child:
             self.launch_seconds = frame.cpu_seconds
         else:
             self.cpu_seconds += frame.cpu_seconds
-        return Result(outcome, frame.arrays, frame.detail, frame.cpu_seconds)
+        return Result(outcome, frame.arrays, one_line(frame.detail), frame.cpu_seconds)
 
     def end(self) -> Ending:
         self.link.close()

@@ -1,13 +1,13 @@
 """What the guard asks of constants and of how they are used: the values of a program.
 
 Beside sizes, three things would make a program's answer differ from run to run:
-memory that nobody initialised, the addresses of objects, and the clock.
+memory that nobody initialised, the addresses of objects, and the clock. The last
+two take a set or a string (:mod:`specahd.sandbox.objects`).
 """
 
 import ast
-import warnings
 
-import numpy as np
+from specahd.sandbox.refusal import Refusal
 
 MAX_STRING = 200
 MAX_INTEGER = 2**63
@@ -17,14 +17,16 @@ _MAKERS = frozenset(
     {"array", "asarray", "astype", "copy", "full", "full_like", "ones", "ones_like"}
     | {"zeros", "zeros_like"}
 )
-
-
-class Refusal(Exception):
-    """The guard says no: carries the rule that a program broke and the node that broke it."""
-
-    def __init__(self, rule: str, node: ast.AST | None = None) -> None:
-        line = getattr(node, "lineno", None)
-        super().__init__(f"Line {line}: {rule}." if line else f"{rule[0].upper()}{rule[1:]}.")
+_READERS = {
+    **dict.fromkeys(("all", "any", "dict", "enumerate", "frozenset", "iter", "len", "list"), 1),
+    **dict.fromkeys(("reversed", "set", "sorted", "sum", "tuple"), 1),
+    **dict.fromkeys(("filter", "map", "zip"), 9),
+}
+"""Builtins that read so many of their first arguments and keep none."""
+_READING_METHODS = frozenset({"extend", "fromiter", "fromkeys", "update"}) | {
+    *("difference", "difference_update", "intersection", "intersection_update", "isdisjoint"),
+    *("issubset", "issuperset", "symmetric_difference", "symmetric_difference_update", "union"),
+}
 
 
 def check_constant(node: ast.Constant) -> None:
@@ -38,28 +40,10 @@ def check_constant(node: ast.Constant) -> None:
         # Formatting an object tells its address, which differs from run to run.
         if "%" in value:
             raise Refusal("strings with a percent sign are not allowed", node)
-        # With a comma it is a subscript string of einsum rather than a type.
-        if len(value) > 1 and "," not in value:
-            _check_dtype(value, node)
     elif isinstance(value, (bytes, complex)):
         raise Refusal(f"{type(value).__name__} constants are not allowed", node)
     elif isinstance(value, int) and value > MAX_INTEGER:
         raise Refusal("an integer is larger than 2**63", node)
-
-
-def _check_dtype(value: str, node: ast.AST) -> None:
-    """Refuse the name of a NumPy type that holds no numbers: objects, text, records, times.
-
-    The first three would tell addresses, the last (``np.array("now", "M8")``) the clock.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            kind = np.dtype(value).kind
-        except (TypeError, ValueError, SyntaxError):
-            return
-    if kind not in "biufc":
-        raise Refusal(f"the array type {value!r} is not allowed", node)
 
 
 def check_operands(node: ast.BinOp) -> None:
@@ -83,10 +67,33 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
             raise Refusal("the keyword where needs the keyword out", node)
         if not _is_array(keywords["out"], function):
             raise Refusal("with the keyword where, out must be a new array such as zeros", node)
-    dtypes = [keywords["dtype"]] if "dtype" in keywords else []
-    for dtype in [*dtypes, *(node.args if callee == "astype" else [])]:
-        if isinstance(dtype, ast.Constant) and isinstance(dtype.value, str):
-            _check_dtype(dtype.value, dtype)
+
+
+def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
+    """Refuse ``keys()`` and ``items()`` where they are not read at once.
+
+    Operators make sets of them, into which any key comes unchecked.
+    """
+    if isinstance(parent, ast.For | ast.comprehension):
+        read = parent.iter is node
+    elif isinstance(parent, ast.Call):
+        read = _reads(parent, node, bound)
+    else:
+        read = isinstance(parent, ast.Compare | ast.Starred)
+    if not read:
+        assert isinstance(node.func, ast.Attribute)
+        raise Refusal(f"{node.func.attr}() may only be read at once, as in list()", node)
+
+
+def _reads(call: ast.Call, view: ast.Call, bound: frozenset[str]) -> bool:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in _READING_METHODS and view in call.args[:1]
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if name in bound:
+        return False
+    if name in ("max", "min"):
+        return call.args == [view]
+    return view in call.args[: _READERS.get(name, 0)]
 
 
 def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:

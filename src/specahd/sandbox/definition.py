@@ -1,0 +1,124 @@
+"""From a guarded source to the function that a child calls, in a namespace of its own.
+
+Sets and strings are replaced on the way (:mod:`specahd.sandbox.objects` says why):
+the text of a program has neither a double underscore nor a set that is not checked.
+"""
+
+import ast
+import builtins
+import math
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from specahd.core.syntax import parse
+from specahd.sandbox.allowed import BUILTINS
+from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set
+from specahd.sandbox.options import is_module, options
+
+_OWN = "__{}"
+"""Names of ours in a program; the guard denies it all that look so."""
+
+
+def define(source: str, name: str) -> Callable[..., Any]:
+    """Define a program and return its function."""
+    tree = parse(source)
+    translation = _Translation(tree)
+    tree = ast.fix_missing_locations(translation.visit(tree))
+    own = {"set": Set, **CHECKED, **translation.labels}
+    namespace: dict[str, Any] = {
+        "np": np,
+        "math": math,
+        **{_OWN.format(word): value for word, value in own.items()},
+        "__builtins__": {
+            **{allowed: getattr(builtins, allowed) for allowed in BUILTINS},
+            "set": Set,
+            "frozenset": FrozenSet,
+            "__import__": _loaded_numpy,
+        },
+    }
+    exec(compile(tree, "<program>", "exec"), namespace)
+    function: Callable[..., Any] = namespace[name]
+    return function
+
+
+class _Translation(ast.NodeTransformer):
+    """Puts labels for strings, and checks wherever elements enter a set."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._options = options(tree, bound_names(tree))
+        self._labels: dict[str, Label] = {}
+
+    @property
+    def labels(self) -> dict[str, Label]:
+        return {f"label_{place}": label for place, label in enumerate(self._labels.values())}
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, str) or node in self._options:
+            return node
+        if node.value not in self._labels:
+            self._labels[node.value] = Label(node.value)
+        return _own(f"label_{list(self._labels).index(node.value)}")
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        # Python builds those of constants at once, in an order of their own.
+        if all(map(_is_number, node.elts)):
+            return node
+        self.generic_visit(node)
+        return ast.Call(_own("set"), [ast.List(node.elts, ast.Load())], [])
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        self.generic_visit(node)
+        return ast.Call(_own("set"), [ast.ListComp(node.elt, node.generators)], [])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        # Nobody sees the order of a set that is made to be looked into.
+        [operator, *more], [right, *_] = node.ops, node.comparators
+        if isinstance(operator, ast.In | ast.NotIn) and isinstance(right, ast.Set) and not more:
+            node.left = self.visit(node.left)
+            self.generic_visit(right)
+            return node
+        self.generic_visit(node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and is_checked(node.func):
+            return ast.Call(_own(node.func.attr), [node.func.value, *node.args], node.keywords)
+        return node
+
+
+def bound_names(tree: ast.AST) -> frozenset[str]:
+    """Return every name that a program binds anywhere."""
+    nodes = list(ast.walk(tree))
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(stored | {n.arg for n in nodes if isinstance(n, ast.arg)})
+
+
+def is_checked(node: ast.Attribute) -> bool:
+    """Say whether an attribute is a method that is replaced by ours, and not ``np.add``."""
+    return node.attr in CHECKED and not is_module(node.value)
+
+
+def _own(word: str) -> ast.Name:
+    return ast.Name(_OWN.format(word), ast.Load())
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+def _loaded_numpy(name: str, *_: Any) -> ModuleType:
+    """Find a part of NumPy that is loaded already, and nothing else.
+
+    NumPy's C functions (``np.mean``, ``np.sort`` …) look up their Python halves
+    through the caller's ``__import__``; the guard denies programs the name.
+    """
+    if name.partition(".")[0] != "numpy" or name not in sys.modules:
+        raise ImportError("Imports are refused.")
+    return sys.modules[name]

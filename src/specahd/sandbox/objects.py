@@ -1,0 +1,168 @@
+"""Sets and strings of programs, such that neither an address nor the clock is in their reach.
+
+The order of a set follows from the hashes of the elements that it has and had.
+Numbers and text hash alike in every process (``PYTHONHASHSEED`` is fixed); NaN,
+None, functions and iterators hash by their address. So whatever enters a set is
+admitted first; everything else about sets stays Python's, the order as well.
+
+NumPy writes any object into an array of text, address included, and reads types
+from text, the clock's among them. A program's strings are :class:`Label` objects,
+which are no text to NumPy; :mod:`specahd.sandbox.options` knows the exceptions.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+
+@functools.total_ordering
+class Label:
+    """A string constant of a program: it compares, sorts and hashes as its text does."""
+
+    __slots__ = ("_hash", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._hash = hash(text)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, Label) else NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self._text < other._text if isinstance(other, Label) else NotImplemented
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return repr(self._text)
+
+
+Label.__name__ = "str"
+
+_EXACT = frozenset({bool, int, Label, np.bool_, np.int64})
+"""What is admitted without another look."""
+_INEXACT = (float, complex, np.inexact)
+
+
+def _admit(element: Any) -> None:
+    """Refuse an element whose hash may differ from run to run.
+
+    Raises
+    ------
+    TypeError
+        It is neither a number nor a string nor a tuple or frozenset of them, or it is NaN.
+    """
+    kind = type(element)
+    if kind in _EXACT or kind is frozenset or issubclass(kind, np.integer):
+        return
+    if kind is tuple:
+        for part in element:
+            _admit(part)
+    elif not issubclass(kind, _INEXACT):
+        # What cannot be hashed at all is Python's to refuse.
+        hash(element)
+        raise TypeError(f"a set holds numbers, strings and tuples of them, not {kind.__name__}")
+    elif element != element:
+        raise TypeError("a set cannot hold nan")
+
+
+def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
+    """Return what may enter a set; sets and dicts as they are, which sets read in another way.
+
+    Raises
+    ------
+    TypeError
+        One of them may not.
+    """
+    if isinstance(elements, set | frozenset):
+        return elements
+    kept = elements if isinstance(elements, dict) else list(elements)
+    if not _EXACT.issuperset(map(type, kept)):
+        for element in kept:
+            _admit(element)
+    return kept
+
+
+class _Maker(type):
+    """Stands for a class of sets: makes them, knows them, has their methods."""
+
+    made: type[Any]
+
+    def __call__(cls, *elements: Iterable[Any]) -> Any:
+        return cls.made(*map(_admitted, elements))
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.made)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.made, name)
+
+
+class Set(metaclass=_Maker):
+    """What programs call ``set``."""
+
+    made = set
+
+
+class FrozenSet(metaclass=_Maker):
+    """What programs call ``frozenset``."""
+
+    made = frozenset
+
+
+Set.__name__, FrozenSet.__name__ = "set", "frozenset"
+
+
+def _add(owner: Any, *elements: Any) -> None:
+    for element in elements[-1:]:
+        if type(element) not in _EXACT:
+            _admit(element)
+    owner.add(*elements)
+
+
+def _update(owner: Any, *others: Iterable[Any]) -> None:
+    if isinstance(owner, set) or owner is Set:
+        others = tuple(map(_admitted, others))
+    owner.update(*others)
+
+
+def _union(owner: Any, *others: Iterable[Any]) -> Any:
+    return owner.union(*map(_admitted, others))
+
+
+def _symmetric_difference(owner: Any, *others: Iterable[Any]) -> Any:
+    return owner.symmetric_difference(*map(_admitted, others))
+
+
+def _symmetric_difference_update(owner: Any, *others: Iterable[Any]) -> None:
+    owner.symmetric_difference_update(*map(_admitted, others))
+
+
+def _at(owner: Any, *operands: Any) -> None:
+    # Alone among the functions of NumPy, it writes to what is read-only.
+    if any(isinstance(array, np.ndarray) and not array.flags.writeable for array in operands[:1]):
+        raise ValueError("output array is read-only")
+    owner.at(*operands)
+
+
+CHECKED: Mapping[str, Callable[..., Any]] = {
+    "add": _add,
+    "update": _update,
+    "union": _union,
+    "symmetric_difference": _symmetric_difference,
+    "symmetric_difference_update": _symmetric_difference_update,
+    "at": _at,
+}
+"""In place of these methods programs call ours, with the owner first.
+
+Through all but the last, elements enter a set.
+"""

@@ -1,0 +1,149 @@
+"""Which strings of a program are options of NumPy, and thus remain strings.
+
+All others become labels (:mod:`specahd.sandbox.objects`). What follows from that: no
+string is ever in a variable, so a type cannot come out of one. A type given as a
+literal is checked completely; any other expression can only be a class
+(``np.float64``, ``float``) or the type of an array, and there are none but arrays of
+numbers and of objects.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from typing import TypeGuard
+
+import numpy as np
+
+from specahd.sandbox.refusal import Refusal
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OPTIONS = {
+    "casting": _words("no equiv safe same_kind unsafe"),
+    "indexing": _words("ij xy"),
+    "kind": _words("quicksort mergesort heapsort stable sort table"),
+    "method": _words("linear lower higher midpoint nearest hazen weibull inverted_cdf"),
+    "mode": _words("raise wrap clip full same valid"),
+    "optimize": _words("greedy optimal"),
+    "ord": _words("fro nuc"),
+    "order": _words("A C F K"),
+    "side": _words("left right"),
+    "UPLO": _words("L U"),
+}
+_SUBSCRIPTS = re.compile(r"[A-Za-z,.> -]*")
+# By position: of a function of NumPy, of a method; None if it has no such option there.
+_POSITIONS: dict[str, tuple[str, int | None, int | None]] = {
+    "einsum": ("subscripts", 0, None),
+    "norm": ("ord", 1, None),
+    "searchsorted": ("side", 2, 1),
+    "convolve": ("mode", 2, None),
+    "correlate": ("mode", 2, None),
+    **dict.fromkeys(("sort", "argsort"), ("kind", 2, 1)),
+    "astype": ("dtype", None, 0),
+    **dict.fromkeys(("array", "asarray", "ones", "zeros", "fromiter"), ("dtype", 1, None)),
+    **dict.fromkeys(("identity", "ones_like", "zeros_like"), ("dtype", 1, None)),
+    **dict.fromkeys(("full", "full_like"), ("dtype", 2, None)),
+    **dict.fromkeys(("arange", "eye"), ("dtype", 3, None)),
+    **dict.fromkeys(("cumprod", "cumsum", "mean", "prod", "std", "sum", "var"), ("dtype", 2, 1)),
+}
+_PASSES_ON = "apply_along_axis"
+"""Hands its keywords to a function of the program, as ``dict`` and ``update`` keep theirs."""
+
+
+def options(function: ast.AST, bound: frozenset[str]) -> frozenset[ast.Constant]:
+    """Return the string constants of a program that remain strings.
+
+    Parameters
+    ----------
+    function
+        The program.
+    bound
+        Every name that it binds anywhere.
+
+    Raises
+    ------
+    Refusal
+        An option of NumPy that is unknown, or a type that holds no numbers; a
+        keyword where it would become a string of the program.
+    """
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return frozenset(option for call in calls for option in _options_of(call, bound))
+
+
+def _options_of(call: ast.Call, bound: frozenset[str]) -> Iterator[ast.Constant]:
+    callee = call.func
+    if isinstance(callee, ast.Attribute):
+        name, of_numpy = callee.attr, is_module(callee.value)
+        if call.keywords and (name in ("update", _PASSES_ON)):
+            raise Refusal(f"{name} takes no keywords", call)
+    elif isinstance(callee, ast.Name) and callee.id not in bound:
+        name, of_numpy = callee.id, False
+        if call.keywords and name == "dict":
+            raise Refusal("dict takes no keywords", call)
+        if name == "float" and len(call.args) == 1 and _is_text(call.args[0]):
+            yield call.args[0]
+        return
+    elif call.keywords:
+        raise Refusal("keywords are for builtins, methods and functions of NumPy", call)
+    else:
+        return
+    known, *places = _POSITIONS.get(name, ("", None, None))
+    place = places[0 if of_numpy else 1]
+    strange = []
+    for position, argument in enumerate(call.args):
+        for value in _texts(argument):
+            if position == place:
+                yield _checked(known, value)
+            elif of_numpy:
+                strange.append(value)
+    for keyword in call.keywords:
+        for value in _texts(keyword.value):
+            yield _checked(keyword.arg or "", value)
+    for value in strange:
+        raise Refusal(f"the string {value.value!r} is no option of {name}", value)
+
+
+def is_module(node: ast.expr) -> bool:
+    """Say whether an expression is a module that programs have, rather than an object."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "linalg"
+    return isinstance(node, ast.Name) and node.id in ("np", "math")
+
+
+def _texts(node: ast.expr) -> Iterator[ast.Constant]:
+    if isinstance(node, ast.IfExp):
+        yield from (*_texts(node.body), *_texts(node.orelse))
+    elif _is_text(node):
+        yield node
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _checked(option: str, node: ast.Constant) -> ast.Constant:
+    value = node.value
+    assert isinstance(value, str)
+    if option == "dtype":
+        if not _holds_numbers(value):
+            raise Refusal(f"the array type {value!r} is not allowed", node)
+    elif option == "subscripts":
+        if not _SUBSCRIPTS.fullmatch(value):
+            raise Refusal(f"the subscripts {value!r} are not allowed", node)
+    elif value not in _OPTIONS.get(option, ()):
+        raise Refusal(f"the option {value!r} is not allowed", node)
+    return node
+
+
+def _holds_numbers(name: str) -> bool:
+    """Say whether a string names a NumPy type of numbers, as a whole and thus in every part."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return np.dtype(name).kind in "biufc"
+        except (TypeError, ValueError, SyntaxError):
+            return False
