@@ -143,10 +143,6 @@ def _symmetric_difference(owner: Any, *others: Iterable[Any]) -> Any:
     return owner.symmetric_difference(*map(_admitted, others))
 
 
-def _symmetric_difference_update(owner: Any, *others: Iterable[Any]) -> None:
-    owner.symmetric_difference_update(*map(_admitted, others))
-
-
 def _at(owner: Any, *operands: Any) -> None:
     # Alone among the functions of NumPy, it writes to what is read-only.
     if any(isinstance(array, np.ndarray) and not array.flags.writeable for array in operands[:1]):
@@ -159,7 +155,6 @@ CHECKED: Mapping[str, Callable[..., Any]] = {
     "update": _update,
     "union": _union,
     "symmetric_difference": _symmetric_difference,
-    "symmetric_difference_update": _symmetric_difference_update,
     "at": _at,
 }
 """In place of these methods programs call ours, with the owner first.

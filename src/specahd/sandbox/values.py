@@ -25,7 +25,7 @@ _READERS = {
 """Builtins that read so many of their first arguments and keep none."""
 _READING_METHODS = frozenset({"extend", "fromiter", "fromkeys", "update"}) | {
     *("difference", "difference_update", "intersection", "intersection_update", "isdisjoint"),
-    *("issubset", "issuperset", "symmetric_difference", "symmetric_difference_update", "union"),
+    *("issubset", "issuperset", "symmetric_difference", "union"),
 }
 
 
