@@ -7,8 +7,9 @@ the text of a program has neither a double underscore nor a set that is not chec
 import ast
 import builtins
 import math
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -23,12 +24,15 @@ _OWN = "__{}"
 """Names of ours in a program; the guard denies it all that look so."""
 
 
+# Programs that say none of this, which is cheap to see, are compiled as they are.
+_SUSPECT = re.compile(rf"""['"{{]|\b({"|".join(CHECKED)})\b""")
+
+
 def define(source: str, name: str) -> Callable[..., Any]:
     """Define a program and return its function."""
-    tree = parse(source)
-    translation = _Translation(tree)
-    tree = ast.fix_missing_locations(translation.visit(tree))
-    own = {"set": Set, **CHECKED, **translation.labels}
+    tree = parse(source) if _SUSPECT.search(source) else None
+    labels = {} if tree is None else _replace(tree)
+    own = {"set": Set, **CHECKED, **labels}
     namespace: dict[str, Any] = {
         "np": np,
         "math": math,
@@ -40,28 +44,44 @@ def define(source: str, name: str) -> Callable[..., Any]:
             "__import__": _loaded_numpy,
         },
     }
-    exec(compile(tree, "<program>", "exec"), namespace)
+    exec(compile(source if tree is None else tree, "<program>", "exec"), namespace)
     function: Callable[..., Any] = namespace[name]
     return function
 
 
-class _Translation(ast.NodeTransformer):
+def _replace(tree: ast.Module) -> dict[str, Label]:
+    """Replace sets, strings and methods in a program, and return its labels by their names."""
+    nodes = list(ast.walk(tree))
+    replacement = _Replacement(options(nodes, bound_names(nodes)))
+    if any(map(replacement.concerns, nodes)):
+        replacement.visit(tree)
+        ast.fix_missing_locations(tree)
+    return replacement.labels
+
+
+class _Replacement(ast.NodeTransformer):
     """Puts labels for strings, and checks wherever elements enter a set."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._options = options(tree, bound_names(tree))
-        self._labels: dict[str, Label] = {}
+    def __init__(self, kept: frozenset[ast.Constant]) -> None:
+        self._kept = kept
+        self._labels: dict[str, str] = {}
 
     @property
     def labels(self) -> dict[str, Label]:
-        return {f"label_{place}": label for place, label in enumerate(self._labels.values())}
+        return {word: Label(text) for text, word in self._labels.items()}
+
+    def concerns(self, node: ast.AST) -> bool:
+        """Say whether there is anything to replace at a node."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str) and node not in self._kept
+        if isinstance(node, ast.Attribute):
+            return is_checked(node)
+        return isinstance(node, ast.Set | ast.SetComp)
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if not isinstance(node.value, str) or node in self._options:
+        if not isinstance(node.value, str) or node in self._kept:
             return node
-        if node.value not in self._labels:
-            self._labels[node.value] = Label(node.value)
-        return _own(f"label_{list(self._labels).index(node.value)}")
+        return _own(self._labels.setdefault(node.value, f"label_{len(self._labels)}"))
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         # Python builds those of constants at once, in an order of their own.
@@ -91,9 +111,8 @@ class _Translation(ast.NodeTransformer):
         return node
 
 
-def bound_names(tree: ast.AST) -> frozenset[str]:
-    """Return every name that a program binds anywhere."""
-    nodes = list(ast.walk(tree))
+def bound_names(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """Return every name that a program binds anywhere; ``nodes`` are all of its nodes."""
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(stored | {n.arg for n in nodes if isinstance(n, ast.arg)})
 

@@ -141,8 +141,9 @@ def _parameters(arguments: ast.arguments, node: ast.AST) -> list[str]:
 
 
 def _check_body(function: ast.FunctionDef) -> None:
-    bound = bound_names(function)
-    parents = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
+    nodes = list(ast.walk(function))
+    bound = bound_names(nodes)
+    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     for node in _in_order(function):
         if not isinstance(node, _NODES):
             kind = type(node).__name__
@@ -168,7 +169,7 @@ def _check_body(function: ast.FunctionDef) -> None:
             raise Refusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
             raise Refusal("asynchronous code is not allowed", node.target)
-    options(function, bound)
+    options(nodes, bound)
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:

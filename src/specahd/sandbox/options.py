@@ -10,7 +10,7 @@ numbers and of objects.
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 import numpy as np
@@ -23,6 +23,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _OPTIONS = {
+    "bins": _words("auto doane fd rice scott sqrt stone sturges"),
     "casting": _words("no equiv safe same_kind unsafe"),
     "indexing": _words("ij xy"),
     "kind": _words("quicksort mergesort heapsort stable sort table"),
@@ -39,6 +40,8 @@ _SUBSCRIPTS = re.compile(r"[A-Za-z,.> -]*")
 _POSITIONS: dict[str, tuple[str, int | None, int | None]] = {
     "einsum": ("subscripts", 0, None),
     "norm": ("ord", 1, None),
+    "histogram": ("bins", 1, None),
+    **dict.fromkeys(("copy", "flatten", "ravel"), ("order", 1, 0)),
     "searchsorted": ("side", 2, 1),
     "convolve": ("mode", 2, None),
     "correlate": ("mode", 2, None),
@@ -54,13 +57,13 @@ _PASSES_ON = "apply_along_axis"
 """Hands its keywords to a function of the program, as ``dict`` and ``update`` keep theirs."""
 
 
-def options(function: ast.AST, bound: frozenset[str]) -> frozenset[ast.Constant]:
+def options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Constant]:
     """Return the string constants of a program that remain strings.
 
     Parameters
     ----------
-    function
-        The program.
+    nodes
+        Those of the program, all of them.
     bound
         Every name that it binds anywhere.
 
@@ -70,7 +73,7 @@ def options(function: ast.AST, bound: frozenset[str]) -> frozenset[ast.Constant]
         An option of NumPy that is unknown, or a type that holds no numbers; a
         keyword where it would become a string of the program.
     """
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    calls = (node for node in nodes if isinstance(node, ast.Call))
     return frozenset(option for call in calls for option in _options_of(call, bound))
 
 
