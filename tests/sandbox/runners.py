@@ -15,6 +15,9 @@ import time
 import numpy as np
 
 from specahd.core.errors import InvalidAnswer
+from specahd.core.program import Outcome
+from specahd.sandbox.child import OUTCOMES
+from specahd.sandbox.wire import Frame, encode
 
 
 def honest(program, arrays, inputs):
@@ -89,6 +92,12 @@ def flood_pipe(arrays, inputs):
 
 def lie_about_length(arrays, inputs):
     os.write(3, b"AHD1" + b"\xff" * 60)
+    time.sleep(600)
+
+
+def tell_an_address(arrays, inputs):
+    text = "made at 0x7f0123456789 by /root/secret/place/program.py"
+    os.write(3, encode(Frame(OUTCOMES.index(Outcome.CRASHED), 1, detail=text)))
     time.sleep(600)
 
 
@@ -168,6 +177,7 @@ DEEDS = (
     flood_many,
     flood_pipe,
     lie_about_length,
+    tell_an_address,
     flood_standard_output,
     leave_grandchildren,
     write_arena,
