@@ -28,6 +28,7 @@ SETS = [
     f"    order = list(s)\n    return {RANKS}",
     f"many = {MANY}\n    s = set()\n    for x in many: set.add(s, x)\n"
     f"    order = list(s)\n    return {RANKS}",
+    f"many = {MANY}\n    s = set()\n    set.update(s, many)\n    return [many.index(x) for x in s]",
     f"many = {MANY}\n    [s] = map(set, [many])\n    order = list(s)\n    return {RANKS}",
     f"many = {MANY}\n    make = set\n    order = list(make(many))\n    return {RANKS}",
     f"many = {MANY}\n    order = list(set(dict.fromkeys(many)))\n    return {RANKS}",

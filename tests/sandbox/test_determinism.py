@@ -99,6 +99,7 @@ STEPS = (
     "s = s.copy()",
     "s = {*s, *x}",
     "s = {1, 2, 3, -4} | s",
+    "s = {0, 8, 16, 24, 32, 1}",
     "s = {e for e in s if e in {1, 2, 3} or e in s}",
     "s.discard(x[0]) if x else None",
     "s.pop() if s else None",
