@@ -107,25 +107,25 @@ def merged(output, accept):
 
 def test_an_equal_merge_is_ok_but_accepted_only_as_feasible():
     _, same, _ = own_route()
-    improving, feasible = (merged([same, [0]], accept) for accept in ("improving", "feasible"))
+    improving, feasible = (merged([same], accept) for accept in ("improving", "feasible"))
     assert improving.outcome is feasible.outcome is Outcome.OK
     assert improving.merged_cost == feasible.merged_cost == CASE.cost
-    assert merged([same, [0]], Accept.IMPROVING).accepted is False
-    assert merged([same, [0]], Accept.FEASIBLE).accepted is True
+    assert merged([same], Accept.IMPROVING).accepted is False
+    assert merged([same], Accept.FEASIBLE).accepted is True
 
 
 def test_a_worse_merge_is_ok_with_its_signed_cost():
     _, _, apart = own_route()
-    worse = merged([apart, [0]], Accept.IMPROVING)
+    worse = merged([apart], Accept.IMPROVING)
     assert worse.outcome is Outcome.OK
     assert worse.merged_cost > CASE.cost
     assert (worse.accepted, worse.cost, worse.solution) == (False, CASE.cost, CASE.baseline)
-    assert merged([apart, [0]], Accept.FEASIBLE).cost == worse.merged_cost
+    assert merged([apart], Accept.FEASIBLE).cost == worse.merged_cost
 
 
 def test_a_merge_that_loses_a_customer_is_rolled_back():
     _, same, _ = own_route()
-    lost = merged([same[1:], [0]], Accept.FEASIBLE)
+    lost = merged([same[1:]], Accept.FEASIBLE)
     assert lost.outcome is Outcome.INFEASIBLE_MERGE
     assert (lost.merged_cost, lost.solution) == (None, CASE.baseline)
     assert lost.violations

@@ -82,7 +82,9 @@ def shown(contract):
     idea, body = IDEAS[contract.name]
     reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"
     source, idea = parse_reply(reply, contract)
-    return Program(f"{contract.level}-1-0012", contract.level, source, idea, "e2")
+    return Program(
+        f"{contract.level}-1-0012", contract.level, source, idea, "e2", contract=contract.id
+    )
 
 
 def records(contract, coordinates):
