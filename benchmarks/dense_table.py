@@ -19,6 +19,7 @@ from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Case, make_arena, make_cases
 from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.responses import RepairTask
+from specahd.routing.base import contracts
 from specahd.sandbox.arena import Arena
 
 PROGRAMS, TASKS, WORKERS = 10, 400, 2
@@ -27,12 +28,14 @@ PROBLEM = CVRP()
 
 def programs() -> list[Program]:
     """Return fresh offline programs that answer."""
-    contract = PROBLEM.contract(Level.LOWER)
+    contract = contracts(PROBLEM.operator)[Level.LOWER]
     made = []
     for index in range(PROGRAMS):
         reply = OfflineProposer().propose(Request(contract, 0, Level.LOWER, 0, index, "i1"))
         source, idea = parse_reply(reply.text, contract)
-        made.append(Program(f"lower-0-{index:04d}", Level.LOWER, source, idea, "i1"))
+        made.append(
+            Program(f"lower-0-{index:04d}", Level.LOWER, source, idea, "i1", contract="append")
+        )
     return made
 
 
@@ -42,7 +45,7 @@ def evaluator(cases: list[Case], arena: Arena) -> Evaluator:
 
 def tasks_of(cases: list[Case], arena: Arena) -> list[RepairTask]:
     made = evaluator(cases, arena)
-    seed = PROBLEM.contract(Level.UPPER).seed
+    seed = contracts(PROBLEM.operator)[Level.UPPER].seed
     tasks = made.expose(seed, range(len(cases)))[:TASKS]
     made.close()
     return tasks

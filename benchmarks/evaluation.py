@@ -31,7 +31,7 @@ from specahd.problems.tsp import construct as tsp_construct
 from specahd.repair.cases import make_arena, make_cases
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.repair.responses import RepairTask
-from specahd.routing.base import Region
+from specahd.routing.base import Region, contracts
 from specahd.sandbox.guard import guard
 
 SIZE = 200
@@ -160,8 +160,8 @@ def evaluator_of_pool(tiers: TierRule) -> tuple[Evaluator, list[RepairTask]]:
 def end_to_end(tier: Tier, repeats: int) -> float:
     """Time guard, fork, the 256-instance pool, check and score of one program."""
     evaluator, tasks = evaluator_of_pool(TierRule(steps=None))
-    contract = CVRP().contract(Level.LOWER)
-    program = Program("h", Level.LOWER, CVRP_LOWER, "", "i1", tier=tier)
+    contract = contracts(CVRP().operator)[Level.LOWER]
+    program = Program("h", Level.LOWER, CVRP_LOWER, "", "i1", tier=tier, contract="append")
 
     def work() -> None:
         if guard(program.source, contract.name, contract.arguments) is not None:

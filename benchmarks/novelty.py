@@ -31,6 +31,7 @@ from specahd.llm.variation import cross, restructure, simplify
 from specahd.memory.memory import Memory
 from specahd.memory.similarity import FUSED
 from specahd.memory.trees import local_names
+from specahd.routing.base import contracts
 
 THRESHOLDS = (0.9, 0.95, 0.97, 0.98, 0.985, 0.99, 0.9925, 0.995, 0.996, 0.9975, 1.0)
 WORDS = {
@@ -209,7 +210,7 @@ def similarity(pair: Pair, make: Maker) -> dict[str, float]:
 
 def drawn(count: int, draw: int) -> Iterator[Pair]:
     """Make the pairs of all contracts, without those that change nothing."""
-    for contract in contracts():
+    for contract in every_contract():
         for pair in pairs(contract, count, draw):
             if pair.first.source != pair.second.source:
                 yield pair
@@ -255,11 +256,11 @@ def study(count: int, make: Maker) -> None:
         print(f"| {threshold} | {' | '.join(cells)} |")
 
 
-def contracts() -> Iterator[Contract]:
+def every_contract() -> Iterator[Contract]:
     """Yield both contracts of every problem in conf/problem."""
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
         problem = instantiate(OmegaConf.load(path))
-        yield from (problem.contract(level) for level in Level)
+        yield from (contracts(problem.operator)[level] for level in Level)
 
 
 def journals() -> Iterator[tuple[Path, list[dict]]]:
@@ -278,11 +279,13 @@ def judged(
     problem = instantiate(OmegaConf.load(directory / "config.yaml").problem)
     memories = {level: make() for level in Level}
     for level, memory in memories.items():
-        memory.judge(problem.contract(level).seed)
+        memory.judge(contracts(problem.operator)[level].seed)
     for sample in samples:
         level = Level(sample["level"])
         names = ("source", "idea", "operator")
-        program = Program(sample["sample"], level, *(sample[name] for name in names))
+        program = Program(
+            sample["sample"], level, *(sample[name] for name in names), contract="append"
+        )
         began = time.process_time()
         verdict = memories[level].judge(program)
         yield sample, verdict, time.process_time() - began

@@ -11,7 +11,7 @@ from specahd.core.program import Level, Outcome
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.routing.base import AnyProblem, Region
+from specahd.routing.base import AnyProblem, Region, contracts
 
 
 def problem_of(name: str) -> AnyProblem:
@@ -21,7 +21,7 @@ def problem_of(name: str) -> AnyProblem:
 
 def seed_checkpoint(name: str) -> Checkpoint:
     problem = problem_of(name)
-    lower = problem.contract(Level.LOWER).seed
+    lower = contracts(problem.operator)[Level.LOWER].seed
     descriptor = (0.5,) * len(problem.descriptor_names)
     table = ResponseTable([RepairTask("x#0", 0, Region((1, 2, 3)), descriptor)])
     table.add(lower.id, [Response(Outcome.OK, 10.0, 9.0)])
@@ -30,7 +30,7 @@ def seed_checkpoint(name: str) -> Checkpoint:
     return Checkpoint(
         problem=name,
         settings={"baseline": problem.baseline_name},
-        upper=problem.contract(Level.UPPER).seed,
+        upper=contracts(problem.operator)[Level.UPPER].seed,
         repertoire=(lower,),
         archive=archive,
         statistics=archive.statistics(),

@@ -12,10 +12,10 @@ from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.routing.base import Region
+from specahd.routing.base import Region, contracts
 
 PROBLEM = CVRP()
-CONTRACTS = {level: PROBLEM.contract(level) for level in Level}
+CONTRACTS = {level: contracts(PROBLEM.operator)[level] for level in Level}
 
 
 def checkpoint():
@@ -102,5 +102,5 @@ def test_sources_are_guarded_again():
         CONTRACTS[Level.UPPER].seed, source="import os\n" + CONTRACTS[Level.UPPER].seed.source
     )
     with pytest.raises(CheckpointError, match="upper-seed"):
-        dataclasses.replace(checkpoint(), upper=hostile).admit(CONTRACTS)
-    checkpoint().admit(CONTRACTS)
+        dataclasses.replace(checkpoint(), upper=hostile).admit(PROBLEM.operator)
+    checkpoint().admit(PROBLEM.operator)

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.core.contract import Contract
 from specahd.core.errors import CheckpointError
 from specahd.core.folders import whole
 from specahd.core.program import Level, Program, Tier
 from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.merge import Accept
 from specahd.repair.system import RepairSystem
+from specahd.routing.base import RepairOperator, contracts
 from specahd.sandbox.guard import guard
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 
@@ -59,7 +59,7 @@ class Checkpoint:
         )
         return RepairSystem("checkpoint", self.repertoire, router, accept or self.accept)
 
-    def admit(self, contracts: Mapping[Level, Contract]) -> None:
+    def admit(self, operator: RepairOperator) -> None:
         """Guard every source again, as if it had just been generated.
 
         Raises
@@ -67,8 +67,14 @@ class Checkpoint:
         CheckpointError
             A source is refused.
         """
+        known = contracts(operator)
         for program in (self.upper, *self.repertoire):
-            contract = contracts[program.level]
+            contract = known[program.level]
+            if program.contract != contract.id:
+                raise CheckpointError(
+                    f"The checkpoint's program {program.id} is written for the contract "
+                    f"{program.contract!r}, expected {contract.id!r}."
+                )
             objection = guard(program.source, contract.name, contract.arguments)
             if objection is not None:
                 raise CheckpointError(f"The checkpoint's program {program.id}: {objection}")
@@ -110,6 +116,7 @@ def _describe(program: Program) -> dict[str, Any]:
     return {
         "id": program.id,
         "idea": program.idea,
+        "contract": program.contract,
         "operator": program.operator,
         "parents": list(program.parents),
         "skills": list(program.skills),
@@ -200,4 +207,5 @@ def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program
         parents=tuple(entry["parents"]),
         skills=tuple(entry["skills"]),
         tier=Tier(entry["tier"]),
+        contract=entry["contract"],
     )

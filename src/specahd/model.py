@@ -20,9 +20,9 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.checkpoint import Checkpoint, thaw
 from specahd.config import CONF_DIR
 from specahd.config.compose import inspect_sandbox, start_executor
-from specahd.config.options import ACCEPT, Limits, SandboxOptions, check_workers, one_of
+from specahd.config.options import ACCEPT, Limits, SandboxOptions, check_workers
 from specahd.core.errors import ConfigError, FileError, UserError
-from specahd.core.program import Level
+from specahd.core.ranges import one_of
 from specahd.repair.cases import make_cases
 from specahd.repair.merge import Accept
 from specahd.repair.rows import row, run_frozen
@@ -184,7 +184,7 @@ def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> A
         if isinstance(error.__cause__, UserError):
             raise error.__cause__ from None
         raise
-    checkpoint.admit({level: problem.contract(level) for level in Level})
+    checkpoint.admit(problem.operator)
     return problem
 
 

@@ -50,7 +50,7 @@ from specahd.repair.maps import write_example
 from specahd.repair.merge import Accept
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.system import Penalty
-from specahd.routing.base import POOLS, AnyProblem
+from specahd.routing.base import POOLS, AnyProblem, contracts
 from specahd.routing.pools import prepare, read_pool
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
@@ -180,8 +180,9 @@ def _parts(config: DictConfig) -> _Parts:
     # Made here only so that its options are refused in time; the method makes its own.
     instantiate(config.method.policy)()
     memories: dict[Level, Memory] = {level: instantiate(config.memory) for level in Level}
-    for level, memory in memories.items():
-        memory.judge(problem.contract(level).seed)
+    for level, contract in contracts(problem.operator).items():
+        memory = memories[level]
+        memory.judge(contract.seed)
         memory.preflight()
     proposer.preflight()
     return _Parts(problem, proposer, memories, _settings(config), given)
@@ -305,7 +306,7 @@ def _examine(
 ) -> list[PoolSummary]:
     """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
     checkpoint = thaw(directory / CHECKPOINT)
-    checkpoint.admit({level: problem.contract(level) for level in Level})
+    checkpoint.admit(problem.operator)
     system = checkpoint.system()
     summaries = []
     for pool in ("selection", "validation"):

@@ -22,6 +22,7 @@ from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem
+from specahd.routing.base import contracts
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 VEHICLES = [name for name in PROBLEMS if name != "tsp"]
@@ -289,7 +290,7 @@ def test_the_smallest_instances_keep_their_baseline(name, tmp_path):
         np.zeros((0, width)), np.zeros((0, 1)), mean=np.zeros(width), scale=np.ones(width),
         neighbours=5,
     )  # fmt: skip
-    seed = {level: problem.contract(level).seed for level in Level}
+    seed = {level: contracts(problem.operator)[level].seed for level in Level}
     system = RepairSystem("seed", (seed[Level.LOWER],), empty, Accept.IMPROVING)
     evaluator = Evaluator(problem, cases, make_arena(problem, cases), CallLimits())
     try:

@@ -14,7 +14,7 @@ from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Level
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
-from specahd.routing.base import Region
+from specahd.routing.base import Region, contracts
 from specahd.routing.compilation import Untranslatable
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
@@ -44,11 +44,11 @@ def defined(source, name):
 
 def regions(problem, instance, solution, arrays):
     """Return what the seed upper program proposes, and some small parts of it."""
-    contract = problem.contract(Level.UPPER)
+    contract = contracts(problem.operator)[Level.UPPER]
     program = defined(contract.seed.source, contract.name)
-    inputs = problem.propose_inputs(instance, solution)
-    output = named(contract.runner)(program, arrays, inputs)
-    found = problem.validate(instance, solution, output).regions
+    inputs = problem.operator.selector.inputs(instance, solution)
+    output = named(contract.runner)(program, arrays, inputs).arrays
+    found = problem.operator.selector.validate(instance, solution, output).regions
     assert found
     return [*found, *(Region(region.nodes[:6]) for region in found)]
 
@@ -62,14 +62,15 @@ def bench(request):
         solution = problem.baseline(instance)
         arrays = block(problem, instance)
         for region in regions(problem, instance, solution, arrays):
-            calls.append((arrays, problem.rebuild_inputs(instance, solution, region)))
-    contract = problem.contract(Level.LOWER)
+            calls.append((arrays, problem.operator.inputs(instance, solution, region)))
+    contract = contracts(problem.operator)[Level.LOWER]
     return contract, named(contract.runner), named(contract.compiled), calls
 
 
 def built(run, arrays, inputs):
     try:
-        return [array.tolist() for array in run(arrays, inputs)]
+        answer = run(arrays, inputs)
+        return [array.tolist() for array in answer.arrays], answer.fallbacks
     except (InvalidAnswer, IndexError, ZeroDivisionError) as error:
         return type(error)
 

@@ -19,7 +19,7 @@ from specahd.repair.cases import make_case
 from specahd.repair.merge import Accept
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem, repair_case
-from specahd.routing.base import POOLS, Region
+from specahd.routing.base import POOLS, Region, contracts
 from specahd.routing.geometry import Convention
 from specahd.routing.pools import refuse_overlap
 from specahd.sandbox.calls import Result
@@ -175,7 +175,7 @@ def test_solution_files_are_read_back_as_they_were(name, problem, tmp_path):
 
 def seed_runner(problem, level, instance):
     """Return a runner with the seed program of a level: from inputs to what it returns."""
-    contract = problem.contract(level)
+    contract = contracts(problem.operator)[level]
     module, _, function = contract.runner.partition(":")
     scope = {"np": np, "math": math}
     exec(contract.seed.source, scope)
@@ -186,14 +186,16 @@ def seed_runner(problem, level, instance):
 def proposals(problem, case, size):
     """Return what an upper runner returns of a program that proposes small regions."""
     run = seed_runner(problem, Level.UPPER, case.instance)
-    lengths, values = run(problem.propose_inputs(case.instance, case.baseline))
+    lengths, values = run(problem.operator.selector.inputs(case.instance, case.baseline)).arrays
     groups = np.split(values, np.cumsum(lengths)[:-1])
     parts = [g[start : start + size] for g in groups for start in range(0, len(g), size)]
     return [np.array([len(part) for part in parts]), np.concatenate(parts)]
 
 
 def regions(problem, case, size=6):
-    found = problem.validate(case.instance, case.baseline, proposals(problem, case, size)).regions
+    found = problem.operator.selector.validate(
+        case.instance, case.baseline, proposals(problem, case, size)
+    ).regions
     assert found
     return found
 
@@ -256,8 +258,8 @@ GROUPS = st.lists(st.lists(NUMBERS, max_size=12), max_size=12).map(
 @given(st.one_of(ANYTHING, GROUPS))
 def test_the_validator_takes_anything(name, output):
     problem, case = problem_of(name), smallest(name)
-    known = set(np.concatenate(problem.propose_inputs(case.instance, case.baseline)))
-    found = problem.validate(case.instance, case.baseline, output)
+    known = set(np.concatenate(problem.operator.selector.inputs(case.instance, case.baseline)))
+    found = problem.operator.selector.validate(case.instance, case.baseline, output)
     assert found.proposed == len(found.regions) + len(found.rejections)
     assert all(rejection.reason for rejection in found.rejections)
     assert len(found.regions) <= problem.max_regions
@@ -274,7 +276,7 @@ def frozen(problem):
         np.zeros((1, width)), np.zeros((1, 1)), mean=np.zeros(width), scale=np.ones(width),
         neighbours=5,
     )  # fmt: skip
-    member = Program("h", Level.LOWER, "", "", "i1")
+    member = Program("h", Level.LOWER, "", "", "i1", contract="append")
     return RepairSystem("test", (member,), router, Accept.FEASIBLE)
 
 
@@ -282,11 +284,10 @@ def frozen(problem):
 # now and then what the seed program answers.
 LOCAL = st.lists(st.integers(-1, 7), max_size=12).map(lambda values: np.array(values, np.int64))
 ORDERS = st.permutations(range(1, 7)).map(lambda values: np.array(values, np.int64))
-COUNT = st.just(np.array([0]))
 REBUILT = st.one_of(
     ANYTHING,
-    st.tuples(st.one_of(LOCAL, ORDERS, ORDERS.map(lambda order: order[order < 5])), COUNT),
-    st.tuples(ORDERS, st.one_of(VECTORS, LOCAL), COUNT),
+    st.tuples(st.one_of(LOCAL, ORDERS, ORDERS.map(lambda order: order[order < 5]))),
+    st.tuples(ORDERS, st.one_of(VECTORS, LOCAL)),
     st.none(),
 )
 
@@ -299,7 +300,7 @@ def repaired(problem, case, rebuilt):
 
     def rebuild(member, inputs):
         output = next(outputs)
-        return Result(Outcome.OK, tuple(honest(inputs) if output is None else output))
+        return Result(Outcome.OK, tuple(honest(inputs).arrays if output is None else output))
 
     return repair_case(problem, case, frozen(problem), lambda inputs: proposed, rebuild)
 

@@ -5,15 +5,14 @@ import re
 
 import pytest
 
-from problems.samples import SAMPLES, contract_of, samples
-from specahd.config import CONF_DIR
+from offered import PROBLEMS, contract_of
+from problems.samples import SAMPLES, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
 from specahd.core.vocabulary import Constant
 from specahd.llm.grammar import MAX_SIZE, Grammar
 from specahd.sandbox.guard import guard
 
-PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 CONTRACTS = pytest.mark.parametrize(
     ("problem", "level"), [(problem, level) for problem in PROBLEMS for level in Level]
 )

@@ -6,7 +6,10 @@ from server import Server
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.llm.client import ChatProposer
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 CANARY = "sk-canary-0123456789abcdef"
 CONTRACT = CONTRACTS[Level.LOWER]

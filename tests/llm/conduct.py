@@ -5,8 +5,8 @@ import random
 import re
 import threading
 from dataclasses import dataclass
-from importlib import import_module
 
+from offered import PROBLEMS, contract_of
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.core.seeding import generator
@@ -100,9 +100,7 @@ def offline(seed=0):
 
     They depend on the sample alone, as those of ``llm=offline`` to operator i1.
     """
-    problems = ("tsp", "cvrp", "vrptw", "sdvrp")
-    modules = [import_module(f"specahd.problems.{name}.contracts") for name in problems]
-    contracts = [contract for module in modules for contract in module.CONTRACTS.values()]
+    contracts = [contract_of(name, level) for name in PROBLEMS for level in Level]
     patterns = [_pattern(contract) for contract in contracts]
     proposer, lock = OfflineProposer(), threading.Lock()
 

@@ -14,7 +14,10 @@ from specahd.llm.grammar import Grammar
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import restructure, retune, simplify
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 CONTRACT = CONTRACTS[Level.LOWER]
 GRAMMAR = Grammar(CONTRACT.vocabulary)
@@ -34,7 +37,7 @@ def program(score, identifier="lower-1-0001", lines=()):
     head = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):"
     source = "\n    ".join([head, *used]) + "\n"
     assert GRAMMAR.recover(source) is not None, source
-    return Program(identifier, Level.LOWER, source, "An idea.", "m1")
+    return Program(identifier, Level.LOWER, source, "An idea.", "m1", contract="append")
 
 
 def skill(child, parent, better, worse, gain=None, identifier="lower-1-0009", **more):

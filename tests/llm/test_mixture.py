@@ -6,7 +6,10 @@ from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.llm.mixture import Mixture
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 
 class Named:

@@ -15,7 +15,10 @@ from specahd.llm.grammar import MAX_SIZE, Grammar, rounded
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 VARIATIONS = ("e1", "e2", "m1", "m2", "m3")
 LEVELS = pytest.mark.parametrize("level", list(Level))
@@ -32,7 +35,9 @@ def written(level, tree):
 
 def parent(level, index):
     source = written(level, sample(level, index))
-    return Parent(Program(f"{level}-0-{index:04d}", level, source, "An idea.", "i1"), 0.0)
+    return Parent(
+        Program(f"{level}-0-{index:04d}", level, source, "An idea.", "i1", contract="append"), 0.0
+    )
 
 
 def request(level, operator, index=0, seed=0, parents=()):
@@ -117,7 +122,7 @@ def test_the_seed_program_can_be_varied(level, operator):
 @pytest.mark.parametrize("operator", VARIATIONS)
 @pytest.mark.parametrize("source", ["def f(x):\n    return x + 1\n", "def f(", "x = 1", ""])
 def test_a_parent_of_another_hand_is_survived(level, operator, source):
-    stranger = Parent(Program("x", level, source, "Strange.", "i1"), 1.0)
+    stranger = Parent(Program("x", level, source, "Strange.", "i1", contract="append"), 1.0)
     alone, _ = answer(request(level, operator, parents=[stranger, stranger]))
     mixed, _ = answer(request(level, operator, parents=[stranger, parent(level, 3)]))
     assert GRAMMARS[level].recover(alone) is not None

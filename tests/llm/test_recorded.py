@@ -15,7 +15,10 @@ from specahd.core.errors import FileError, ServiceError, TransportError
 from specahd.core.program import Level
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded, Recorder
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 REQUEST = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, "i1", prompt="Write one.")
 LINE = {"hash": "h", "reply": "r", "prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5}

@@ -5,23 +5,20 @@ import subprocess
 import sys
 import time
 import urllib.request
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from conduct import BAD, FAULTS, Schedule, offline, spoilt
 
+from offered import PROBLEMS, contract_of
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.llm.client import ChatProposer
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import ParseError, parse_reply
 
-PROBLEMS = ("tsp", "cvrp", "vrptw", "sdvrp")
 CONTRACTS = {
-    f"{problem} {level}": contract
-    for problem in PROBLEMS
-    for level, contract in import_module(f"specahd.problems.{problem}.contracts").CONTRACTS.items()
+    f"{problem} {level}": contract_of(problem, level) for problem in PROBLEMS for level in Level
 }
 
 

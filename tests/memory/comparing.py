@@ -11,7 +11,7 @@ def program(index, source=None, idea="Take the nearest."):
     source = (
         source or f"def f(a, b):\n    return sorted(a, key=lambda k: k * {index})[{index} % b]\n"
     )
-    return Program(f"lower-1-{index:04}", Level.LOWER, source, idea, "i1")
+    return Program(f"lower-1-{index:04}", Level.LOWER, source, idea, "i1", contract="append")
 
 
 def memory(peer, **options):

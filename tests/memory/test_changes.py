@@ -10,7 +10,10 @@ import pytest
 from specahd.core.program import Level, Program
 from specahd.llm.grammar import Grammar
 from specahd.memory.changes import CODE, IDEA, PIECE, described, difference
-from specahd.problems.cvrp.contracts import CONTRACTS
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 
 def function(*lines):
@@ -73,7 +76,9 @@ def test_a_long_piece_is_cut():
 
 
 def test_a_rambling_idea_is_cut_and_stands_in_one_line():
-    child = Program("x", Level.LOWER, BEFORE, "Near customers\nfirst. " * 400, "m1")
+    child = Program(
+        "x", Level.LOWER, BEFORE, "Near customers\nfirst. " * 400, "m1", contract="append"
+    )
     told = described(child, replace(child, idea="An idea."))
     assert "\n" not in told
     assert told.startswith("Near customers first. Near")

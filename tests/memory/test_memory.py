@@ -29,7 +29,9 @@ class Plane:
 
 def program(name, angle):
     idea = f"{np.cos(np.radians(angle))} {np.sin(np.radians(angle))}"
-    return Program(name, Level.LOWER, f"def f():\n    return {angle}\n", idea, "m1")
+    return Program(
+        name, Level.LOWER, f"def f():\n    return {angle}\n", idea, "m1", contract="append"
+    )
 
 
 PARENT = program("parent", 0)

@@ -20,7 +20,7 @@ OTHER = [
 
 
 def program(identifier, source):
-    return Program(identifier, Level.LOWER, source, "Sort.", "i1")
+    return Program(identifier, Level.LOWER, source, "Sort.", "i1", contract="append")
 
 
 @pytest.mark.parametrize("source", SAME)

@@ -11,8 +11,12 @@ from specahd.core.program import Level, Program
 from specahd.memory.skills import CONDITIONS, SIDE, TOLERANCE, Effects, make_skill
 
 NAMES = tuple(f"coordinate_{number}" for number in range(14))
-PARENT = Program("lower-seed", Level.LOWER, "def f(a):\n    return a\n", "Be.", "seed")
-CHILD = Program("lower-1-0001", Level.LOWER, "def f(a):\n    return -a\n", "Be not.", "m1")
+PARENT = Program(
+    "lower-seed", Level.LOWER, "def f(a):\n    return a\n", "Be.", "seed", contract="append"
+)
+CHILD = Program(
+    "lower-1-0001", Level.LOWER, "def f(a):\n    return -a\n", "Be not.", "m1", contract="append"
+)
 
 
 def recorded(differences, descriptors, instances=None, failures=()):

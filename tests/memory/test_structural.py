@@ -1,7 +1,6 @@
 """The structural filter: what it sees as alike, in how far, and the same everywhere."""
 
 import ast
-import importlib
 import json
 import os
 import subprocess
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction import FeatureHasher
 
+from offered import PROBLEMS, contract_of
 from specahd.core import journal
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program, canonical_source
@@ -25,12 +25,7 @@ from specahd.memory.trees import binned, local_names
 from specahd.memory.views import VIEWS
 from test_doors import SMALL, call, tree
 
-PROBLEMS = ("cvrp", "sdvrp", "tsp", "vrptw")
-CONTRACTS = [
-    importlib.import_module(f"specahd.problems.{name}.contracts").CONTRACTS[level]
-    for name in PROBLEMS
-    for level in Level
-]
+CONTRACTS = [contract_of(name, level) for name in PROBLEMS for level in Level]
 GRAMMARS = [Grammar(contract.vocabulary) for contract in CONTRACTS]
 
 
@@ -44,7 +39,9 @@ def drawn(position, seed, identifier="drawn"):
 
 def written(*lines, idea="Visit the nearest."):
     [function] = parse("\n    ".join(["def f(a, b, m):", *lines])).body
-    return Program("written", Level.LOWER, canonical_source(function), idea, "i1")
+    return Program(
+        "written", Level.LOWER, canonical_source(function), idea, "i1", contract="append"
+    )
 
 
 def filtering(threshold, views=tuple(VIEWS)):
@@ -65,7 +62,9 @@ def renamed(program, prefix="zz_"):
             node.id = names.get(node.id, node.id)
         elif isinstance(node, ast.arg):
             node.arg = names.get(node.arg, node.arg)
-    return Program("renamed", program.level, canonical_source(function), program.idea, "i1")
+    return Program(
+        "renamed", program.level, canonical_source(function), program.idea, "i1", contract="append"
+    )
 
 
 contracts = st.integers(0, len(CONTRACTS) - 1)
@@ -157,20 +156,24 @@ def test_the_nearest_is_the_oldest_of_the_most_alike_and_the_verdict_names_it():
     novelty = filtering(0.996)
     base = written("x = a - 3.31 * b", "return x + m")
     far = written("return m[0] / 7", idea="Something else.")
-    assert novelty.judge(Program("far", *_rest(far))).nearest is None
-    assert novelty.judge(Program("base", *_rest(base))).duplicate_of is None
+    assert novelty.judge(Program("far", *_rest(far), contract="append")).nearest is None
+    assert novelty.judge(Program("base", *_rest(base), contract="append")).duplicate_of is None
     near = written("z = a - 3.42 * b", "return m + z")
-    verdict = novelty.judge(Program("near", *_rest(near)))
+    verdict = novelty.judge(Program("near", *_rest(near), contract="append"))
     assert (verdict.duplicate_of, verdict.nearest) == ("base", "base")
     assert set(verdict.record) == {"duplicate_of", "nearest", "similarity"}
     # The one that was turned away is remembered, yet the older one is named.
-    assert novelty.judge(Program("again", *_rest(near))).nearest == "base"
+    assert novelty.judge(Program("again", *_rest(near), contract="append")).nearest == "base"
 
 
 def test_an_identical_tree_is_a_duplicate_whatever_its_idea():
     novelty = filtering(1.0)
-    novelty.judge(Program("first", *_rest(written("return a", idea="Take the first."))))
-    verdict = novelty.judge(Program("second", *_rest(written("return a", idea="Quite new!"))))
+    novelty.judge(
+        Program("first", *_rest(written("return a", idea="Take the first.")), contract="append")
+    )
+    verdict = novelty.judge(
+        Program("second", *_rest(written("return a", idea="Quite new!")), contract="append")
+    )
     assert verdict.duplicate_of == "first"
     assert verdict.similarity["idea"] < 1
 
@@ -216,7 +219,7 @@ def test_other_processes_and_hash_seeds_find_the_same(tmp_path):
         "views = ['syntax', 'tokens', 'idea']\n"
         "novelty = structural(views, fuse=3, threshold=0.9, filter=True)\n"
         "for line in sys.stdin:\n"
-        "    program = Program(*json.loads(line))\n"
+        "    program = Program(*json.loads(line), contract='append')\n"
         "    print(json.dumps(novelty.judge(program).record))\n"
     )
     programs = [drawn(1, seed, f"p{seed}") for seed in range(12)]

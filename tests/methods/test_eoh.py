@@ -10,7 +10,7 @@ from specahd.methods.eoh import EoH
 
 
 def program(name):
-    return Program(name, Level.LOWER, "", "", "i1")
+    return Program(name, Level.LOWER, "", "", "i1", contract="append")
 
 
 def by_score(programs):

@@ -2,19 +2,15 @@
 
 import math
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 
+from offered import contract_of
 from specahd.core.contract import Request
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 
 SAMPLES = 300
-
-
-def contract_of(problem, level):
-    return import_module(f"specahd.problems.{problem}.contracts").CONTRACTS[level]
 
 
 @cache

@@ -10,9 +10,10 @@ from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
 from specahd.repair.responses import ResponseTable
 from specahd.repair.system import Penalty, RepairSystem
+from specahd.routing.base import contracts
 
 PROBLEM = CVRP()
-SEEDS = {level: PROBLEM.contract(level).seed for level in Level}
+SEEDS = {level: contracts(PROBLEM.operator)[level].seed for level in Level}
 LOWER = (
     "def select_next_node(current_node, depot, unvisited_nodes, rest_capacity, demands,"
     " distance_matrix):\n    "
@@ -43,11 +44,11 @@ def tasks(evaluator):
 
 
 def lower(body, name="h"):
-    return Program(name, Level.LOWER, LOWER + body + "\n", "", "i1")
+    return Program(name, Level.LOWER, LOWER + body + "\n", "", "i1", contract="append")
 
 
 def upper(body):
-    return Program("g", Level.UPPER, UPPER + body + "\n", "", "i1")
+    return Program("g", Level.UPPER, UPPER + body + "\n", "", "i1", contract="append")
 
 
 def frozen(tasks, *programs):
@@ -106,7 +107,9 @@ def test_unavailable_answers_fall_back_and_are_counted(evaluator, tasks):
 
 
 def test_what_does_not_launch_is_discarded(evaluator, tasks):
-    broken = Program("h", Level.LOWER, "def another():\n    return 1\n", "", "i1")
+    broken = Program(
+        "h", Level.LOWER, "def another():\n    return 1\n", "", "i1", contract="append"
+    )
     result = evaluator.respond(broken, tasks)
     assert (result.launched, result.outcome) == (False, Outcome.LAUNCH_FAILED)
 

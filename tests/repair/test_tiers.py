@@ -8,9 +8,10 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_arena, make_cases
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+from specahd.routing.base import contracts
 
 PROBLEM = CVRP()
-CONTRACT = PROBLEM.contract(Level.LOWER)
+CONTRACT = contracts(PROBLEM.operator)[Level.LOWER]
 FIRST = "unvisited_nodes[0]"
 
 
@@ -30,14 +31,14 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    tasks = evaluator.expose(PROBLEM.contract(Level.UPPER).seed, [0, 1])
+    tasks = evaluator.expose(contracts(PROBLEM.operator)[Level.UPPER].seed, [0, 1])
     assert sum(len(task.region.nodes) for task in tasks) >= 200
     return tasks
 
 
 def lower(body):
     head = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):\n    "
-    return Program("h", Level.LOWER, head + body + "\n", "", "i1")
+    return Program("h", Level.LOWER, head + body + "\n", "", "i1", contract="append")
 
 
 def test_enough_steps_compile_a_program(evaluator, tasks):

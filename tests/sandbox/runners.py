@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Outcome
 from specahd.sandbox.child import OUTCOMES
@@ -25,13 +26,13 @@ def honest(program, arrays, inputs):
     answer = program(arrays["matrix"], *inputs)
     if not isinstance(answer, list):
         raise InvalidAnswer("Expected a list.")
-    return (np.array(answer, dtype=np.int64),)
+    return Answer([np.array(answer, dtype=np.int64)])
 
 
 def hostile(program, arrays, inputs):
     """Do the deed whose position in DEEDS comes first in the inputs."""
     answer = DEEDS[int(inputs[0][0])](arrays, inputs)
-    return (np.arange(3),) if answer is None else answer
+    return Answer([np.arange(3)] if answer is None else answer)
 
 
 def deed(name, *more):

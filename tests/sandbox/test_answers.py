@@ -8,7 +8,7 @@ import pytest
 from specahd.core.program import Level, Outcome
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_arena, make_case
-from specahd.routing.base import Region
+from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call, Launch, Limits
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Sandbox
@@ -25,14 +25,14 @@ def case():
 @pytest.fixture(scope="module")
 def sandbox(case):
     arena = make_arena(PROBLEM, [case])
-    runners = [PROBLEM.contract(level).runner for level in Level]
+    runners = [contracts(PROBLEM.operator)[level].runner for level in Level]
     with Sandbox(arena, runners) as sandbox:
         yield sandbox
     arena.close()
 
 
 def answer(sandbox, level, body, inputs):
-    contract = PROBLEM.contract(level)
+    contract = contracts(PROBLEM.operator)[level]
     source = f"def {contract.name}({', '.join(contract.arguments)}):\n    {body}\n"
     assert guard(source, contract.name, contract.arguments) is None
     launch = Launch(source, contract.name, contract.runner)
@@ -42,7 +42,7 @@ def answer(sandbox, level, body, inputs):
 
 def rebuilt(sandbox, case, body):
     customers = tuple(case.baseline[0])
-    inputs = PROBLEM.rebuild_inputs(case.instance, case.baseline, Region(customers))
+    inputs = PROBLEM.operator.inputs(case.instance, case.baseline, Region(customers))
     return customers, answer(sandbox, Level.LOWER, body, inputs)
 
 
@@ -70,7 +70,7 @@ def rebuilt(sandbox, case, body):
 def test_a_lower_answer_that_is_no_integer_fails_the_task(sandbox, case, value, kind):
     _, result = rebuilt(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.INVALID_OUTPUT
-    assert result.detail == f"Expected a node, got {kind}."
+    assert result.detail == f"Expected an integer, got {kind}."
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_a_lower_answer_that_is_no_integer_fails_the_task(sandbox, case, value, 
 def test_a_node_that_is_unavailable_is_replaced(sandbox, case, value):
     customers, result = rebuilt(sandbox, case, f"return {value}")
     assert result.outcome is Outcome.OK
-    route, fallbacks = result.output
+    [route] = result.output
     assert sorted(route[route > 0].tolist()) == list(range(1, len(customers) + 1))
-    assert fallbacks.tolist() == [len(customers)]
+    assert result.fallbacks == len(customers)
 
 
 def test_the_fallback_is_the_nearest_customer(sandbox, case):
@@ -89,7 +89,7 @@ def test_the_fallback_is_the_nearest_customer(sandbox, case):
     nearest = "unvisited_nodes[np.argmin(distance_matrix[current_node][unvisited_nodes])]"
     _, chosen = rebuilt(sandbox, case, f"return {nearest}")
     assert forced.output[0].tolist() == chosen.output[0].tolist()
-    assert chosen.output[1].tolist() == [0]
+    assert chosen.fallbacks == 0
 
 
 @pytest.mark.parametrize(
@@ -111,23 +111,25 @@ def test_the_fallback_is_the_nearest_customer(sandbox, case):
     ],
 )
 def test_an_upper_answer_that_proposes_nothing_yields_no_region(sandbox, case, value, reason):
-    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
     result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
     assert result.outcome is Outcome.OK, result
-    validation = PROBLEM.validate(case.instance, case.baseline, result.output)
+    validation = PROBLEM.operator.selector.validate(case.instance, case.baseline, result.output)
     assert validation.regions == ()
     assert any(reason in rejection.reason for rejection in validation.rejections)
 
 
 @pytest.mark.parametrize("value", ["[[1]] * 10**7", "[[1] * 10**7]"])
 def test_a_flood_of_regions_is_refused(sandbox, case, value):
-    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
     result = answer(sandbox, Level.UPPER, f"return {value}", inputs)
     assert result.outcome is Outcome.INVALID_OUTPUT
 
 
 def test_a_good_answer_passes(sandbox, case):
-    inputs = PROBLEM.propose_inputs(case.instance, case.baseline)
+    inputs = PROBLEM.operator.selector.inputs(case.instance, case.baseline)
     result = answer(sandbox, Level.UPPER, "return [list(routes[0])]", inputs)
-    [region] = PROBLEM.validate(case.instance, case.baseline, result.output).regions
+    [region] = PROBLEM.operator.selector.validate(
+        case.instance, case.baseline, result.output
+    ).regions
     assert np.array_equal(sorted(region.nodes), sorted(case.baseline[0]))

@@ -21,11 +21,12 @@ frames = st.builds(
     cpu_seconds=st.floats(0, 1e9),
     detail=st.text(st.characters(codec="utf-8"), max_size=60),
     arrays=arrays,
+    fallbacks=words,
 )
 
 
 def same(one, other):
-    fields = ("code", "number", "instance", "cpu_seconds", "detail")
+    fields = ("code", "number", "instance", "cpu_seconds", "detail", "fallbacks")
     return (
         all(getattr(one, field) == getattr(other, field) for field in fields)
         and len(one.arrays) == len(other.arrays)
@@ -68,7 +69,7 @@ def test_damaged_frames_never_crash(frame, data):
 
 @given(st.integers(0, 600), st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.floats())
 def test_lying_headers_never_crash(detail, count, body, seconds):
-    header = wire._HEADER.pack(b"AHD1", detail, count, 0, 0, 0, seconds, body)
+    header = wire._HEADER.pack(b"AHD1", detail, count, 0, 0, 0, 0, seconds, body)
     reader = FrameReader()
     reader.feed(header + bytes(200))
     with contextlib.suppress(WireError):

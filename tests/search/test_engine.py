@@ -30,6 +30,7 @@ def add(a, b):
 
 CONTRACT = Contract.of(
     add,
+    id="append",
     level=Level.LOWER,
     idea="Add.",
     task="Add well.",

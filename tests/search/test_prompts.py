@@ -18,6 +18,7 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
 from specahd.memory.changes import described
+from specahd.routing.base import contracts
 from specahd.sandbox.guard import guard
 from specahd.search.operators import MUTATIONS, PARENTS
 from specahd.search.prompts import INSTRUCTIONS, MAX_IDEA, render
@@ -28,7 +29,9 @@ MADE = {
     name: instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")) for name in PROBLEMS
 }
 CONTRACTS = {
-    (name, level): problem.contract(level) for name, problem in MADE.items() for level in Level
+    (name, level): contracts(problem.operator)[level]
+    for name, problem in MADE.items()
+    for level in Level
 }
 NEAR_TO_LATER = """\
     gain = distance_matrix[0, unvisited_nodes] - distance_matrix[current_node, unvisited_nodes]
@@ -79,7 +82,9 @@ def shown(contract):
     idea, body = IDEAS[contract.name]
     reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"
     source, idea = parse_reply(reply, contract)
-    return Program(f"{contract.level}-1-0012", contract.level, source, idea, "e2")
+    return Program(
+        f"{contract.level}-1-0012", contract.level, source, idea, "e2", contract=contract.id
+    )
 
 
 def records(contract, coordinates):

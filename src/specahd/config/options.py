@@ -1,12 +1,13 @@
 """Options that several doors share, each with the range it accepts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import MISSING
 
 from specahd.core.errors import ConfigError
+from specahd.core.ranges import one_of, within
 
 LEVELS = ("both", "lower", "upper")
 ACCEPT = ("feasible", "improving")
@@ -160,18 +161,3 @@ def check_workers(executor: Mapping[str, Any]) -> None:
     if not isinstance(workers, int) or isinstance(workers, bool):
         raise ConfigError(f"Expected executor.workers to be an integer, got {workers!r}.")
     within("executor.workers", workers, 1, 64)
-
-
-def within(name: str, value: float, low: float, high: float | None = None) -> None:
-    """Refuse a value outside of [low, high]; ``name`` is the option's."""
-    # Written so that nan is refused too.
-    if value >= low and (high is None or value <= high):
-        return
-    accepted = f"of at least {low}" if high is None else f"in [{low}, {high}]"
-    raise ConfigError(f"Expected {name} {accepted}, got {value}.")
-
-
-def one_of(name: str, value: str, choices: Sequence[str]) -> None:
-    """Refuse a value that is none of the choices."""
-    if value not in choices:
-        raise ConfigError(f"Expected {name} to be one of {', '.join(choices)}, got {value!r}.")

@@ -22,10 +22,9 @@ from specahd.config.options import (
     Search,
     Tiers,
     check_workers,
-    one_of,
-    within,
 )
 from specahd.core.errors import ConfigError
+from specahd.core.ranges import one_of, within
 
 STUDIES = ("routing",)
 DEVICES = ("auto", "cpu", "cuda")

@@ -27,6 +27,8 @@ class Contract:
 
     Parameters
     ----------
+    id
+        Names the contract among those of its problem (``append``, ``customer_groups``).
     level
         Which search evolves it.
     name, arguments
@@ -45,9 +47,11 @@ class Contract:
         ``package.module:name`` of the compiled twin of ``runner``
         (:class:`specahd.routing.compilation.CompiledRunner`), None if there is none.
     vocabulary
-        What the offline proposer composes bodies from.
+        What the offline proposer composes bodies from; None if only language
+        models can write programs for it.
     """
 
+    id: str
     level: Level
     name: str
     arguments: tuple[str, ...]
@@ -55,7 +59,7 @@ class Contract:
     seed: Program
     task: str
     runner: str
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary | None = None
     compiled: str | None = None
 
     @classmethod
@@ -63,11 +67,12 @@ class Contract:
         cls,
         seed: Callable[..., Any],
         *,
+        id: str,
         level: Level,
         idea: str,
         task: str,
         runner: Callable[..., Any],
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
     ) -> "Contract":
         """Read a contract off its seed function."""
@@ -80,8 +85,10 @@ class Contract:
             source=canonical_source(function),
             idea=idea,
             operator="seed",
+            contract=id,
         )
         return cls(
+            id=id,
             level=level,
             name=function.name,
             arguments=tuple(argument.arg for argument in function.args.args),

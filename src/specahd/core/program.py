@@ -1,7 +1,7 @@
 """Generated programs, and the one enumeration of what can become of them."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from specahd.core.syntax import parse
@@ -57,6 +57,8 @@ class Program:
         Identifiers of the programs and skill records that the request carried.
     tier
         How it runs, fixed when it is first measured; None before.
+    contract
+        The ``id`` of the contract that it was written for.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Program:
     parents: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     tier: Tier | None = None
+    contract: str = field(kw_only=True)
 
 
 def canonical_source(function: ast.FunctionDef) -> str:

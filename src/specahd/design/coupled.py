@@ -14,7 +14,7 @@ from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import AnyProblem, contracts
 from specahd.sandbox.executor import Executor
 from specahd.search.base import Policy
 from specahd.search.engine import Engine
@@ -109,12 +109,12 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._upper = problem.contract(Level.UPPER).seed
+        self._upper = problem.operator.selector.contract.seed
         self._repertoire: tuple[Program, ...] = tuple(given[0]) if given else ()
         self._archive = given[1] if given else ResponseArchive(problem.descriptor_names)
         self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
-            level: [problem.contract(level).seed] for level in Level
+            level: [contract.seed] for level, contract in contracts(problem.operator).items()
         }
 
     def rounds(self) -> Iterator[Candidate]:
@@ -180,7 +180,7 @@ class Coupled:
             return 0
         search = LowerSearch(
             number=number,
-            contract=self._problem.contract(Level.LOWER),
+            contract=self._problem.operator.contract,
             policy=self._policies[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
@@ -225,7 +225,7 @@ class Coupled:
     ) -> None:
         search = UpperSearch(
             number=number,
-            contract=self._problem.contract(Level.UPPER),
+            contract=self._problem.operator.selector.contract,
             policy=self._policies[Level.UPPER],
             system=system,
             cases=self._pools["upper_train"],

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from specahd.core.contract import Contract, Reply, Request
+from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
 from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.guidance import guided, learn
@@ -59,6 +60,11 @@ class OfflineProposer:
 
     def _grammar(self, contract: Contract) -> Grammar:
         vocabulary = contract.vocabulary
+        if vocabulary is None:
+            raise ConfigError(
+                f"llm=offline composes programs from a vocabulary, and the contract {contract.id} "
+                "has none; choose a language model."
+            )
         if id(vocabulary) not in self._grammars:
             self._grammars[id(vocabulary)] = Grammar(vocabulary)
         return self._grammars[id(vocabulary)]

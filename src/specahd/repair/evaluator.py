@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.core.program import Outcome, Program, Tier
 from specahd.repair.cases import Case
 from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
-from specahd.repair.system import Penalty, Repair, RepairSystem, fallbacks, repair_case
+from specahd.repair.system import Penalty, Repair, RepairSystem, repair_case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.sandbox.arena import Arena
 from specahd.sandbox.calls import Call, Launch, Limits, Result
@@ -100,8 +100,9 @@ class Evaluator:
         self._cases = cases
         self._limits = limits
         self._tiers = tiers or TierRule()
-        self._contracts = {level: problem.contract(level) for level in Level}
-        contracts = self._contracts.values()
+        self._operator = problem.operator
+        contracts = (self._operator.selector.contract, self._operator.contract)
+        self._contracts = {contract.id: contract for contract in contracts}
         self._sandbox = Sandbox(
             arena,
             [contract.runner for contract in contracts],
@@ -120,7 +121,7 @@ class Evaluator:
         calls = []
         for task in tasks:
             case = self._cases[task.case]
-            inputs = self._problem.rebuild_inputs(case.instance, case.baseline, task.region)
+            inputs = self._operator.inputs(case.instance, case.baseline, task.region)
             calls.append(Call(0, task.case, inputs))
         steps = sum(len(task.region.nodes) for task in tasks)
         session, tier = self._lower(program, calls, steps)
@@ -149,7 +150,7 @@ class Evaluator:
         return self._session([replace(program, tier=tier)], limits), tier
 
     def _compiles(self, program: Program) -> bool:
-        return self._contracts[program.level].compiled is not None
+        return self._contracts[program.contract].compiled is not None
 
     def _response(self, task: RepairTask, result: Result) -> Response:
         case = self._cases[task.case]
@@ -164,7 +165,7 @@ class Evaluator:
             result.output,
             Accept.FEASIBLE,
         )
-        return Response(merge.outcome, case.cost, merge.merged_cost, fallbacks(result))
+        return Response(merge.outcome, case.cost, merge.merged_cost, result.fallbacks)
 
     def expose(self, program: Program, cases: Sequence[int]) -> list[RepairTask]:
         """Return the tasks that an upper program exposes on the baselines of some cases.
@@ -172,15 +173,16 @@ class Evaluator:
         A case on which it fails exposes none.
         """
         tasks = []
+        selector = self._operator.selector
         with self._upper(program) as session:
             for index in cases:
                 case = self._cases[index]
                 result = self._propose(session, index)(
-                    self._problem.propose_inputs(case.instance, case.baseline)
+                    selector.inputs(case.instance, case.baseline)
                 )
                 if result.outcome is not Outcome.OK:
                     continue
-                validation = self._problem.validate(case.instance, case.baseline, result.output)
+                validation = selector.validate(case.instance, case.baseline, result.output)
                 for region in validation.regions:
                     descriptor = self._problem.describe(case.instance, case.baseline, region)
                     key = task_key(case.instance.name, region)
@@ -251,7 +253,7 @@ class Evaluator:
         return self._sandbox.session([self._launch(program) for program in programs], limits)
 
     def _launch(self, program: Program) -> Launch:
-        contract = self._contracts[program.level]
+        contract = self._contracts[program.contract]
         runner = contract.compiled if program.tier is Tier.COMPILED else contract.runner
         if runner is None:
             raise ValueError(f"{program.id} is compiled, but {contract.name} has no compiled loop.")

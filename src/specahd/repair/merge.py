@@ -55,7 +55,7 @@ def checked_merge(
     output
         What the lower runner returned for ``region``: untrusted integer arrays.
     """
-    merged = problem.merge(instance, incumbent, region, output)
+    merged = problem.operator.merge(instance, incumbent, region, output)
     if merged is None:
         return Merge(Outcome.INVALID_OUTPUT, None, False, incumbent, cost)
     violations = problem.check(instance, merged)

@@ -129,13 +129,14 @@ def repair_case(
     """
     watch = _Stopwatch()
     instance, solution, cost = case.instance, case.baseline, case.cost
-    proposal = propose(problem.propose_inputs(instance, solution))
+    operator = problem.operator
+    proposal = propose(operator.selector.inputs(instance, solution))
     watch.lap("propose")
     steps: list[Step] = []
     validation = Validation(0, (), ())
     outcome = proposal.outcome
     if outcome is Outcome.OK:
-        validation = problem.validate(instance, solution, proposal.output)
+        validation = operator.selector.validate(instance, solution, proposal.output)
         outcome = Outcome.OK if validation.regions else Outcome.EMPTY_REGIONS
         watch.lap("validate")
     for region in validation.regions if system.repertoire else ():
@@ -143,7 +144,7 @@ def repair_case(
         watch.lap("describe")
         member = system.router.choose(descriptor)
         watch.lap("route")
-        result = rebuild(member, problem.rebuild_inputs(instance, solution, region))
+        result = rebuild(member, operator.inputs(instance, solution, region))
         watch.lap("rebuild")
         before = cost
         if result.outcome is Outcome.OK:
@@ -164,7 +165,7 @@ def repair_case(
                 before,
                 merged_cost,
                 accepted,
-                fallbacks(result),
+                result.fallbacks,
             )
         )
     return Repair(
@@ -178,13 +179,6 @@ def repair_case(
         tuple(steps),
         watch.seconds,
     )
-
-
-def fallbacks(result: Result) -> int:
-    """Return how many answers of a rebuild were replaced (a runner's last array)."""
-    if result.outcome is not Outcome.OK or not len(result.output) or not result.output[-1].size:
-        return 0
-    return max(0, int(result.output[-1].flat[0]))
 
 
 def mean_improvement(repairs: Sequence[Repair]) -> float:

@@ -48,6 +48,19 @@ def flattened(groups: Any, max_entries: int) -> list[IntArray]:
     return [np.array(lengths, dtype=np.int64), np.array(entries, dtype=np.int64)]
 
 
+def integer(answer: Any) -> int:
+    """Return what a lower program answered, which must be an integer.
+
+    Raises
+    ------
+    InvalidAnswer
+        It is something else, a truth value for example.
+    """
+    if type(answer) is int or isinstance(answer, np.integer):
+        return int(answer)
+    raise InvalidAnswer(f"Expected an integer, got {type(answer).__name__}.")
+
+
 def _is_sequence(group: Any) -> bool:
     return group.ndim == 1 if isinstance(group, np.ndarray) else isinstance(group, list | tuple)
 

@@ -1,12 +1,13 @@
 """The interface of a routing problem: everything that the search needs to know of one.
 
-A problem owns the paper's B, V, Φ, R, M and F. Two sides use it. The *trusted*
-side reads instances, validates, describes, merges, checks and scores. The
-*child* side only runs a program: it sees the instance's ``arrays`` (a shared,
-read-only block) and the ``inputs`` of one call, and returns integer arrays.
+A problem owns the paper's B, Φ and F; each of its repair operators owns R and M,
+and names the selector that owns V. Two sides use them. The *trusted* side reads
+instances, validates, describes, merges, checks and scores. The *child* side only
+runs a program: it sees the instance's ``arrays`` (a shared, read-only block) and
+the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -101,6 +102,60 @@ I = TypeVar("I", bound=Instance)
 S = TypeVar("S")
 
 
+class RegionSelector(Protocol):
+    """One way to choose regions: the upper contract, its inputs, and the validator V."""
+
+    @property
+    def contract(self) -> Contract:
+        """What an upper program must look like."""
+        ...
+
+    def inputs(self, instance: Any, solution: Any) -> tuple[IntArray, ...]:
+        """Return the inputs of one call of the upper runner."""
+        ...
+
+    def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
+        """V: turn what the upper runner returned into disjoint valid regions."""
+        ...
+
+
+class RepairOperator(Protocol):
+    """One way to rebuild a region: the lower contract, its inputs, and the merge M.
+
+    The runners that the contracts name run in the sandbox child; the rest of an
+    operator runs in the trusted process and believes nothing that they return.
+    """
+
+    @property
+    def selector(self) -> RegionSelector:
+        """How regions for this operator are chosen."""
+        ...
+
+    @property
+    def contract(self) -> Contract:
+        """What a lower program must look like."""
+        ...
+
+    def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
+        """Return the inputs of one call of the lower runner."""
+        ...
+
+    def merge(
+        self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
+    ) -> Any | None:
+        """M: put what the lower runner returned in place of the region.
+
+        ``None`` when the output is malformed (u = ⊥). A well-formed output may
+        still give an infeasible solution: F decides.
+        """
+        ...
+
+
+def contracts(operator: RepairOperator) -> dict[Level, Contract]:
+    """Return the contract of each level's programs where this operator is in force."""
+    return {Level.UPPER: operator.selector.contract, Level.LOWER: operator.contract}
+
+
 class Problem(Protocol[I, S]):
     """One routing problem. ``I`` is its instance type, ``S`` its solution type."""
 
@@ -116,15 +171,19 @@ class Problem(Protocol[I, S]):
     """Largest region, in nodes."""
     baseline_name: str
     """The baseline solver B in force."""
-    baselines: Sequence[str]
+    baselines: Collection[str]
     """The baseline solvers that it has."""
     references: Sequence[str]
     """Those of them that are quick enough to run beside any evaluation."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 
-    def contract(self, level: Level) -> Contract:
-        """Return the contract of the programs of one level."""
+    operators: Collection[str]
+    """Names of the repair operators that it offers."""
+
+    @property
+    def operator(self) -> RepairOperator:
+        """The repair operator in force."""
         ...
 
     # Files
@@ -174,22 +233,8 @@ class Problem(Protocol[I, S]):
         """F: return every violation; empty means feasible."""
         ...
 
-    def validate(self, instance: I, solution: S, output: Sequence[IntArray]) -> Validation:
-        """V: turn what the upper runner returned into disjoint valid regions."""
-        ...
-
     def describe(self, instance: I, solution: S, region: Region) -> FloatArray:
         """Φ: return the raw descriptor of a region, one float per name."""
-        ...
-
-    def merge(
-        self, instance: I, solution: S, region: Region, output: Sequence[IntArray]
-    ) -> S | None:
-        """M: put what the lower runner returned in place of the region.
-
-        ``None`` when the output is malformed (u = ⊥). A well-formed output may
-        still give an infeasible solution: F decides.
-        """
         ...
 
     # What the child sees
@@ -200,14 +245,6 @@ class Problem(Protocol[I, S]):
 
     def fill(self, instance: I, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write the instance into its shared block, without a second n x n array."""
-        ...
-
-    def propose_inputs(self, instance: I, solution: S) -> tuple[IntArray, ...]:
-        """Return the inputs of one call of the upper runner."""
-        ...
-
-    def rebuild_inputs(self, instance: I, solution: S, region: Region) -> tuple[IntArray, ...]:
-        """Return the inputs of one call of the lower runner."""
         ...
 
 

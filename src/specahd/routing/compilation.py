@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit, types
 from numba.typed import List
 
+from specahd.core.answer import Answer
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.order import argsort
 
@@ -91,7 +92,7 @@ class CompiledRunner:
         self,
         arguments: Sequence[types.Type],
         answer: types.Type,
-        run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Sequence[IntArray]],
+        run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
     ) -> None:
         self._arguments = tuple(arguments)
         self._answer = answer
@@ -124,7 +125,7 @@ class CompiledRunner:
 
     def __call__(
         self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-    ) -> Sequence[IntArray]:
+    ) -> Answer:
         return self._run(program, arrays, inputs)
 
 

@@ -63,9 +63,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What came of a call; ``output`` is empty unless the outcome is ok."""
+    """What came of a call; ``output`` is empty unless the outcome is ok.
+
+    ``fallbacks`` is how many choices of the program were replaced.
+    """
 
     outcome: Outcome
     output: tuple[IntArray, ...] = ()
     detail: str = ""
     cpu_seconds: float = 0.0
+    fallbacks: int = 0

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Protocol
 
 from numpy.typing import NDArray
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
@@ -24,8 +25,8 @@ from specahd.sandbox.details import describe, one_line
 from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, encode
 
 Arrays = Mapping[str, NDArray[Any]]
-Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
-Bound = Callable[[Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
+Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Answer]
+Bound = Callable[[Arrays, tuple[IntArray, ...]], Answer]
 
 
 class CompilingRunner(Protocol):
@@ -41,7 +42,7 @@ class CompilingRunner(Protocol):
 
     def __call__(
         self, program: Callable[..., Any], arrays: Arrays, inputs: tuple[IntArray, ...]
-    ) -> Sequence[IntArray]:
+    ) -> Answer:
         """Run the translation once."""
         ...
 
@@ -56,6 +57,7 @@ LEAST_SECONDS = 0.001
 """Less CPU time than this is none."""
 
 _CHUNK = 1 << 16
+_NOTHING = Answer()
 
 
 def serve(
@@ -140,12 +142,12 @@ class _Child:
             while call := reader.take():
                 self._send(self._call(call))
 
-    def _launch(self, runners: Mapping[str, Runner]) -> Sequence[IntArray]:
+    def _launch(self, runners: Mapping[str, Runner]) -> Answer:
         for program in self._order["programs"]:
             self._programs.append(
                 _bind(runners[program["runner"]], program["source"], program["name"])
             )
-        return ()
+        return Answer()
 
     def _call(self, call: Frame) -> Frame:
         program = self._programs[call.code]
@@ -156,21 +158,19 @@ class _Child:
             seconds = min(seconds, self._order["total_seconds"] - spent)
         return self._measured(call.number, lambda: program(arrays, call.arrays), seconds)
 
-    def _measured(
-        self, number: int, work: Callable[[], Sequence[IntArray]], seconds: float
-    ) -> Frame:
+    def _measured(self, number: int, work: Callable[[], Answer], seconds: float) -> Frame:
         """Do the work within so much CPU time, and report what came of it."""
         # The process clock moves in ticks of some ms while its timer is armed; this
         # one does not, and there is one thread.
         began = time.thread_time()
         if seconds < LEAST_SECONDS:
             return _reply(Outcome.TIMEOUT, number, 0.0, "no CPU time is left")
-        output: Sequence[IntArray] = ()
+        answer = Answer()
         detail = ""
         try:
             # The default action of SIGPROF ends the process, in a C loop as well.
             signal.setitimer(signal.ITIMER_PROF, seconds)
-            output = work()
+            answer = work()
             outcome = Outcome.OK
         except InvalidAnswer as error:
             outcome, detail = Outcome.INVALID_OUTPUT, one_line(str(error))
@@ -179,7 +179,7 @@ class _Child:
         except BaseException as error:  # noqa: BLE001  a program may raise anything
             outcome, detail = Outcome.CRASHED, describe(error)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        return _reply(outcome, number, time.thread_time() - began, detail, tuple(output))
+        return _reply(outcome, number, time.thread_time() - began, detail, answer)
 
     def _send(self, reply: Frame) -> None:
         try:
@@ -202,7 +202,13 @@ def _reply(
     number: int,
     cpu_seconds: float,
     detail: str,
-    output: tuple[IntArray, ...] = (),
+    answer: Answer = _NOTHING,
 ) -> Frame:
-    code = OUTCOMES.index(outcome)
-    return Frame(code, number, cpu_seconds=cpu_seconds, detail=detail, arrays=output)
+    return Frame(
+        OUTCOMES.index(outcome),
+        number,
+        cpu_seconds=cpu_seconds,
+        detail=detail,
+        arrays=tuple(answer.arrays),
+        fallbacks=answer.fallbacks,
+    )

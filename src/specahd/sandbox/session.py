@@ -139,13 +139,15 @@ class _Child:
         if frame.number != self._received or frame.code >= len(OUTCOMES):
             raise WireError("A reply answers no call.")
         outcome = OUTCOMES[frame.code]
-        if outcome not in _REPLIES or (frame.arrays and outcome is not Outcome.OK):
+        said = frame.arrays or frame.fallbacks
+        if outcome not in _REPLIES or (said and outcome is not Outcome.OK):
             raise WireError("A reply says what none can say.")
         if frame.number == 0:
             self.launch_seconds = frame.cpu_seconds
         else:
             self.cpu_seconds += frame.cpu_seconds
-        return Result(outcome, frame.arrays, one_line(frame.detail), frame.cpu_seconds)
+        detail = one_line(frame.detail)
+        return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
     def end(self) -> Ending:
         self.link.close()

@@ -19,8 +19,9 @@ MAX_FRAME = 16 << 20
 MAX_ARRAYS = 65_536
 MAX_DETAIL = 300
 
-# Magic, detail length, array count, code, call number, instance, CPU seconds, body length.
-_HEADER = struct.Struct("<4sHxxIIIIdQ")
+# Magic, detail length, array count, code, call number, instance, fallbacks, CPU seconds, body
+# length.
+_HEADER = struct.Struct("<4sHxxIIIIIdQ")
 _MAGIC = b"AHD1"
 _LENGTH = np.dtype("<i8")
 
@@ -47,6 +48,8 @@ class Frame:
         Of a reply, one line of at most 300 bytes.
     arrays
         One-dimensional, read-only when decoded.
+    fallbacks
+        Of a reply, how many choices of the program were replaced; below 2**32.
     """
 
     code: int
@@ -55,6 +58,7 @@ class Frame:
     cpu_seconds: float = 0.0
     detail: str = ""
     arrays: tuple[IntArray, ...] = ()
+    fallbacks: int = 0
 
 
 def encode(frame: Frame) -> bytes:
@@ -84,6 +88,7 @@ def encode(frame: Frame) -> bytes:
         frame.code,
         frame.number,
         frame.instance,
+        frame.fallbacks,
         frame.cpu_seconds,
         body,
     )
@@ -111,8 +116,8 @@ class FrameReader:
         """
         if len(self._buffer) < _HEADER.size:
             return None
-        magic, detail, count, code, number, instance, seconds, body = _HEADER.unpack_from(
-            self._buffer
+        magic, detail, count, code, number, instance, fallbacks, seconds, body = (
+            _HEADER.unpack_from(self._buffer)
         )
         if magic != _MAGIC:
             raise WireError("The bytes are no frame.")
@@ -129,7 +134,7 @@ class FrameReader:
         del self._buffer[:end]
         text = _decode_text(content[body - detail :])
         arrays = _decode_arrays(content[: body - detail], count)
-        return Frame(code, number, instance, seconds, text, arrays)
+        return Frame(code, number, instance, seconds, text, arrays, fallbacks)
 
 
 def decode(data: bytes) -> Frame:

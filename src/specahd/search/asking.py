@@ -84,7 +84,7 @@ class Asking:
 def _record(request: Request) -> Mapping[str, Any]:
     """Return what a request says, in plain values."""
     return {
-        "contract": request.contract.name,
+        "contract": request.contract.id,
         "seed": request.seed,
         "level": request.level,
         "round": request.round,

@@ -245,6 +245,7 @@ class Engine:
             operator=request.operator,
             parents=tuple(parent.program.id for parent in request.parents),
             skills=tuple(skill.id for skill in request.skills),
+            contract=request.contract.id,
         )
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
@@ -283,6 +284,7 @@ class Engine:
             {
                 "sample": request.id,
                 "level": request.level,
+                "contract": request.contract.id,
                 "round": request.round,
                 "index": request.index,
                 "operator": request.operator,

@@ -55,10 +55,10 @@ def test_the_child_sees_the_instance(data, name):
 def test_inputs_of_the_runners(data):
     problem = CVRP(max_regions=3, max_size=20)
     tiny = problem.read(data / "tiny.vrp")
-    lengths, values, budget = problem.propose_inputs(tiny, ((1, 3), (2, 4), (5,)))
+    lengths, values, budget = problem.operator.selector.inputs(tiny, ((1, 3), (2, 4), (5,)))
     assert (lengths.tolist(), values.tolist()) == ([2, 2, 1], [1, 3, 2, 4, 5])
     assert budget.tolist() == [3, 20]
-    [customers] = problem.rebuild_inputs(tiny, (), Region((4, 1, 3)))
+    [customers] = problem.operator.inputs(tiny, (), Region((4, 1, 3)))
     assert customers.tolist() == [1, 3, 4]
     assert {array.dtype for array in (lengths, values, budget, customers)} == {np.dtype(np.int64)}
 
@@ -68,9 +68,9 @@ def test_repairing_by_hand(data):
     tiny = problem.read(data / "tiny.vrp")
     solution = ((5,), (4, 1, 2), (3,))
     output = [np.array([3]), np.array([3, 4, 1])]
-    [region] = problem.validate(tiny, solution, output).regions
-    rebuilt = [np.array([1, 2, 0, 3]), np.array([0])]
-    merged = problem.merge(tiny, solution, region, rebuilt)
+    [region] = problem.operator.selector.validate(tiny, solution, output).regions
+    rebuilt = [np.array([1, 2, 0, 3])]
+    merged = problem.operator.merge(tiny, solution, region, rebuilt)
     assert merged == ((5,), (2,), (1, 3), (4,))
     assert problem.check(tiny, merged) == ()
     assert problem.describe(tiny, solution, region).shape == (len(problem.descriptor_names),)

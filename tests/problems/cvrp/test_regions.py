@@ -23,17 +23,17 @@ def ints(*values):
 def test_merge_closes_gaps_and_appends():
     # Sorted customers 2, 4, 5, 7 are local 1 to 4; the second route vanishes.
     region = Region((7, 2, 5, 4))
-    merged = merge(SOLUTION, region, [ints(3, 1, 0, 4, 2), ints(0)])
+    merged = merge(SOLUTION, region, [ints(3, 1, 0, 4, 2)])
     assert merged == ((1, 3), (6, 8), (5, 2), (7, 4))
 
 
 def test_merge_passes_over_empty_rebuilt_routes():
-    merged = merge(SOLUTION, Region((4, 5)), [ints(0, 1, 0, 0, 2), ints(3)])
+    merged = merge(SOLUTION, Region((4, 5)), [ints(0, 1, 0, 0, 2)])
     assert merged == ((1, 2, 3), (6, 7, 8), (4,), (5,))
 
 
 def test_merge_judges_no_coverage():
-    merged = merge(SOLUTION, Region((4, 5)), [ints(1, 1), ints(0)])
+    merged = merge(SOLUTION, Region((4, 5)), [ints(1, 1)])
     assert merged == ((1, 2, 3), (6, 7, 8), (4, 4))
 
 
@@ -41,18 +41,15 @@ def test_merge_judges_no_coverage():
     "output",
     [
         [],
-        [ints(1, 2)],
-        [ints(1, 2), ints()],
-        [ints(1, 2), ints(-1)],
-        [ints(1, 2), ints(0, 0)],
-        [ints(), ints(0)],
-        [ints(1, 3), ints(0)],
-        [ints(1, -1), ints(0)],
-        [ints(1, 2, 1, 2, 1, 2), ints(0)],
-        [np.array([1.0, 2.0]), ints(0)],
-        [ints(1, 2).astype(np.int32), ints(0)],
-        [ints(1, 2).reshape(2, 1), ints(0)],
-        [[1, 2], ints(0)],
+        [ints(1, 2), ints(0)],
+        [ints()],
+        [ints(1, 3)],
+        [ints(1, -1)],
+        [ints(1, 2, 1, 2, 1, 2)],
+        [np.array([1.0, 2.0])],
+        [ints(1, 2).astype(np.int32)],
+        [ints(1, 2).reshape(2, 1)],
+        [[1, 2]],
     ],
 )
 def test_malformed_output_merges_to_nothing(output):
@@ -68,12 +65,12 @@ def test_merging_a_sound_rebuild_is_feasible(data):
     )
     region = Region(tuple(chosen))
     problem = CVRP()
-    [customers] = problem.rebuild_inputs(instance, solution, region)
+    [customers] = problem.operator.inputs(instance, solution, region)
     assert customers.tolist() == sorted(chosen)
     order = data.draw(st.permutations(range(1, len(chosen) + 1)))
     # A route for each: as many separators as there can be.
     route = [index for node in order for index in (node, 0)][:-1]
-    merged = problem.merge(instance, solution, region, [ints(*route), ints(0)])
+    merged = problem.operator.merge(instance, solution, region, [ints(*route)])
     assert check(instance, merged) == ()
 
 

@@ -4,7 +4,11 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.cvrp.contracts import CONTRACTS, select_next_node
+from specahd.problems.cvrp.contracts import select_next_node
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
 
 
 def instance(size, capacity, seed):

@@ -26,7 +26,7 @@ SOLUTION = plan([(1, 4), (2, 6)], [(2, 6), (3, 3)])
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"baseline": "best"}, "Expected a baseline in nearest, unsplit, splitting, got 'best'."),
+        ({"baseline": "best"}, "Expected a baseline in unsplit, nearest, splitting, got 'best'."),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
         ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
@@ -63,18 +63,20 @@ def test_the_child_sees_the_instance(square):
 
 def test_inputs_of_the_runners(square):
     problem = SDVRP(max_regions=3, max_size=20)
-    made = problem.propose_inputs(square, SOLUTION)
+    made = problem.operator.selector.inputs(square, SOLUTION)
     assert [array.tolist() for array in made] == [[2, 2], [1, 2, 2, 3], [4, 6, 6, 3], [3, 20]]
-    [customers] = problem.rebuild_inputs(square, SOLUTION, Region((3, 1)))
+    [customers] = problem.operator.inputs(square, SOLUTION, Region((3, 1)))
     assert customers.tolist() == [1, 3]
     assert {array.dtype for array in (*made, customers)} == {np.dtype(np.int64)}
 
 
 def test_repairing_by_hand(square):
     problem = SDVRP()
-    [region] = problem.validate(square, SOLUTION, [np.array([3]), np.array([3, 2, 3])]).regions
-    rebuilt = [np.array([1, 0, 1, 2]), np.array([10, 0, 2, 3]), np.array([0])]
-    merged = problem.merge(square, SOLUTION, region, rebuilt)
+    [region] = problem.operator.selector.validate(
+        square, SOLUTION, [np.array([3]), np.array([3, 2, 3])]
+    ).regions
+    rebuilt = [np.array([1, 0, 1, 2]), np.array([10, 0, 2, 3])]
+    merged = problem.operator.merge(square, SOLUTION, region, rebuilt)
     assert merged == plan([(1, 4)], [(2, 10)], [(2, 2), (3, 3)])
     assert problem.check(square, merged) == ()
     assert problem.describe(square, SOLUTION, region).shape == (len(problem.descriptor_names),)
@@ -83,8 +85,8 @@ def test_repairing_by_hand(square):
 def test_a_flood_of_stops_merges_to_nothing(square):
     region = Region((2, 3))
     crumbs = np.tile([1, 0], 3_000)
-    output = [crumbs, np.ones_like(crumbs), np.array([0])]
-    assert SDVRP().merge(square, SOLUTION, region, output) is None
+    output = [crumbs, np.ones_like(crumbs)]
+    assert SDVRP().operator.merge(square, SOLUTION, region, output) is None
 
 
 def test_solution_files(square, tmp_path):
@@ -110,14 +112,14 @@ def test_a_plain_solution_delivers_whole_demands(square, tmp_path):
     light = SDVRPInstance("light", square.coords, np.array([0, 4, 9, 3]), 10)
     solution, _ = problem.read_solution(path)
     assert problem.check(light, solution) == ()
-    assert problem.propose_inputs(light, solution)[2].tolist() == [4, 3, 9]
+    assert problem.operator.selector.inputs(light, solution)[2].tolist() == [4, 3, 9]
     written = plan([(1, 4), (3, 3)], [(2, 9)])
     region = Region((1, 2))
     np.testing.assert_array_equal(
         problem.describe(light, solution, region), problem.describe(light, written, region)
     )
-    rebuilt = [np.array([2, 1]), np.array([6, 4]), np.array([0])]
-    merged = problem.merge(light, solution, region, rebuilt)
+    rebuilt = [np.array([2, 1]), np.array([6, 4])]
+    merged = problem.operator.merge(light, solution, region, rebuilt)
     path.write_text(problem.solution_files("x", merged, 1.0)[".sol"])
     assert problem.read_solution(path)[0] == merged
 

@@ -4,8 +4,12 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.sdvrp.contracts import CONTRACTS, select_next_delivery
+from specahd.problems.sdvrp.contracts import select_next_delivery
+from specahd.problems.sdvrp.problem import SDVRP
+from specahd.routing.base import contracts
 from specahd.routing.groups import concatenated, validate_groups
+
+CONTRACTS = contracts(SDVRP().operator)
 
 
 def instance(size, capacity, seed):

@@ -8,7 +8,7 @@ from specahd.problems.tsp.contracts import select_next_node
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.tsp.regions import whole_tour
-from specahd.routing.base import POOLS, Region
+from specahd.routing.base import POOLS, Region, contracts
 from specahd.routing.formats.tsplib import dumps_tour
 from specahd.routing.geometry import Convention, distances
 
@@ -37,7 +37,7 @@ def block(problem, instance):
             "Expected a baseline in nearest, greedy, space_filling, got 'best'.",
         ),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
-        ({"max_size": 3}, "Expected max_size of at least 4, anchors included, got 3."),
+        ({"max_size": 3}, "Expected max_size of at least 4, got 3."),
     ],
 )
 def test_parameters_are_validated_where_born(parameters, message):
@@ -68,9 +68,9 @@ def test_the_child_sees_the_instance(instance):
 
 def test_inputs_of_the_runners():
     problem = TSP(max_regions=2, max_size=20)
-    tour, budget = problem.propose_inputs(SQUARE, (3, 1, 2, 0, 4))
+    tour, budget = problem.operator.selector.inputs(SQUARE, (3, 1, 2, 0, 4))
     assert (tour.tolist(), budget.tolist()) == ([3, 1, 2, 0, 4], [2, 20])
-    [nodes] = problem.rebuild_inputs(SQUARE, (3, 1, 2, 0, 4), Region((4, 3, 1, 2)))
+    [nodes] = problem.operator.inputs(SQUARE, (3, 1, 2, 0, 4), Region((4, 3, 1, 2)))
     # The anchors stay outside, and what is between them does not tell its order.
     assert nodes.tolist() == [4, 1, 3, 2]
     assert {array.dtype for array in (tour, budget, nodes)} == {np.dtype(np.int64)}
@@ -79,9 +79,11 @@ def test_inputs_of_the_runners():
 def test_repairing_by_hand():
     problem = TSP()
     crossed = (0, 1, 3, 2, 4)
-    [region] = problem.validate(SQUARE, crossed, [np.array([4]), np.array([2, 4, 0, 1])]).regions
+    [region] = problem.operator.selector.validate(
+        SQUARE, crossed, [np.array([4]), np.array([2, 4, 0, 1])]
+    ).regions
     assert region == Region((2, 4, 0, 1))
-    merged = problem.merge(SQUARE, crossed, region, [np.array([1, 2]), np.array([0])])
+    merged = problem.operator.merge(SQUARE, crossed, region, [np.array([1, 2])])
     assert merged == (4, 1, 3, 2, 0)
     assert problem.check(SQUARE, merged) == ()
     assert problem.describe(SQUARE, crossed, region).shape == (len(problem.descriptor_names),)
@@ -94,19 +96,19 @@ def test_a_whole_tour_is_rebuilt_as_one_region(size):
     instance = TSPInstance("whole", coords, Convention.EXACT_2D)
     incumbent = tuple(np.random.default_rng(1).permutation(size).tolist())
     region = whole_tour(incumbent)
-    [nodes] = problem.rebuild_inputs(instance, incumbent, region)
+    [nodes] = problem.operator.inputs(instance, incumbent, region)
     assert nodes[0] == nodes[-1] == incumbent[0]
     assert np.isfinite(problem.describe(instance, incumbent, region)).all()
-    output = construct.rebuild(select_next_node, block(problem, instance), [nodes])
-    merged = problem.merge(instance, incumbent, region, output)
+    output = construct.rebuild(select_next_node, block(problem, instance), [nodes]).arrays
+    merged = problem.operator.merge(instance, incumbent, region, output)
     assert problem.check(instance, merged) == ()
     # From node 0, nearest next is the baseline.
     if incumbent[0] == 0:
         assert merged == problem.baseline(instance, "nearest")
     from_zero = whole_tour(tuple(range(size)))
-    inputs = problem.rebuild_inputs(instance, from_zero.nodes[:-1], from_zero)
-    output = construct.rebuild(select_next_node, block(problem, instance), inputs)
-    merged = problem.merge(instance, tuple(range(size)), from_zero, output)
+    inputs = problem.operator.inputs(instance, from_zero.nodes[:-1], from_zero)
+    output = construct.rebuild(select_next_node, block(problem, instance), inputs).arrays
+    merged = problem.operator.merge(instance, tuple(range(size)), from_zero, output)
     assert merged == problem.baseline(instance, "nearest")
 
 
@@ -129,5 +131,5 @@ def test_every_pool_is_generated():
 
 
 def test_the_contracts_name_their_runners():
-    runners = [TSP().contract(level).runner for level in Level]
+    runners = [contracts(TSP().operator)[level].runner for level in Level]
     assert {runner.partition(":")[0] for runner in runners} == {"specahd.problems.tsp.construct"}

@@ -5,11 +5,13 @@ from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
 from specahd.problems.tsp.construct import rebuild
-from specahd.problems.tsp.contracts import CONTRACTS, select_next_node
+from specahd.problems.tsp.contracts import select_next_node
 from specahd.problems.tsp.generator import generate
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
-from specahd.routing.base import Region
+from specahd.routing.base import Region, contracts
+
+CONTRACTS = contracts(TSP().operator)
 
 
 def instance(size, seed):
@@ -64,7 +66,9 @@ def test_upper_samples_propose_valid_runs(size, count, largest):
                 np.array([len(run) for run in runs]),
                 np.array([int(node) for run in runs for node in run]),
             ]
-            found = problem.validate(TSPInstance("x", coords), tuple(route.tolist()), output)
+            found = problem.operator.selector.validate(
+                TSPInstance("x", coords), tuple(route.tolist()), output
+            )
             assert found.rejections == (), source
 
 
@@ -96,8 +100,10 @@ def test_some_sample_repairs_what_the_seed_cannot():
         program = defined(CONTRACTS[Level.LOWER], source)
         total = 0.0
         for region in runs:
-            inputs = problem.rebuild_inputs(case, tour, region)
-            merged = problem.merge(case, tour, region, rebuild(program, arrays, inputs))
+            inputs = problem.operator.inputs(case, tour, region)
+            merged = problem.operator.merge(
+                case, tour, region, rebuild(program, arrays, inputs).arrays
+            )
             assert problem.check(case, merged) == ()
             total += max(0.0, before - problem.cost(case, merged)) / before
         return total / len(runs)

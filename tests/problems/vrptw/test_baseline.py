@@ -55,8 +55,8 @@ def crowded(rng, customers, convention):
         coords,
         np.concatenate(([0], rng.integers(0, 6, customers))),
         13,
-        TimeWindows(ready, due, service),
-        convention,
+        windows=TimeWindows(ready, due, service),
+        convention=convention,
     )
 
 
@@ -105,7 +105,7 @@ def test_all_in_one_place(customers, solve, convention):
     service[0] = 0.0
     # Nobody has a unit of time to lose.
     windows = TimeWindows(np.zeros(customers + 1), np.full(customers + 1, 1.5), service)
-    instance = VRPTWInstance("heap", coords, demands, 10, windows, convention)
+    instance = VRPTWInstance("heap", coords, demands, 10, windows=windows, convention=convention)
     assert check(instance, solve(instance)) == ()
     assert len(solve(instance)) == customers
 
@@ -114,7 +114,13 @@ def test_distances_from_a_matrix():
     matrix = np.array([[0, 3, 4.5], [3, 0, 5], [4.5, 5, 0]])
     windows = TimeWindows(np.array([0, 3.0, 0]), np.array([20, 3.5, 9.5]), np.array([0, 1.0, 1]))
     instance = VRPTWInstance(
-        "matrix", np.zeros((3, 2)), np.array([0, 5, 5]), 10, windows, Convention.EXPLICIT, matrix
+        "matrix",
+        np.zeros((3, 2)),
+        np.array([0, 5, 5]),
+        10,
+        windows=windows,
+        convention=Convention.EXPLICIT,
+        matrix=matrix,
     )
     for solve in QUICK:
         assert check(instance, solve(instance)) == ()

@@ -195,7 +195,7 @@ def test_any_routes(solution):
     windows = TimeWindows(
         np.array([0, 7.0, 0, 10, 0, 20]), np.array([40, 9.0, 15, 12, 30, 21]), np.full(6, 2.0)
     )
-    instance = VRPTWInstance("x", coords, np.array([0, 1, 2, 3, 4, 5]), 6, windows)
+    instance = VRPTWInstance("x", coords, np.array([0, 1, 2, 3, 4, 5]), 6, windows=windows)
     found = Counter(violation.kind for violation in check(instance, solution))
     assert found == reference(instance, solution)
 
@@ -220,7 +220,7 @@ def test_violations_say_what_is_wrong(line):
 
 def test_a_return_after_closing_time(line):
     windows = TimeWindows(line.windows.ready, line.windows.due - [6.0, 0, 0, 0, 0], np.full(5, 5.0))
-    early = VRPTWInstance("early", line.coords, line.demands, 7, windows)
+    early = VRPTWInstance("early", line.coords, line.demands, 7, windows=windows)
     assert [v.detail for v in check(early, ((1,), (2,), (3,), (4,)))] == [
         "Route 3 is back at 95, after 94."
     ]

@@ -14,7 +14,7 @@ from specahd.routing.geometry import Convention, distances
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
         ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
-        ({"convention": "EUC_2D"}, "Expected a convention in dimacs, float, got 'EUC_2D'."),
+        ({"convention": "EUC_2D"}, "Expected convention to be one of dimacs, float, got 'EUC_2D'."),
         ({"customers": 0}, "Expected customers of at least 1, got 0."),
     ],
 )
@@ -77,10 +77,10 @@ def test_first_customers_of_a_file(tmp_path):
 
 def test_inputs_of_the_runners(line):
     problem = VRPTW(max_regions=3, max_size=20)
-    lengths, values, budget = problem.propose_inputs(line, ((1, 3), (2,), (4,)))
+    lengths, values, budget = problem.operator.selector.inputs(line, ((1, 3), (2,), (4,)))
     assert (lengths.tolist(), values.tolist()) == ([2, 1, 1], [1, 3, 2, 4])
     assert budget.tolist() == [3, 20]
-    [customers] = problem.rebuild_inputs(line, (), Region((4, 1, 3)))
+    [customers] = problem.operator.inputs(line, (), Region((4, 1, 3)))
     assert customers.tolist() == [1, 3, 4]
     assert {array.dtype for array in (lengths, values, budget, customers)} == {np.dtype(np.int64)}
 
@@ -88,11 +88,13 @@ def test_inputs_of_the_runners(line):
 def test_repairing_by_hand(line):
     problem = VRPTW()
     solution = ((1, 2), (3,), (4,))
-    [region] = problem.validate(line, solution, [np.array([2]), np.array([3, 2])]).regions
-    merged = problem.merge(line, solution, region, [np.array([1, 2]), np.array([0])])
+    [region] = problem.operator.selector.validate(
+        line, solution, [np.array([2]), np.array([3, 2])]
+    ).regions
+    merged = problem.operator.merge(line, solution, region, [np.array([1, 2])])
     assert merged == ((1,), (4,), (2, 3))
     assert problem.check(line, merged) == ()
-    late = problem.merge(line, solution, region, [np.array([2, 1]), np.array([0])])
+    late = problem.operator.merge(line, solution, region, [np.array([2, 1])])
     assert [violation.kind for violation in problem.check(line, late)] == ["late"]
     assert problem.describe(line, solution, region).shape == (len(problem.descriptor_names),)
 

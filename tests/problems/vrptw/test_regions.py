@@ -27,7 +27,7 @@ def test_merging_everyone_alone_is_feasible(data):
     order = data.draw(st.permutations(range(1, len(chosen) + 1)))
     # A route for each: as many separators as there can be.
     route = np.array([index for node in order for index in (node, 0)][:-1])
-    merged = PROBLEM.merge(INSTANCE, SOLUTION, region, [route, np.array([0])])
+    merged = PROBLEM.operator.merge(INSTANCE, SOLUTION, region, [route])
     assert check(INSTANCE, merged) == ()
 
 
@@ -101,8 +101,10 @@ def test_descriptor_does_not_depend_on_the_unit_of_dimacs():
     tenths = TimeWindows(10 * times.ready, 10 * times.due, 10 * times.service)
     demands = np.array([0, 2, 4, 3])
     # All distances are whole, so that rounding does nothing.
-    plain = VRPTWInstance("x", coords, demands, 10, times, Convention.EUC_2D)
-    dimacs = VRPTWInstance("x", 10 * coords, demands, 10, tenths, Convention.DIMACS)
+    plain = VRPTWInstance("x", coords, demands, 10, windows=times, convention=Convention.EUC_2D)
+    dimacs = VRPTWInstance(
+        "x", 10 * coords, demands, 10, windows=tenths, convention=Convention.DIMACS
+    )
     region = Region((1, 2))
     found = (PROBLEM.describe(instance, ((1, 2), (3,)), region) for instance in (plain, dimacs))
     np.testing.assert_allclose(*found)
@@ -112,6 +114,6 @@ def test_descriptor_does_not_depend_on_the_unit_of_dimacs():
 @pytest.mark.parametrize("closing", [0.0, 9.0])
 def test_descriptor_of_degenerate_regions_is_finite(coords, closing):
     windows = TimeWindows(np.zeros(4), np.full(4, closing), np.zeros(4))
-    instance = VRPTWInstance("heap", coords, np.zeros(4, np.int64), 1, windows)
+    instance = VRPTWInstance("heap", coords, np.zeros(4, np.int64), 1, windows=windows)
     for solution in (((1, 2, 3),), ((1,), (2,), (3,)), ()):
         assert np.isfinite(PROBLEM.describe(instance, solution, Region((1, 3)))).all()

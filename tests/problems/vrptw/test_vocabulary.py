@@ -6,7 +6,11 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.vrptw.contracts import CONTRACTS, select_next_node
+from specahd.problems.vrptw.contracts import select_next_node
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(VRPTW().operator)
 
 
 def instance(size, capacity, seed):

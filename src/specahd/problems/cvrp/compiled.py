@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
@@ -94,7 +95,7 @@ def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
     return route[:length].copy(), fallbacks
 
 
-def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     nodes = np.concatenate(([0], inputs[0]))
     matrix, demands = arrays["distance_matrix"], arrays["demands"]
     if len(nodes) < len(demands):
@@ -103,8 +104,8 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     if fallbacks == _HEAVY:
         raise InvalidAnswer("A customer outweighs an empty vehicle.")
     if fallbacks == _NO_NODE:
-        raise InvalidAnswer("Expected a node, got None.")
-    return [route, np.array([fallbacks], dtype=np.int64)]
+        raise InvalidAnswer("Expected an integer, got NoneType.")
+    return Answer([route], fallbacks)
 
 
 REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)

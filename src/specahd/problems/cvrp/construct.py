@@ -10,58 +10,27 @@ from typing import Any
 
 import numpy as np
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.answers import flattened, views
+from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
 from specahd.routing.local import Waiting, local_distances
+from specahd.routing.vehicles.propose import propose as propose_groups
+
+_NAMES = ("coords", "demands", "capacity", "distance_matrix")
+"""What upper programs see of the instance, in the order of their arguments."""
 
 
 def propose(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
-    """Run an upper program once.
-
-    Parameters
-    ----------
-    program
-        Bears the upper contract.
-    arrays
-        The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
-        (1,) and ``distance_matrix`` (n + 1, n + 1), read-only.
-    inputs
-        The incumbent as lengths of its routes and their customers
-        concatenated, then ``[max_regions, max_size]``.
-
-    Returns
-    -------
-    list of IntArray
-        Lengths of the proposed groups and their entries concatenated;
-        ``[-1]`` and nothing if the answer is no list of sequences.
-
-    Raises
-    ------
-    InvalidAnswer
-        The answer is a flood, far beyond what any instance could use.
-    """
-    lengths, values, (max_regions, max_size) = inputs
-    routes = views(lengths, values)
-    demands = arrays["demands"]
-    with np.errstate(all="ignore"):
-        groups = program(
-            routes,
-            arrays["coords"],
-            demands,
-            int(arrays["capacity"][0]),
-            arrays["distance_matrix"],
-            int(max_regions),
-            int(max_size),
-        )
-    return flattened(groups, max_entries=10 * len(demands) + 1000)
+) -> Answer:
+    """Run an upper program once, as :func:`specahd.routing.vehicles.propose.propose` does."""
+    return propose_groups(program, arrays, inputs, _NAMES)
 
 
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
+) -> Answer:
     """Rebuild one region with a lower program: fresh routes from the depot.
 
     Parameters
@@ -75,10 +44,9 @@ def rebuild(
 
     Returns
     -------
-    list of IntArray
+    Answer
         The routes as indices into ``[depot, *customers]``, with 0 between two
-        routes; and the number of unavailable answers that were replaced by the
-        nearest feasible customer.
+        routes. Unavailable answers are replaced by the nearest feasible customer.
 
     Raises
     ------
@@ -112,9 +80,7 @@ def rebuild(
                 feasible.flags.writeable = False
             answer = program(current, 0, feasible, rest, demands, distances)
             if type(answer) is not int:
-                if not isinstance(answer, np.integer):
-                    raise InvalidAnswer(f"Expected a node, got {type(answer).__name__}.")
-                answer = int(answer)
+                answer = integer(answer)
             if answer == 0 and current != 0:
                 route.append(0)
                 current, rest = 0, capacity
@@ -128,4 +94,4 @@ def rebuild(
             waiting.remove(place)
             rest -= loads[answer]
             current = answer
-    return [np.array(route, dtype=np.int64), np.array([fallbacks], dtype=np.int64)]
+    return Answer([np.array(route, dtype=np.int64)], fallbacks)

@@ -123,27 +123,27 @@ _PROBLEM = (
     "groups of its customers are removed and rebuilt one at a time. "
 )
 
-CONTRACTS: dict[Level, Contract] = {
-    Level.UPPER: Contract.of(
-        generate_customer_groups,
-        level=Level.UPPER,
-        idea="Join routes in order of appearance, up to 1 of the allowed size.",
-        task=_PROBLEM
-        + "Write the function that looks at the instance and its solution and decides WHERE to "
-        "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
-        "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
-        runner=construct.propose,
-        vocabulary=customer_groups.vocabulary(),
-    ),
-    Level.LOWER: Contract.of(
-        select_next_node,
-        level=Level.LOWER,
-        idea="Visit the customer with the least distance from here.",
-        task=_PROBLEM
-        + "Write the function that decides HOW to rebuild a group: it is asked again and again "
-        "for the next customer of the current route.",
-        runner=construct.rebuild,
-        compiled="specahd.problems.cvrp.compiled:REBUILD",
-        vocabulary=next_customer.vocabulary(),
-    ),
-}
+CUSTOMER_GROUPS = Contract.of(
+    generate_customer_groups,
+    id="customer_groups",
+    level=Level.UPPER,
+    idea="Join routes in order of appearance, up to 1 of the allowed size.",
+    task=_PROBLEM
+    + "Write the function that looks at the instance and its solution and decides WHERE to "
+    "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
+    "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
+    runner=construct.propose,
+    vocabulary=customer_groups.vocabulary(),
+)
+APPEND = Contract.of(
+    select_next_node,
+    id="append",
+    level=Level.LOWER,
+    idea="Visit the customer with the least distance from here.",
+    task=_PROBLEM
+    + "Write the function that decides HOW to rebuild a group: it is asked again and again "
+    "for the next customer of the current route.",
+    runner=construct.rebuild,
+    compiled="specahd.problems.cvrp.compiled:REBUILD",
+    vocabulary=next_customer.vocabulary(),
+)

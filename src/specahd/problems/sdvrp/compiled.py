@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.sdvrp.construct import most_stops
 from specahd.routing.base import IntArray
@@ -91,7 +92,7 @@ def _build(programs: Any, distances: Any, residuals: Any, capacity: int, most: i
     return stops[:, :length].copy(), fallbacks
 
 
-def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     nodes = np.concatenate(([0], inputs[0]))
     residuals = arrays["demands"][nodes]
     capacity = int(arrays["capacity"][0])
@@ -102,7 +103,7 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
         raise InvalidAnswer(f"More than {most} stops.")
     if fallbacks == _NO_PAIR:
         raise InvalidAnswer("Expected a customer and a quantity, got None.")
-    return [stops[0].copy(), stops[1].copy(), np.array([fallbacks], dtype=np.int64)]
+    return Answer([stops[0].copy(), stops[1].copy()], fallbacks)
 
 
 REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run)

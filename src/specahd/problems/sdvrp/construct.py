@@ -10,59 +10,27 @@ from typing import Any
 
 import numpy as np
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.answers import flattened, views
+from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
 from specahd.routing.local import Waiting, local_distances
+from specahd.routing.vehicles.propose import propose as propose_groups
+
+_NAMES = ("coords", "demands", "capacity", "distance_matrix")
+"""What upper programs see of the instance, in the order of their arguments."""
 
 
 def propose(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
-    """Run an upper program once.
-
-    Parameters
-    ----------
-    program
-        Bears the upper contract.
-    arrays
-        The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
-        (1,) and ``distance_matrix`` (n + 1, n + 1), read-only.
-    inputs
-        The incumbent as lengths of its routes, their customers concatenated and
-        the quantities beside them, then ``[max_regions, max_size]``.
-
-    Returns
-    -------
-    list of IntArray
-        Lengths of the proposed groups and their entries concatenated;
-        ``[-1]`` and nothing if the answer is no list of sequences.
-
-    Raises
-    ------
-    InvalidAnswer
-        The answer is a flood, far beyond what any instance could use.
-    """
-    lengths, values, quantities, (max_regions, max_size) = inputs
-    demands = arrays["demands"]
-    with np.errstate(all="ignore"):
-        groups = program(
-            views(lengths, values),
-            views(lengths, quantities),
-            arrays["coords"],
-            demands,
-            int(arrays["capacity"][0]),
-            arrays["distance_matrix"],
-            int(max_regions),
-            int(max_size),
-        )
-    # An incumbent may stop at a customer more than once.
-    return flattened(groups, max_entries=10 * (len(demands) + len(values)) + 1000)
+) -> Answer:
+    """Run an upper program once, as :func:`specahd.routing.vehicles.propose.propose` does."""
+    return propose_groups(program, arrays, inputs, _NAMES)
 
 
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
+) -> Answer:
     """Rebuild one region with a lower program: fresh routes from the depot.
 
     Parameters
@@ -76,11 +44,11 @@ def rebuild(
 
     Returns
     -------
-    list of IntArray
+    Answer
         The routes as indices into ``[depot, *customers]``, with 0 between two
-        routes; the quantity delivered at each of these stops, 0 at a 0; and the
-        number of unavailable answers that were replaced: a customer by the
-        nearest that waits and all that fits, a quantity by all that fits.
+        routes; and the quantity delivered at each of these stops, 0 at a 0. Of
+        unavailable answers a customer is replaced by the nearest that waits and
+        all that fits, a quantity by all that fits.
 
     Raises
     ------
@@ -135,11 +103,8 @@ def rebuild(
             current = customer
             if not left[customer]:
                 waiting.remove(place)
-    return [
-        np.array(route, dtype=np.int64),
-        np.array(amounts, dtype=np.int64),
-        np.array([fallbacks], dtype=np.int64),
-    ]
+    stops = [np.array(route, dtype=np.int64), np.array(amounts, dtype=np.int64)]
+    return Answer(stops, fallbacks)
 
 
 def most_stops(customers: int, demand: int, capacity: int) -> int:
@@ -155,11 +120,5 @@ def _pair(answer: Any) -> tuple[int, int]:
     """Return the customer and the quantity; nobody looks at a quantity for the depot."""
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise InvalidAnswer(f"Expected a customer and a quantity, got {type(answer).__name__}.")
-    customer = _integer(answer[0])
-    return customer, _integer(answer[1]) if customer else 0
-
-
-def _integer(answer: Any) -> int:
-    if type(answer) is int or isinstance(answer, np.integer):
-        return int(answer)
-    raise InvalidAnswer(f"Expected an integer, got {type(answer).__name__}.")
+    customer = integer(answer[0])
+    return customer, integer(answer[1]) if customer else 0

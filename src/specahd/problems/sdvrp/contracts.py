@@ -135,27 +135,27 @@ _PROBLEM = (
     "to groups of its customers are removed and rebuilt one group at a time. "
 )
 
-CONTRACTS: dict[Level, Contract] = {
-    Level.UPPER: Contract.of(
-        generate_delivery_groups,
-        level=Level.UPPER,
-        idea="Join routes in order of appearance, up to 1 of the allowed size.",
-        task=_PROBLEM
-        + "Write the function that looks at the instance and its solution and decides WHERE to "
-        "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
-        "saves most, for example neighbouring routes that share customers, cross or overlap.",
-        runner=construct.propose,
-        vocabulary=vocabulary.upper(),
-    ),
-    Level.LOWER: Contract.of(
-        select_next_delivery,
-        level=Level.LOWER,
-        idea="Visit the customer with the least distance from here and leave all that fits.",
-        task=_PROBLEM
-        + "Write the function that decides HOW to rebuild a group: it is asked again and again "
-        "for the next customer of the current route and the quantity delivered there.",
-        runner=construct.rebuild,
-        compiled="specahd.problems.sdvrp.compiled:REBUILD",
-        vocabulary=vocabulary.lower(),
-    ),
-}
+DELIVERY_GROUPS = Contract.of(
+    generate_delivery_groups,
+    id="delivery_groups",
+    level=Level.UPPER,
+    idea="Join routes in order of appearance, up to 1 of the allowed size.",
+    task=_PROBLEM
+    + "Write the function that looks at the instance and its solution and decides WHERE to "
+    "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
+    "saves most, for example neighbouring routes that share customers, cross or overlap.",
+    runner=construct.propose,
+    vocabulary=vocabulary.upper(),
+)
+APPEND = Contract.of(
+    select_next_delivery,
+    id="append",
+    level=Level.LOWER,
+    idea="Visit the customer with the least distance from here and leave all that fits.",
+    task=_PROBLEM
+    + "Write the function that decides HOW to rebuild a group: it is asked again and again "
+    "for the next customer of the current route and the quantity delivered there.",
+    runner=construct.rebuild,
+    compiled="specahd.problems.sdvrp.compiled:REBUILD",
+    vocabulary=vocabulary.lower(),
+)

@@ -64,8 +64,8 @@ def merge(
     Parameters
     ----------
     output
-        ``[route, quantities, fallbacks]`` from untrusted code: local indices
-        with a 0 between routes, a quantity beside each, and one count.
+        ``[route, quantities]`` from untrusted code: local indices with a 0
+        between routes, and a quantity beside each.
     most
         Most stops that are believed.
     """
@@ -82,11 +82,9 @@ def merge(
 
 
 def _routes(region: Region, output: Sequence[IntArray], most: int) -> list[Route] | None:
-    if len(output) != 3 or not all(is_vector(array) for array in output):
+    if len(output) != 2 or not all(is_vector(array) for array in output):
         return None
-    local, amounts, fallbacks = output
-    if fallbacks.size != 1 or fallbacks[0] < 0:
-        return None
+    local, amounts = output
     # There is a separator behind each stop at most.
     if local.size != amounts.size or not 1 <= local.size <= 2 * most:
         return None

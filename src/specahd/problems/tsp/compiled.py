@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
@@ -64,12 +65,12 @@ def _build(programs: Any, distances: Any) -> Any:
     return path, fallbacks
 
 
-def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> list[IntArray]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     [nodes] = inputs
     path, fallbacks = _build(programs, local_distances(arrays["distance_matrix"], nodes))
     if fallbacks == _NO_NODE:
-        raise InvalidAnswer("Expected a node, got None.")
-    return [path, np.array([fallbacks], dtype=np.int64)]
+        raise InvalidAnswer("Expected an integer, got NoneType.")
+    return Answer([path], fallbacks)
 
 
 REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.errors import InvalidAnswer
-from specahd.routing.answers import flattened
+from specahd.core.answer import Answer
+from specahd.routing.answers import flattened, integer
 from specahd.routing.base import IntArray
 from specahd.routing.local import Waiting, local_distances
 
 
 def propose(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
+) -> Answer:
     """Run an upper program once.
 
     Parameters
@@ -33,7 +33,7 @@ def propose(
 
     Returns
     -------
-    list of IntArray
+    Answer
         Lengths of the proposed runs and their entries concatenated; ``[-1]``
         and nothing if the answer is no list of sequences.
 
@@ -53,12 +53,12 @@ def propose(
             int(max_segments),
             int(max_segment_size),
         )
-    return flattened(segments, max_entries=10 * len(route) + 1000)
+    return Answer(flattened(segments, max_entries=10 * len(route) + 1000))
 
 
 def rebuild(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> list[IntArray]:
+) -> Answer:
     """Rebuild one run with a lower program: a path from its start anchor to its end anchor.
 
     Parameters
@@ -73,10 +73,9 @@ def rebuild(
 
     Returns
     -------
-    list of IntArray
+    Answer
         The nodes between the anchors in the order of the path, as indices into
-        the input; and the number of unavailable answers that were replaced by
-        the nearest node.
+        the input. Unavailable answers are replaced by the nearest node.
 
     Raises
     ------
@@ -95,9 +94,7 @@ def rebuild(
             remaining = waiting.array()
             answer = program(current, end, remaining, distances)
             if type(answer) is not int:
-                if not isinstance(answer, np.integer):
-                    raise InvalidAnswer(f"Expected a node, got {type(answer).__name__}.")
-                answer = int(answer)
+                answer = integer(answer)
             place = waiting.place(answer)
             if place < 0:
                 answer = int(remaining[np.argmin(distances[current, remaining])])
@@ -106,4 +103,4 @@ def rebuild(
             path.append(answer)
             waiting.remove(place)
             current = answer
-    return [np.array(path, dtype=np.int64), np.array([fallbacks], dtype=np.int64)]
+    return Answer([np.array(path, dtype=np.int64)], fallbacks)

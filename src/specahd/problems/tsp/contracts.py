@@ -106,27 +106,27 @@ _PROBLEM = (
     "rebuilt one at a time between their two fixed end nodes. "
 )
 
-CONTRACTS: dict[Level, Contract] = {
-    Level.UPPER: Contract.of(
-        select_tsp_segments,
-        level=Level.UPPER,
-        idea="Take runs at even intervals, each 1 of the allowed size.",
-        task=_PROBLEM
-        + "Write the function that looks at the instance and its tour and decides WHERE to repair: "
-        "which runs to rebuild. Good runs are those whose rebuilding saves most, for example where "
-        "the tour crosses itself, leaves near nodes aside or takes long steps.",
-        runner=construct.propose,
-        vocabulary=upper_vocabulary.vocabulary(),
-    ),
-    Level.LOWER: Contract.of(
-        select_next_node,
-        level=Level.LOWER,
-        idea="Visit the city with the least distance from here.",
-        task=_PROBLEM
-        + "Write the function that decides HOW to rebuild a run: it is asked again and again for "
-        "the next node of the path.",
-        runner=construct.rebuild,
-        compiled="specahd.problems.tsp.compiled:REBUILD",
-        vocabulary=lower_vocabulary.vocabulary(),
-    ),
-}
+TOUR_SEGMENTS = Contract.of(
+    select_tsp_segments,
+    id="tour_segments",
+    level=Level.UPPER,
+    idea="Take runs at even intervals, each 1 of the allowed size.",
+    task=_PROBLEM
+    + "Write the function that looks at the instance and its tour and decides WHERE to repair: "
+    "which runs to rebuild. Good runs are those whose rebuilding saves most, for example where "
+    "the tour crosses itself, leaves near nodes aside or takes long steps.",
+    runner=construct.propose,
+    vocabulary=upper_vocabulary.vocabulary(),
+)
+APPEND = Contract.of(
+    select_next_node,
+    id="append",
+    level=Level.LOWER,
+    idea="Visit the city with the least distance from here.",
+    task=_PROBLEM
+    + "Write the function that decides HOW to rebuild a run: it is asked again and again for "
+    "the next node of the path.",
+    runner=construct.rebuild,
+    compiled="specahd.problems.tsp.compiled:REBUILD",
+    vocabulary=lower_vocabulary.vocabulary(),
+)

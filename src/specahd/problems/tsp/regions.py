@@ -107,14 +107,14 @@ def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Sol
     Parameters
     ----------
     output
-        ``[path, fallbacks]`` from untrusted code: the local indices of the nodes
-        between the anchors in their new order, and one count.
+        ``[path]`` from untrusted code: the local indices of the nodes between the
+        anchors in their new order.
     """
-    if len(output) != 2 or not all(is_vector(array) for array in output):
+    if len(output) != 1 or not is_vector(output[0]):
         return None
-    path, fallbacks = output
+    [path] = output
     interior = len(region.nodes) - 2
-    if fallbacks.size != 1 or fallbacks[0] < 0 or path.size != interior:
+    if path.size != interior:
         return None
     if path.min() < 1 or path.max() > interior:
         return None

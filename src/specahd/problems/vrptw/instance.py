@@ -1,30 +1,28 @@
 """VRPTW instances and their files."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import FileError
-from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import solomon, vrplib
 from specahd.routing.formats.vrplib import TIMED, TimeWindows, VRPLIBData
 from specahd.routing.geometry import (
     Convention,
     classical_scaling,
     distances,
-    root_mean_square_radius,
 )
+from specahd.routing.vehicles.instance import VehicleInstance
 
 TENTHS = 10
 """Parts of a file's unit in which a DIMACS instance is held."""
 
 
 @dataclass(frozen=True, eq=False)
-class VRPTWInstance:
-    """One instance: node 0 is the depot, nodes 1 to n are the customers.
+class VRPTWInstance(VehicleInstance):
+    """One instance; every demand is from 0 to ``capacity``.
 
     Travel takes as long as it is far. A vehicle that comes before a window
     opens waits; each customer can be served alone.
@@ -37,44 +35,16 @@ class VRPTWInstance:
 
     Parameters
     ----------
-    name
-        As the file's NAME says.
-    coords
-        Shape (n + 1, 2).
-    demands
-        Shape (n + 1,); 0 at the depot, from 0 to ``capacity`` elsewhere.
-    capacity
-        Of each of any number of vehicles.
     windows
         When service may start and how long it takes, in the unit of distances.
-    convention
-        How distances are measured, as the file says.
-    matrix
-        Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
-    coords_from_scaling
-        Whether the file gave distances only, and ``coords`` resemble them.
     """
 
-    name: str
-    coords: FloatArray
-    demands: IntArray
-    capacity: int
-    windows: TimeWindows
-    convention: Convention = Convention.EUC_2D
-    matrix: FloatArray | None = None
-    coords_from_scaling: bool = False
-    comment: str = ""
+    windows: TimeWindows = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        times = (self.windows.ready, self.windows.due, self.windows.service)
-        for array in (self.coords, self.demands, self.matrix, *times):
-            if array is not None:
-                array.flags.writeable = False
-
-    @property
-    def size(self) -> int:
-        """Number of customers."""
-        return len(self.demands) - 1
+        super().__post_init__()
+        for array in (self.windows.ready, self.windows.due, self.windows.service):
+            array.flags.writeable = False
 
     @property
     def parts(self) -> int:
@@ -83,13 +53,7 @@ class VRPTWInstance:
 
     @property
     def measure(self) -> Convention:
-        """How distances follow from ``coords``."""
         return Convention.FLOOR_2D if self.convention is Convention.DIMACS else self.convention
-
-    @cached_property
-    def spread(self) -> float:
-        """Root mean square distance of all nodes from their centre."""
-        return root_mean_square_radius(self.coords)
 
 
 def read(

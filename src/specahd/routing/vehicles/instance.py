@@ -80,6 +80,11 @@ class VehicleInstance:
         """Number of customers."""
         return len(self.demands) - 1
 
+    @property
+    def measure(self) -> Convention:
+        """How distances follow from ``coords``."""
+        return self.convention
+
     @cached_property
     def spread(self) -> float:
         """Root mean square distance of all nodes from their centre."""

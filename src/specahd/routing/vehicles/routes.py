@@ -23,8 +23,7 @@ def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Sol
     Parameters
     ----------
     output
-        ``[route, fallbacks]`` from untrusted code: local indices with a 0 between
-        routes, and one count.
+        ``[route]`` from untrusted code: local indices with a 0 between routes.
     """
     rebuilt = _routes(region, output)
     if rebuilt is None:
@@ -40,12 +39,12 @@ def merge(solution: Solution, region: Region, output: Sequence[IntArray]) -> Sol
 
 
 def _routes(region: Region, output: Sequence[IntArray]) -> list[tuple[int, ...]] | None:
-    if len(output) != 2 or not all(is_vector(array) for array in output):
+    if len(output) != 1 or not is_vector(output[0]):
         return None
-    local, fallbacks = output
+    [local] = output
     size = len(region.nodes)
     # A route for each customer has 2 * size - 1 entries.
-    if fallbacks.size != 1 or fallbacks[0] < 0 or not 1 <= local.size <= 2 * size + 1:
+    if not 1 <= local.size <= 2 * size + 1:
         return None
     if local.min() < 0 or local.max() > size:
         return None

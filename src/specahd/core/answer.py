@@ -1,0 +1,23 @@
+"""What one call of a generated program gives, as a runner in the sandbox child returns it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """Integer arrays, and how many of the program's choices were replaced.
+
+    Parameters
+    ----------
+    arrays
+        One-dimensional arrays of int64; what they mean is the runner's business.
+    fallbacks
+        How many unavailable choices a deterministic rule replaced, at least 0.
+    """
+
+    arrays: Sequence[NDArray[np.int64]] = ()
+    fallbacks: int = 0

@@ -1,0 +1,55 @@
+"""Rebuild by appending: a run of the tour becomes a new path between its two fixed ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from specahd.core.contract import Contract
+from specahd.problems.tsp import regions
+from specahd.problems.tsp.instance import Solution, TSPInstance
+from specahd.routing.base import IntArray, Region, Validation
+
+
+@dataclass(frozen=True)
+class TourSegments:
+    """Regions that are runs of consecutive nodes of the tour.
+
+    Parameters
+    ----------
+    max_regions, max_size
+        Most runs kept from one proposal, most nodes in each, anchors included.
+    """
+
+    contract: Contract
+    max_regions: int
+    max_size: int
+
+    def inputs(self, instance: TSPInstance, solution: Solution) -> tuple[IntArray, ...]:
+        """Return the nodes of the tour in order, and ``[max_regions, max_size]``."""
+        budget = np.array([self.max_regions, self.max_size], np.int64)
+        return np.array(solution, np.int64), budget
+
+    def validate(
+        self, instance: TSPInstance, solution: Solution, output: Sequence[IntArray]
+    ) -> Validation:
+        return regions.validate(solution, output, self.max_regions, self.max_size)
+
+
+@dataclass(frozen=True)
+class AppendNodes:
+    """A new path between the anchors of a run, one node after the other."""
+
+    selector: TourSegments
+    contract: Contract
+
+    def inputs(
+        self, instance: TSPInstance, solution: Solution, region: Region
+    ) -> tuple[IntArray, ...]:
+        """Return the start anchor, the nodes between in ascending order, and the end anchor."""
+        return (np.array(regions.local_nodes(region), np.int64),)
+
+    def merge(
+        self, instance: TSPInstance, solution: Solution, region: Region, output: Sequence[IntArray]
+    ) -> Solution | None:
+        return regions.merge(solution, region, output)

@@ -1,0 +1,64 @@
+"""What every routing problem here does alike: its options, its baselines, its repair operator."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic
+
+from specahd.core.errors import ConfigError
+from specahd.core.ranges import one_of, within
+from specahd.routing.base import I, RepairOperator, S
+
+Baselines = Mapping[str, Callable[..., Any]]
+Operators = Mapping[str, Callable[[Any], RepairOperator]]
+
+
+class RoutingProblem(Generic[I, S]):
+    """Base of the problems, which add their instances, files, pools and checker.
+
+    Parameters
+    ----------
+    baseline
+        The baseline solver in force, one of ``baselines``.
+    repair
+        The repair operator in force, one of ``operators``.
+    max_regions
+        K, the most regions kept from one proposal, at least 1.
+    max_size
+        Most nodes in a region, at least ``smallest_region``.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range.
+    """
+
+    baselines: Baselines
+    """The baseline solvers by name; :meth:`baseline` calls them."""
+    operators: Operators
+    """By name, what makes a repair operator for a problem with these options."""
+    smallest_region: ClassVar[int] = 2
+    """Fewest nodes of a region: two whose order can change, and what encloses them."""
+
+    def __init__(self, baseline: str, repair: str, max_regions: int, max_size: int) -> None:
+        self.expect_baseline(baseline)
+        one_of("repair", repair, self.operators)
+        within("max_regions", max_regions, 1)
+        within("max_size", max_size, self.smallest_region)
+        self.baseline_name = baseline
+        self.repair = repair
+        self.max_regions = max_regions
+        self.max_size = max_size
+
+    @property
+    def operator(self) -> RepairOperator:
+        return self.operators[self.repair](self)
+
+    def expect_baseline(self, name: str) -> None:
+        """Refuse the name of a baseline solver that this problem does not have.
+
+        Raises
+        ------
+        ConfigError
+            With the names that it has.
+        """
+        if name not in self.baselines:
+            raise ConfigError(f"Expected a baseline in {', '.join(self.baselines)}, got {name!r}.")

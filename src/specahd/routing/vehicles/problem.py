@@ -1,0 +1,76 @@
+"""What CVRP, VRPTW and SDVRP do alike."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.ranges import within
+from specahd.routing.base import I, S
+from specahd.routing.kernels.distances import fill_distance_matrix
+from specahd.routing.problem import RoutingProblem
+
+
+class VehicleProblem(RoutingProblem[I, S]):
+    """A problem of one depot and any number of equal vehicles.
+
+    Parameters
+    ----------
+    baseline
+        The baseline solver in force, one of ``baselines``; None for the first of them.
+    repair
+        The repair operator in force, one of ``operators``.
+    max_regions
+        Most regions kept from one proposal, at least 1.
+    max_size
+        Most customers in a region, at least 2.
+    solver_iterations
+        Of PyVRP, in the baseline that runs it, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range.
+    """
+
+    suffix: str = ".vrp"
+    iterated: ClassVar[str]
+    """The baseline that runs PyVRP: the one that takes ``solver_iterations``."""
+
+    def __init__(
+        self,
+        baseline: str | None = None,
+        repair: str = "append",
+        max_regions: int = 8,
+        max_size: int = 50,
+        solver_iterations: int = 200,
+    ) -> None:
+        super().__init__(baseline or next(iter(self.baselines)), repair, max_regions, max_size)
+        within("solver_iterations", solver_iterations, 1)
+        self.solver_iterations = solver_iterations
+
+    def baseline(self, instance: I, name: str | None = None) -> S:
+        name = self.baseline_name if name is None else name
+        self.expect_baseline(name)
+        options = {"iterations": self.solver_iterations} if name == self.iterated else {}
+        solution: S = self.baselines[name](instance, **options)
+        return solution
+
+    def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+        nodes = instance.size + 1
+        return {
+            "coords": (np.float64, (nodes, 2)),
+            "demands": (np.int64, (nodes,)),
+            "capacity": (np.int64, (1,)),
+            "distance_matrix": (np.float64, (nodes, nodes)),
+        }
+
+    def fill(self, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+        arrays["coords"][:] = instance.coords
+        arrays["demands"][:] = instance.demands
+        arrays["capacity"][:] = instance.capacity
+        if instance.matrix is None:
+            fill_distance_matrix(instance.coords, instance.measure, arrays["distance_matrix"])
+        else:
+            arrays["distance_matrix"][:] = instance.matrix

@@ -1,0 +1,58 @@
+"""What the sandbox child runs for upper programs of vehicle problems.
+
+NumPy and the standard library only, so that a fresh child starts fast. Nothing
+here is trusted: the validator V judges what comes out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.core.answer import Answer
+from specahd.routing.answers import flattened, views
+from specahd.routing.base import IntArray
+
+
+def propose(
+    program: Callable[..., Any],
+    arrays: Mapping[str, Any],
+    inputs: Sequence[IntArray],
+    names: Sequence[str],
+) -> Answer:
+    """Run an upper program once.
+
+    Parameters
+    ----------
+    program
+        Bears an upper contract: it takes the incumbent's columns, the arrays
+        called ``names`` and the two limits.
+    arrays
+        The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
+        (1,), which programs see as a number, ``distance_matrix``
+        (n + 1, n + 1) and what else the problem has, read-only.
+    inputs
+        The incumbent as lengths of its routes and one or more columns of their
+        stops concatenated, then ``[max_regions, max_size]``.
+
+    Returns
+    -------
+    Answer
+        Lengths of the proposed groups and their entries concatenated;
+        ``[-1]`` and nothing if the answer is no list of sequences.
+
+    Raises
+    ------
+    InvalidAnswer
+        The answer is a flood, far beyond what any instance could use.
+    """
+    lengths, *columns, (max_regions, max_size) = inputs
+    instance = [int(arrays[name][0]) if name == "capacity" else arrays[name] for name in names]
+    incumbent = [views(lengths, column) for column in columns]
+    with np.errstate(all="ignore"):
+        groups = program(*incumbent, *instance, int(max_regions), int(max_size))
+    room = len(arrays["demands"])
+    if len(columns) > 1:
+        # An incumbent with quantities may stop at a customer more than once.
+        room += len(columns[0])
+    return Answer(flattened(groups, max_entries=10 * room + 1000))
