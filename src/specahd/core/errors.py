@@ -11,6 +11,7 @@ to mend, or a service that is gone, or a bug of ours.
     │   ├── ConfigError      an option has a value that it cannot have
     │   ├── FileError        a file or folder cannot be used as it is
     │   │   └── CheckpointError  a checkpoint is missing, torn or altered
+    │   ├── NotEnoughMemory  what is asked for does not fit into memory
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
     ├── RunFailed            one sentence for the user; doors exit with status 1
@@ -38,6 +39,10 @@ class FileError(UserError):
 
 class CheckpointError(FileError):
     """A checkpoint is missing, torn or altered."""
+
+
+class NotEnoughMemory(UserError):
+    """What is asked for does not fit into the memory of this machine."""
 
 
 class ServiceError(UserError):
