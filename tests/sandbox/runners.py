@@ -151,6 +151,33 @@ def kill_zygote(arrays, inputs):
     time.sleep(600)
 
 
+def pause(arrays, inputs):
+    time.sleep(inputs[0][1] / 1000)
+
+
+def burn_and_pause(arrays, inputs):
+    end = time.thread_time() + inputs[0][1] / 1000
+    while time.thread_time() < end:
+        pass
+    time.sleep(inputs[0][2] / 1000)
+
+
+def pause_and_leave(arrays, inputs):
+    pause(arrays, inputs)
+    os._exit(0)
+
+
+def claim_a_day(arrays, inputs):
+    """Lie about the time that was used, and have the child forget what it may use in all."""
+    time.thread_time = lambda: 86_400.0
+    frame = sys._getframe()
+    while frame is not None:
+        child = frame.f_locals.get("self")
+        if hasattr(child, "_order"):
+            child._order["total_seconds"] = None
+        frame = frame.f_back
+
+
 def wait_a_little(arrays, inputs):
     time.sleep(0.05)
 
@@ -177,5 +204,9 @@ DEEDS = (
     list_descriptors,
     ignore_signals,
     kill_zygote,
+    pause,
+    burn_and_pause,
+    pause_and_leave,
+    claim_a_day,
     wait_a_little,
 )
