@@ -167,3 +167,50 @@ def test_help_and_configuration_are_shown(folder, question):
     assert done.returncode == 0
     assert "seed" in done.stdout
     assert files(folder) == []
+
+
+STREAMS = """
+import os, sys
+from pathlib import Path
+from specahd.config.door import door
+from specahd.sandbox.keeper import inspect_host
+
+def task(config):
+    sys.stdout.write("told")
+    sys.stderr.write("warned")
+    assert inspect_host()
+    # Whatever is open by now has another number.
+    null = os.stat(os.devnull)
+    closed = [int(digit) for digit in config.pools.dir]
+    assert all(os.path.samestat(os.fstat(number), null) for number in closed)
+    assert sys.stdin.read() == ""
+    Path("done").write_text("")
+
+sys.exit(door(task, "train"))
+"""
+
+
+def test_streams_that_are_closed_lead_nowhere(tmp_path):
+    started = {}
+    for closed in ("0", "1", "2", "01", "02", "12", "012"):
+        folder = tmp_path / closed
+        folder.mkdir()
+        shut = " ".join(f"{number}>&-" for number in closed)
+        options = f"tracking=none hydra.run.dir=. pools.dir=\"'{closed}'\""
+        line = f'"{sys.executable}" -c "$0" {options} {shut}'
+        started[closed] = subprocess.Popen(
+            ["sh", "-c", line, STREAMS],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    for closed, process in started.items():
+        told, warned = process.communicate(timeout=120)
+        assert process.returncode == 0, (closed, warned)
+        assert files(tmp_path / closed) == ["done"]
+        assert (told, warned) == (
+            "" if "1" in closed else "told",
+            "" if "2" in closed else "warned",
+        )

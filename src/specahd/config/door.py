@@ -66,6 +66,7 @@ def door(
     int
         The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
+    _fill_streams()
     register()
     visit = _Visit()
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
@@ -216,6 +217,18 @@ class _Broken(Exception):
 
 
 _VISIT: ContextVar[_Visit] = ContextVar("visit")
+
+
+def _fill_streams() -> None:
+    """Let those of 0, 1 and 2 that are closed lead nowhere, before a file takes their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        # It gets the lowest number that is free, and programs that are started get it too.
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def _guarded(task: Task, visit: _Visit) -> Task:
