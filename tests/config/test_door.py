@@ -21,6 +21,8 @@ def task(config):
         case "write":
             (run_directory() / "journal.jsonl").write_text("{}")
             raise FileError("The disk is full.")
+        case "memory":
+            bytearray(1 << 62)
         case "interrupt":
             raise KeyboardInterrupt
         case "bug":
@@ -112,6 +114,13 @@ def test_sweep_in_the_words_of_the_readme(folder):
     assert [path.parent.name for path in sorted(folder.rglob("done"))] == [
         f"cvrp-{seed}-seed{seed}" for seed in range(3)
     ]
+
+
+def test_want_of_memory_is_one_line_and_status_1(folder):
+    done = enter(folder, "pools.dir=memory")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("There is no memory left")
+    assert files(folder) == []
 
 
 def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
