@@ -219,3 +219,21 @@ def test_a_run_is_brought_into_mlflow_afterwards_and_resumed_by_its_id(whole, tm
         2,
         "nowhere holds no run: it has no config.yaml.\n",
     )
+
+
+def test_a_program_that_slept_has_timed_out_for_good(whole, tmp_path):
+    place, _ = whole
+    shutil.copytree(place / "pools", tmp_path / "pools")
+    sleeping = Path(__file__).parent / "sandbox" / "sleeping.py"
+    command = [sys.executable, str(sleeping), *SMALL, "hydra.run.dir=run"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "run" / "journal.jsonl"
+    while not journal.exists() or journal.read_bytes().count(b'"timeout"') < 2:
+        time.sleep(0.02)
+        assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    complete = journal.read_bytes().rpartition(b"\n")[0]
+    # Nothing sleeps now, and what was measured then is not measured again.
+    call("train", "resume=run", cwd=tmp_path)
+    assert journal.read_bytes().startswith(complete)

@@ -20,6 +20,7 @@ from omegaconf import DictConfig
 from specahd.checkpoint import thaw
 from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
 from specahd.config.door import door, run_directory
+from specahd.core.folders import together, writing
 from specahd.model import checkpoint_problem
 from specahd.repair.cases import given_case, make_cases
 from specahd.repair.merge import Accept
@@ -33,9 +34,14 @@ from specahd.tracking.tables import print_policies, print_summaries
 
 
 def evaluate(config: DictConfig) -> None:
-    """Evaluate one checkpoint on a pool or on one file."""
-    with fetched(config.checkpoint, config.tracking.get("uri")) as directory:
-        checkpoint = thaw(directory)
+    """Evaluate one checkpoint on a pool or on one file; its files appear together at the end."""
+    with together(run_directory()) as draft:
+        _evaluate(config, draft)
+
+
+def _evaluate(config: DictConfig, directory: Path) -> None:
+    with fetched(config.checkpoint, config.tracking.get("uri")) as place:
+        checkpoint = thaw(place)
     problem = checkpoint_problem(checkpoint, config.baseline)
     require_executor(config)
     sandbox = inspect_sandbox(config)
@@ -47,7 +53,6 @@ def evaluate(config: DictConfig) -> None:
     else:
         cases = [given_case(problem, instances[0], Path(config.incumbent))]
     executor = start_executor(config, problem, cases)
-    directory = run_directory()
     try:
         system = checkpoint.system(Accept(config.accept) if config.accept else None)
         progress.on_phase(config.pool or "instance", len(cases))
@@ -67,13 +72,15 @@ def evaluate(config: DictConfig) -> None:
         # The file's own words, which may hold slashes.
         name = re.sub(r"[^\w.+-]", "_", case.instance.name).lstrip(".") or "solution"
         for suffix, text in problem.solution_files(name, repair.solution, repair.cost).items():
-            (directory / f"{name}{suffix}").write_text(text)
+            path = directory / f"{name}{suffix}"
+            with writing(path):
+                path.write_text(text)
     title = config.pool or Path(config.instance).name
     seconds = sum(sum(repair.seconds.values()) for repair in repairs) / max(1, len(repairs))
     print_summaries(
         [summarise(problem, title, cases, rows, problem.references)],
         f"{problem.name}: {config.checkpoint}",
-        [f"one pass took {seconds:.3f} s per instance on average", f"rows: {directory}"],
+        [f"one pass took {seconds:.3f} s per instance on average", f"rows: {run_directory()}"],
     )
     if policies:
         print_policies(policies, f"routing on {len(tasks)} regions of {title}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 
 from specahd.config.door import door, run_directory
-from specahd.core.folders import whole
+from specahd.core.folders import whole, write_whole
 from specahd.reporting.runs import read_runs
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.tracking.lineage import tag_checkpoints
@@ -39,9 +39,7 @@ def _write(summary: Summary, directory: Path) -> None:
         (DRAWING, summary.drawing + "\n"),
         ("metrics.json", summary.metrics),
     ):
-        draft = directory / f".{name}.draft"
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(directory / name)
+        write_whole(directory / name, text)
     with whole(directory / "convergence") as curves:
         for name, text in summary.curves.items():
             (curves / f"{name}.csv").write_text(text, encoding="utf-8")

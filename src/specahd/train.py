@@ -35,9 +35,10 @@ from specahd.core.errors import (
     RunFailed,
     ServiceError,
     TransportError,
+    WriteError,
 )
 from specahd.core.events import Observer
-from specahd.core.folders import short
+from specahd.core.folders import short, together
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
@@ -62,7 +63,7 @@ from specahd.tracking.runs import with_directory
 from specahd.tracking.standing import is_complete
 from specahd.tracking.tables import print_summaries
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 CHECKPOINT = "checkpoint"
 """Where in its directory a run leaves what it learned."""
 
@@ -120,10 +121,11 @@ def train(config: DictConfig) -> None:
     require_executor(config)
     sandbox = inspect_sandbox(config)
     bench = _bench(config, parts.problem, observer)
-    if not repeat:
-        save_config(config, directory)
-    save_sandbox(sandbox, directory)
-    save_machine(directory)
+    with together(directory) as draft:
+        if not repeat:
+            save_config(config, draft)
+        save_sandbox(sandbox, draft)
+        save_machine(draft)
     executor = start_executor(config, parts.problem, bench.cases, _tiers(config))
     try:
         observer.on_start(config.budget.programs, directory)
@@ -137,6 +139,8 @@ def train(config: DictConfig) -> None:
             raise JournalError(
                 _resumable(f"Cannot write to {directory}: {error.strerror}.", directory)
             ) from None
+        if isinstance(error, WriteError):
+            raise JournalError(_resumable(str(error), directory)) from None
         if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
             error.args = (_resumable(str(error) or "Interrupted.", directory),)
         raise

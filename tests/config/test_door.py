@@ -21,6 +21,8 @@ def task(config):
         case "write":
             (run_directory() / "journal.jsonl").write_text("{}")
             raise FileError("The disk is full.")
+        case "memory":
+            bytearray(1 << 62)
         case "interrupt":
             raise KeyboardInterrupt
         case "bug":
@@ -114,6 +116,13 @@ def test_sweep_in_the_words_of_the_readme(folder):
     ]
 
 
+def test_want_of_memory_is_one_line_and_status_1(folder):
+    done = enter(folder, "pools.dir=memory")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("There is no memory left")
+    assert files(folder) == []
+
+
 def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
     done = enter(folder, "pools.dir=even", "-m", "seed=0,1", "hydra.sweep.dir=s")
     assert (done.returncode, done.stderr) == (2, "Odd.\n")
@@ -167,3 +176,50 @@ def test_help_and_configuration_are_shown(folder, question):
     assert done.returncode == 0
     assert "seed" in done.stdout
     assert files(folder) == []
+
+
+STREAMS = """
+import os, sys
+from pathlib import Path
+from specahd.config.door import door
+from specahd.sandbox.keeper import inspect_host
+
+def task(config):
+    sys.stdout.write("told")
+    sys.stderr.write("warned")
+    assert inspect_host()
+    # Whatever is open by now has another number.
+    null = os.stat(os.devnull)
+    closed = [int(digit) for digit in config.pools.dir]
+    assert all(os.path.samestat(os.fstat(number), null) for number in closed)
+    assert sys.stdin.read() == ""
+    Path("done").write_text("")
+
+sys.exit(door(task, "train"))
+"""
+
+
+def test_streams_that_are_closed_lead_nowhere(tmp_path):
+    started = {}
+    for closed in ("0", "1", "2", "01", "02", "12", "012"):
+        folder = tmp_path / closed
+        folder.mkdir()
+        shut = " ".join(f"{number}>&-" for number in closed)
+        options = f"tracking=none hydra.run.dir=. pools.dir=\"'{closed}'\""
+        line = f'"{sys.executable}" -c "$0" {options} {shut}'
+        started[closed] = subprocess.Popen(
+            ["sh", "-c", line, STREAMS],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    for closed, process in started.items():
+        told, warned = process.communicate(timeout=120)
+        assert process.returncode == 0, (closed, warned)
+        assert files(tmp_path / closed) == ["done"]
+        assert (told, warned) == (
+            "" if "1" in closed else "told",
+            "" if "2" in closed else "warned",
+        )

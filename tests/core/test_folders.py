@@ -2,7 +2,8 @@
 
 import pytest
 
-from specahd.core.folders import whole
+from specahd.core.errors import WriteError
+from specahd.core.folders import together, whole, write_whole
 
 
 def test_the_new_takes_the_place_of_the_old(tmp_path):
@@ -26,3 +27,33 @@ def test_a_failure_leaves_the_old_and_no_draft(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert [path.name for path in tmp_path.rglob("*")] == ["folder", "old"]
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "file.json"
+    write_whole(path, "old")
+    write_whole(path, "new")
+    assert path.read_text() == "new"
+    with pytest.raises(WriteError, match=r"Cannot write .*nowhere/file: No such file"):
+        write_whole(tmp_path / "nowhere" / "file", "text")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(WriteError, match=r"Cannot write .*folder: Is a directory"):
+        write_whole(tmp_path / "folder", "text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file.json", "folder"]
+
+
+def test_files_appear_together_or_not_at_all(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    with together(tmp_path) as draft:
+        (draft / "one").write_text("1")
+        write_whole(draft / "two", "2")
+        assert not (tmp_path / "one").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "one", "two"]
+    with pytest.raises(WriteError) as refused, together(tmp_path) as draft:
+        write_whole(draft / "folder" / "three", "3")
+    # The draft's own name would tell nobody anything.
+    assert f"Cannot write {tmp_path}/folder/three:" in str(refused.value)
+    with pytest.raises(KeyboardInterrupt), together(tmp_path) as draft:
+        raise KeyboardInterrupt
+    assert (tmp_path / "one").read_text() == "1"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "one", "two"]

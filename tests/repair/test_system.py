@@ -1,14 +1,17 @@
 """The one-pass pipeline: feasible after any program, and scored as the paper says."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, NotEnoughMemory
 from specahd.core.program import Level, Outcome, Program
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import InfeasibleBaseline, given_case, make_case
+from specahd.repair.cases import InfeasibleBaseline, given_case, make_arena, make_case
 from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.router import Router
 from specahd.repair.system import Penalty, Repair, RepairSystem, Step, repair_case
@@ -174,3 +177,16 @@ def test_a_file_may_hold_the_incumbent(tmp_path):
     path.write_text(PROBLEM.solution_files("x", CASE.baseline[1:], CASE.cost)[".sol"])
     with pytest.raises(FileError, match=r"mine.sol does not solve .*is not visited"):
         given_case(PROBLEM, INSTANCE, path)
+
+
+def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
+    nodes = 1_000_000
+    coords = np.arange(2.0 * nodes).reshape(nodes, 2)
+    huge = replace(INSTANCE, name="huge", coords=coords, demands=np.arange(nodes) % 2)
+    sentence = r"The distance matrix of huge needs 7,450\.6 GiB of memory"
+    with pytest.raises(NotEnoughMemory, match=sentence):
+        make_case(PROBLEM, huge)
+    with pytest.raises(NotEnoughMemory, match=sentence):
+        given_case(PROBLEM, huge, Path("unread.sol"))
+    with pytest.raises(NotEnoughMemory, match=r"2 instances \(huge has the most\) need 7,450\.6"):
+        make_arena(PROBLEM, [CASE, replace(CASE, instance=huge)])

@@ -116,6 +116,47 @@ def list_the_run(text):
 
 
 @refused
+def measure_passwords(text):
+    return Path("/etc/passwd").stat().st_size
+
+
+@refused
+def measure_journal_without_following(text):
+    return os.lstat(text)
+
+
+@refused
+def find_out_whether_the_journal_is_there(text):
+    return raw(439, -100, text.encode(), os.F_OK, 0)
+
+
+@refused
+def find_out_by_the_old_access(text):
+    return raw(21, text.encode(), os.F_OK)
+
+
+@refused
+def measure_by_statx(text):
+    return raw(332, -100, text.encode(), 0, 0x7FF, bytes(256))
+
+
+@refused
+def measure_by_the_old_stat(text):
+    return raw(4, text.encode(), bytes(256))
+
+
+@refused
+def measure_by_a_path_beside_a_descriptor(text):
+    # AT_EMPTY_PATH, as fstat(3) says it, with a path that is not empty.
+    return raw(262, -100, text.encode(), bytes(256), 0x1000)
+
+
+@refused
+def follow_a_link(text):
+    return Path(f"/proc/{os.getppid()}/exe").readlink()
+
+
+@refused
 def read_by_openat2(text):
     how = (ctypes.c_uint64 * 3)()
     return raw(437, -100, text.encode(), ctypes.addressof(how), 24)

@@ -6,6 +6,7 @@ program's process, so these show that the second wall holds without the first.
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import sys
@@ -145,7 +146,7 @@ def list_descriptors(arrays, inputs):
     found = []
     for number in range(1024):
         with contextlib.suppress(OSError):
-            os.fstat(number)
+            fcntl.fcntl(number, fcntl.F_GETFD)
             found.append(number)
     return (np.array(found),)
 
@@ -159,6 +160,33 @@ def ignore_signals(arrays, inputs):
 def kill_zygote(arrays, inputs):
     os.kill(os.getppid(), 9)
     time.sleep(600)
+
+
+def pause(arrays, inputs):
+    time.sleep(inputs[0][1] / 1000)
+
+
+def burn_and_pause(arrays, inputs):
+    end = time.thread_time() + inputs[0][1] / 1000
+    while time.thread_time() < end:
+        pass
+    time.sleep(inputs[0][2] / 1000)
+
+
+def pause_and_leave(arrays, inputs):
+    pause(arrays, inputs)
+    os._exit(0)
+
+
+def claim_a_day(arrays, inputs):
+    """Lie about the time that was used, and have the child forget what it may use in all."""
+    time.thread_time = lambda: 86_400.0
+    frame = sys._getframe()
+    while frame is not None:
+        child = frame.f_locals.get("self")
+        if hasattr(child, "_order"):
+            child._order["total_seconds"] = None
+        frame = frame.f_back
 
 
 def wait_a_little(arrays, inputs):
@@ -188,5 +216,9 @@ DEEDS = (
     list_descriptors,
     ignore_signals,
     kill_zygote,
+    pause,
+    burn_and_pause,
+    pause_and_leave,
+    claim_a_day,
     wait_a_little,
 )

@@ -10,6 +10,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from specahd.core.errors import ConfigError
+from specahd.core.folders import write_whole
 from specahd.repair.cases import Case, make_arena
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.routing.base import AnyProblem
@@ -80,4 +81,4 @@ def inspect_sandbox(config: DictConfig) -> Mapping[str, str]:
 def save_sandbox(status: Mapping[str, str], directory: Path) -> None:
     """Write what :func:`inspect_sandbox` found to ``sandbox.json`` in the directory."""
     text = json.dumps(dict(status), indent=2, sort_keys=True) + "\n"
-    (directory / "sandbox.json").write_text(text, encoding="utf-8")
+    write_whole(directory / "sandbox.json", text)

@@ -1,5 +1,6 @@
 """The one way in: starts Hydra for a door and tells the user in one sentence what to mend."""
 
+import errno
 import functools
 import multiprocessing
 import os
@@ -26,7 +27,7 @@ from specahd.config.schemas import register, validate
 from specahd.config.sentences import REFUSALS, sentence
 from specahd.config.sweeps import check_jobs
 from specahd.core.errors import RunFailed, TransportError, UserError
-from specahd.core.folders import short
+from specahd.core.folders import short, write_whole
 from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
@@ -66,6 +67,7 @@ def door(
     int
         The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
+    _fill_streams()
     register()
     visit = _Visit()
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
@@ -124,9 +126,7 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 def save_config(config: DictConfig, directory: Path) -> Path:
     """Write the resolved configuration to ``config.yaml`` in the directory."""
     path = directory / CONFIG
-    draft = path.with_suffix(".draft")
-    draft.write_text(OmegaConf.to_yaml(OmegaConf.create(resolved(config))), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, OmegaConf.to_yaml(OmegaConf.create(resolved(config))))
     return path
 
 
@@ -218,6 +218,18 @@ class _Broken(Exception):
 _VISIT: ContextVar[_Visit] = ContextVar("visit")
 
 
+def _fill_streams() -> None:
+    """Let those of 0, 1 and 2 that are closed lead nowhere, before a file takes their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        # It gets the lowest number that is free, and programs that are started get it too.
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def _guarded(task: Task, visit: _Visit) -> Task:
     home = os.getpid()
 
@@ -249,6 +261,11 @@ def _end(error: Exception) -> tuple[str, int] | None:
             return str(error), REFUSED
         case RunFailed() | TransportError():
             return str(error), FAILED
+        case MemoryError() | OSError(errno=errno.ENOMEM):
+            return f"There is no memory left: {str(error) or 'Python asked for more'}.", FAILED
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
+            where = "" if error.filename is None else f" {error.filename}"
+            return f"Cannot write{where}: {error.strerror}.", FAILED
         case InstantiationException(__cause__=UserError() as cause):
             # Hydra wraps what the constructor of a `_target_` raised.
             return str(cause), REFUSED

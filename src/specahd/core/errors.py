@@ -10,7 +10,9 @@ to mend, or a service that is gone, or a bug of ours.
     ├── UserError            one sentence for the user; doors exit with status 2
     │   ├── ConfigError      an option has a value that it cannot have
     │   ├── FileError        a file or folder cannot be used as it is
-    │   │   └── CheckpointError  a checkpoint is missing, torn or altered
+    │   │   ├── CheckpointError  a checkpoint is missing, torn or altered
+    │   │   └── WriteError       a file or folder cannot be written: full, read-only
+    │   ├── NotEnoughMemory  what is asked for does not fit into memory
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
     ├── RunFailed            one sentence for the user; doors exit with status 1
@@ -38,6 +40,14 @@ class FileError(UserError):
 
 class CheckpointError(FileError):
     """A checkpoint is missing, torn or altered."""
+
+
+class WriteError(FileError):
+    """A file or folder cannot be written: the disk is full, or only to be read."""
+
+
+class NotEnoughMemory(UserError):
+    """What is asked for does not fit into the memory of this machine."""
 
 
 class ServiceError(UserError):

@@ -1,10 +1,12 @@
-"""Folders that appear whole or not at all, and paths as users are told of them."""
+"""Files and folders that appear whole or not at all, and paths as users are told of them."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from specahd.core.errors import WriteError
 
 
 @contextmanager
@@ -13,20 +15,88 @@ def whole(target: Path) -> Iterator[Path]:
 
     When it does not, the draft is removed and ``target`` is left as it was. One
     process at a time may write a folder: drafts that a killed one left are removed.
+
+    Raises
+    ------
+    WriteError
+        The disk is full, or only to be read.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    for stale in target.parent.glob(f".{target.name}-*"):
-        shutil.rmtree(stale, ignore_errors=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        draft.chmod(0o755)
+    with writing(target), _draft(target.parent, target.name) as draft:
         yield draft
         if target.exists():
             shutil.rmtree(target)
         draft.rename(target)
+
+
+@contextmanager
+def together(target: Path) -> Iterator[Path]:
+    """Yield a draft folder inside of ``target``, whose files move there when the block ends well.
+
+    When it does not, none of them does.
+
+    Raises
+    ------
+    WriteError
+        The disk is full, or only to be read: at the beginning, if that is known by then.
+    """
+    with _draft(target, "new") as draft:
+        try:
+            yield draft
+        except WriteError as error:
+            raise WriteError(str(error).replace(str(draft), str(target))) from error
+        with writing(target):
+            for path in draft.iterdir():
+                path.replace(target / path.name)
+
+
+@contextmanager
+def _draft(folder: Path, name: str) -> Iterator[Path]:
+    """Yield a new folder in another one; what is left of it, or of earlier ones, is removed."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in folder.glob(f".{name}-*"):
+            shutil.rmtree(stale, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder))
+    try:
+        draft.chmod(0o755)
+        yield draft
     finally:
-        # Nothing is left of a draft that was renamed.
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all; one that is there is replaced.
+
+    Raises
+    ------
+    WriteError
+        The disk is full, or only to be read.
+    """
+    draft = path.with_name(f".{path.name}.draft")
+    with writing(path):
+        try:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)
+        except OSError:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Tell in one sentence what the system refuses while a file or folder is written.
+
+    Raises
+    ------
+    WriteError
+        In place of any OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise WriteError(f"Cannot write {path}: {reason}.") from error
 
 
 def short(path: Path) -> Path:

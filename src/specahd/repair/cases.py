@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError, SpecAHDError
+from specahd.core.memory_limit import require_memory
 from specahd.routing.base import AnyProblem
-from specahd.sandbox.arena import Arena
+from specahd.sandbox.arena import Arena, block_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,10 @@ def make_case(problem: AnyProblem, instance: Any) -> Case:
     ------
     InfeasibleBaseline
         F finds a violation.
+    NotEnoughMemory
+        The arrays of the instance would not fit; B was not run.
     """
+    _require_block(problem, [instance])
     solution = problem.baseline(instance)
     violations = problem.check(instance, solution)
     if violations:
@@ -51,7 +55,10 @@ def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
     ------
     FileError
         It cannot be read, or F finds a violation.
+    NotEnoughMemory
+        The arrays of the instance would not fit.
     """
+    _require_block(problem, [instance])
     solution, _ = problem.read_solution(path)
     violations = problem.check(instance, solution)
     if violations:
@@ -71,8 +78,27 @@ def make_cases(
 
 
 def make_arena(problem: AnyProblem, cases: Sequence[Case]) -> Arena:
-    """Put the arrays that programs see into one shared block, case by case."""
+    """Put the arrays that programs see into one shared block, case by case.
+
+    Raises
+    ------
+    NotEnoughMemory
+        The block would not fit; nothing was allocated.
+    """
+    _require_block(problem, [case.instance for case in cases])
     arena = Arena.allocate([problem.layout(case.instance) for case in cases])
     for index, case in enumerate(cases):
         problem.fill(case.instance, arena.writable(index))
     return arena
+
+
+def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
+    """Refuse instances whose arrays would not fit into memory, before one is made."""
+    sizes = [block_size(problem.layout(instance)) for instance in instances]
+    if not sizes:
+        return
+    largest = instances[sizes.index(max(sizes))].name
+    what = f"The distance matrix of {largest} needs"
+    if len(instances) > 1:
+        what = f"The distance matrices of {len(instances)} instances ({largest} has the most) need"
+    require_memory(sum(sizes), what)

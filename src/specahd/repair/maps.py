@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from specahd.core.folders import write_whole
 from specahd.core.journal import dumps
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair
@@ -31,7 +32,7 @@ def write_example(
         "cost_before": repair.baseline_cost,
         "cost_after": repair.cost,
     }
-    (directory / ROUTES).write_text(dumps(example) + "\n", encoding="utf-8")
+    write_whole(directory / ROUTES, dumps(example) + "\n")
 
 
 def _routes(problem: AnyProblem, solution: object) -> list[list[int]]:

@@ -1,11 +1,12 @@
 """Programs over many cases at once, and the rows of a frozen evaluation in plain values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.core.journal import JournalFile
+from specahd.core.folders import write_whole
+from specahd.core.journal import Record, dumps
 from specahd.core.program import Program
 from specahd.repair.cases import Case
 from specahd.repair.responses import RepairTask
@@ -89,20 +90,14 @@ def write_rows(
         for entry, repair in zip(made, repairs, strict=True)
     ]
     # The rows last: where they are, the evaluation is complete.
-    _write_whole(directory / f"{name}-timings.jsonl", timings)
-    _write_whole(directory / f"{name}.jsonl", made)
+    write_records(directory / f"{name}-timings.jsonl", timings)
+    write_records(directory / f"{name}.jsonl", made)
     return made
 
 
-def _write_whole(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write a file of records that appears whole or not at all."""
-    draft = path.with_suffix(".draft")
-    draft.unlink(missing_ok=True)
-    file = JournalFile(draft)
-    for record in records:
-        file.append(record)
-    file.close()
-    draft.replace(path)
+    write_whole(path, "".join(f"{dumps(record)}\n" for record in records))
 
 
 @dataclass(frozen=True, slots=True)

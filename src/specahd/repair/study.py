@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from specahd.core.journal import JournalFile
 from specahd.core.program import Program
 from specahd.core.seeding import generator
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, ResponseTable
+from specahd.repair.rows import write_records
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import FloatArray, IntArray
 from specahd.sandbox.executor import Executor
@@ -58,10 +58,10 @@ def replay(
 
 def write_study(directory: Path, table: ResponseTable) -> None:
     """Write ``study.jsonl``: each region with the outcome and signed cost of every member."""
-    study = JournalFile(directory / "study.jsonl")
+    records = []
     for column, task in enumerate(table.tasks):
         responses = {program: row[column] for program, row in table.rows.items()}
-        study.append(
+        records.append(
             {
                 "task": task.key,
                 "nodes": list(task.region.nodes),
@@ -71,7 +71,7 @@ def write_study(directory: Path, table: ResponseTable) -> None:
                 "outcome": {name: r.outcome for name, r in responses.items()},
             }
         )
-    study.close()
+    write_records(directory / "study.jsonl", records)
 
 
 def signed_costs(table: ResponseTable, programs: Sequence[str]) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.folders import whole
+from specahd.core.folders import whole, writing
 from specahd.core.seeding import generator
 from specahd.routing.base import POOLS, AnyProblem
 
@@ -30,13 +30,16 @@ def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
     ------
     ConfigError
         The pools that are there were made with another seed.
+    WriteError
+        There is none, and the disk is full or only to be read.
     """
     target = directory / problem.name
     if not (target / MANIFEST).exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        with FileLock(directory / f".{problem.name}.lock"):
-            if not (target / MANIFEST).exists():
-                _write(problem, target, seed)
+        with writing(target):
+            directory.mkdir(parents=True, exist_ok=True)
+            with FileLock(directory / f".{problem.name}.lock"):
+                if not (target / MANIFEST).exists():
+                    _write(problem, target, seed)
     made_with = manifest(target)["seed"]
     if made_with != seed:
         raise ConfigError(

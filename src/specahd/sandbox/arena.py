@@ -50,10 +50,8 @@ class Arena:
         for layout in layouts:
             entry: dict[str, list[Any]] = {}
             for name, (scalar, shape) in layout.items():
-                dtype = np.dtype(scalar)
-                entry[name] = [end, dtype.str, list(shape)]
-                size = dtype.itemsize * math.prod(shape)
-                end += -(-size // ALIGNMENT) * ALIGNMENT
+                entry[name] = [end, np.dtype(scalar).str, list(shape)]
+                end += _aligned(scalar, shape)
             directory.append(entry)
         return cls._make(max(end, ALIGNMENT), directory)
 
@@ -125,6 +123,16 @@ class Arena:
             self.fd = -1
             # Unmapped by whoever lets go last: closing it would pull it from under NumPy.
             self._block = None
+
+
+def block_size(layout: Layout) -> int:
+    """Return the bytes that the arrays of an instance take in a block."""
+    return sum(_aligned(scalar, shape) for scalar, shape in layout.values())
+
+
+def _aligned(scalar: type[np.generic], shape: tuple[int, ...]) -> int:
+    size = np.dtype(scalar).itemsize * math.prod(shape)
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def _anonymous_file(size: int) -> int:

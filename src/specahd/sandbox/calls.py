@@ -6,6 +6,11 @@ from specahd.core.program import Outcome
 from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.wire import IntArray
 
+LOAD = 8.0
+"""How much slower than its CPU time an honest program may be: 16 workers on two cores."""
+PAUSE = 0.25
+"""Seconds until a busy machine lets a process run that was asked something."""
+
 
 def patience(cpu_seconds: float) -> float:
     """Return the wall-clock seconds to wait for what may take so much CPU time."""
@@ -21,6 +26,7 @@ class Limits:
     call_seconds
         CPU time of one call. A call also ends after four times that in
         wall-clock time, at least five seconds more, if the program sleeps.
+        :class:`Patience` bounds all calls of a program together.
     total_seconds
         CPU time of the session, over all its calls; None for no bound.
     memory_bytes
@@ -41,6 +47,33 @@ class Limits:
     @property
     def wall_seconds(self) -> float:
         return patience(self.call_seconds)
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long a session still waits for one of its programs, over all calls together.
+
+    Over any n calls in a row it is waited for at most ``LOAD`` times the CPU seconds
+    that they used, ``PAUSE`` seconds for each, and twice ``limit`` seconds: a machine may
+    stop once, a program that sleeps may not do so again and again.
+
+    Parameters
+    ----------
+    limit
+        Wall-clock seconds that one call may take.
+    """
+
+    limit: float
+    stalled: float = 0.0
+
+    def note(self, seconds: float, cpu_seconds: float) -> None:
+        """Take note of a call that was waited for so long and used so much."""
+        self.stalled = max(0.0, self.stalled + seconds - LOAD * cpu_seconds - PAUSE)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the program has stalled for longer than one call may take."""
+        return self.stalled > self.limit
 
 
 @dataclass(frozen=True, slots=True)

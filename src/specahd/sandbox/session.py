@@ -9,13 +9,14 @@ import contextlib
 import json
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.program import Outcome
 from specahd.sandbox.arena import Arena
-from specahd.sandbox.calls import Call, Launch, Limits, Result, patience
+from specahd.sandbox.calls import Call, Launch, Limits, Patience, Result, patience
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
 from specahd.sandbox.details import one_line
 from specahd.sandbox.keeper import Ending, Keeper, ZygoteLost
@@ -37,7 +38,11 @@ _REPLIES = frozenset(
 )
 _LAUNCH_SECONDS = 1.0
 _COMPILE_SECONDS = 60.0
-"""CPU time in which each program of a child must be launched; it counts towards no other limit."""
+"""CPU time in which each program of a child must be launched.
+
+The first time, it counts towards no other limit; later it does, so that programs whose
+child dies again and again cannot have it for every call.
+"""
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 
 
@@ -173,7 +178,8 @@ class Session:
         ]
         self._limits = limits
         self._compiling = compiling
-        self._spent = 0.0
+        self._spent = self._relaunches = 0.0
+        self._patience = [Patience(limits.wall_seconds) for _ in programs]
         self._child: _Child | None = None
         self.launched, self.detail = Outcome.OK, ""
         self._launch()
@@ -214,13 +220,31 @@ class Session:
         self.close()
 
     def _answer(self, calls: Sequence[Call], position: int) -> Result:
+        """Return the result of one call, or why it is not made; note how long it took."""
+        known = self._patience[calls[position].program]
+        if self.launched is Outcome.OK and (reason := self._exhausted(known)):
+            # What a child is at work on by then belongs to no one.
+            if self._child is not None and self._child.outstanding:
+                self.close()
+            return Result(Outcome.TIMEOUT, detail=reason)
+        began, relaunches = time.monotonic(), self._relaunches
+        result = self._ask(calls, position)
+        used = result.cpu_seconds + self._relaunches - relaunches
+        known.note(time.monotonic() - began, used)
+        return result
+
+    def _exhausted(self, known: Patience) -> str | None:
+        if self._left() < LEAST_SECONDS:
+            return "the session's CPU time is spent"
+        return "the session's wall-clock time is spent" if known.lost else None
+
+    def _ask(self, calls: Sequence[Call], position: int) -> Result:
         """Return the result of one call, having sent it and some that follow it."""
         for attempt in (1, 2):
-            if self._child is None:
-                if self.launched is Outcome.OK and self._left() >= LEAST_SECONDS:
-                    self._launch()
-                elif self.launched is Outcome.OK:
-                    return Result(Outcome.TIMEOUT, detail="the session's CPU time is spent")
+            if self._child is None and self.launched is Outcome.OK:
+                self._launch()
+                if self._child is not None:
+                    self._relaunches += self._child.launch_seconds
             if self._child is None:
                 return Result(self.launched, detail=self.detail)
             child = self._child
@@ -291,8 +315,12 @@ class Session:
         return Result(outcome, (), detail, max(0.0, ending.cpu_seconds - known))
 
     def _left(self) -> float:
-        total = self._limits.total_seconds
-        return float("inf") if total is None else total - self._spent
+        if self._limits.total_seconds is None:
+            return float("inf")
+        used = self._spent + self._relaunches
+        # What a child says of itself counts against it, true or not.
+        used += 0.0 if self._child is None else self._child.cpu_seconds
+        return self._limits.total_seconds - used
 
     def _end(self) -> Ending:
         assert self._child is not None

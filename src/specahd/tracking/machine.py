@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from specahd.core.folders import write_whole
+
 MACHINE = "machine.json"
 """Where in its directory a run keeps it."""
 # Those that can change a result or how long it takes.
@@ -17,7 +19,7 @@ _PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "scikit-learn", "ope
 def save_machine(directory: Path) -> None:
     """Write what :func:`inspect_machine` finds to ``machine.json`` in the directory."""
     text = json.dumps(inspect_machine(), indent=2, sort_keys=True) + "\n"
-    (directory / MACHINE).write_text(text, encoding="utf-8")
+    write_whole(directory / MACHINE, text)
 
 
 def inspect_machine() -> Mapping[str, str]:

@@ -1,0 +1,103 @@
+"""How much memory this process can still get, asked before a large block is allocated."""
+
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+from specahd.core.errors import NotEnoughMemory
+
+_SYSTEM = Path("/proc/meminfo")
+_OWN = Path("/proc/self/statm")
+_GROUPS = Path("/proc/self/cgroup")
+_MOUNT = Path("/sys/fs/cgroup")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+_VERSION_2 = ("memory.max", "memory.current", "")
+_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+def require_memory(size: int, what: str) -> None:
+    """Refuse to begin what cannot end well: without it, the kernel would kill the process.
+
+    Parameters
+    ----------
+    size
+        In bytes.
+    what
+        Begins the sentence: ``The distance matrix of X-n101-k25 needs``.
+
+    Raises
+    ------
+    NotEnoughMemory
+        Less is available.
+    """
+    available = available_memory()
+    if available is not None and size > available:
+        raise NotEnoughMemory(
+            f"{what} {_amount(size)} of memory, and {_amount(available)} is available."
+        )
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process can still get; None where the host does not say.
+
+    The least of what the system has (swap included), what the control groups of this
+    process leave, and what its limit of address space leaves.
+    """
+    return min((*_of_system(), *_of_groups(), *_of_limit()), default=None)
+
+
+def _of_system() -> Iterator[int]:
+    facts = _table(_SYSTEM)
+    if "MemAvailable" in facts:
+        yield (facts["MemAvailable"] + facts.get("SwapFree", 0)) * _KIB
+
+
+def _of_limit() -> Iterator[int]:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        pages = _read(_OWN).split()
+        used = int(pages[0]) * resource.getpagesize() if pages else 0
+        yield max(0, limit - used)
+
+
+def _of_groups() -> Iterator[int]:
+    """Yield what each control group around this process leaves, of either version."""
+    for line in _read(_GROUPS).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            root, names = _MOUNT / "memory", _VERSION_1
+        elif not controllers:
+            root, names = _MOUNT, _VERSION_2
+        else:
+            continue
+        folder = root / path.lstrip("/")
+        # Inside a container the path may be the host's: then only the root is there.
+        for place in (folder, *folder.parents):
+            if place.is_relative_to(root):
+                yield from _of_group(place, *names)
+
+
+def _of_group(folder: Path, limit: str, usage: str, prefix: str) -> Iterator[int]:
+    most, used = _read(folder / limit).strip(), _read(folder / usage).strip()
+    if most.isdecimal() and used.isdecimal():
+        facts = _table(folder / "memory.stat")
+        # What was read from files counts as used, and is given back when it is needed.
+        cached = sum(facts.get(f"{prefix}{kind}_file", 0) for kind in ("active", "inactive"))
+        yield max(0, int(most) - int(used) + cached)
+
+
+def _table(path: Path) -> dict[str, int]:
+    """Return the numbers of a file of the kernel, line by line: a name, a number, perhaps kB."""
+    lines = (line.replace(":", " ").split() for line in _read(path).splitlines())
+    return {line[0]: int(line[1]) for line in lines if len(line) > 1 and line[1].isdecimal()}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _amount(size: int) -> str:
+    return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / _MIB:,.1f} MiB"

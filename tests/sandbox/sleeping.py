@@ -1,0 +1,40 @@
+"""A training whose lower programs fall asleep: ``python sleeping.py OPTION …``.
+
+The guard lets no program sleep, so their runner does it for them.
+"""
+
+import functools
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+
+def rebuild(program, arrays, inputs):
+    time.sleep(600)
+
+
+def main():
+    from specahd import train
+    from specahd.config.door import door
+    from specahd.core.program import Level
+    from specahd.problems.cvrp.problem import CVRP
+    from specahd.repair import evaluator
+    from specahd.sandbox import calls
+    from specahd.sandbox.calls import Limits
+
+    def contract(self, level, known=CVRP.contract):
+        own = known(self, level)
+        return replace(own, runner="sleeping:rebuild") if level is Level.LOWER else own
+
+    CVRP.contract = contract
+    here = str(Path(__file__).parent)
+    evaluator.Sandbox = functools.partial(evaluator.Sandbox, path=[here])
+    # Upper programs are awake, and a test does not wait long.
+    Limits.wall_seconds = property(lambda limits: 0.1 if limits.call_seconds == 10 else 60.0)
+    calls.PAUSE = 0.02
+    sys.exit(door(train.train, "train"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Commands on a disk that is full, or only to be read: one sentence, and nothing half-written."""
+
+import os
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from frozen import freeze_seeds
+from test_doors import SMALL, call
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a disk takes root")
+
+INSTANCE = """NAME : tiny
+TYPE : CVRP
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 0 10
+3 10 0
+4 10 10
+DEMAND_SECTION
+1 0
+2 4
+3 4
+4 4
+DEPOT_SECTION
+1
+-1
+EOF
+"""
+REASONS = {"full": "No space left on device", "read-only": "Read-only file system"}
+
+
+@contextmanager
+def disk(folder, kind):
+    """Mount a disk at a folder that takes no byte more; nothing may be written on it."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(folder)]
+    if subprocess.run(mount, check=False).returncode:
+        pytest.skip("this machine mounts no disk")
+    try:
+        (folder / "there").write_bytes(b"x" * 4096)
+        if kind == "read-only":
+            subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        yield
+        # Folders that are empty say nothing, nor do files.
+        written = [
+            path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size
+        ]
+        assert written == ["there"]
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Pools, a checkpoint and an instance."""
+    place = tmp_path_factory.mktemp("place")
+    call("prepare", cwd=place)
+    freeze_seeds("cvrp", place / "checkpoint")
+    (place / "tiny.vrp").write_text(INSTANCE)
+    return place
+
+
+EVALUATE = ["evaluate", "checkpoint=checkpoint", "instance=tiny.vrp"]
+COMMANDS = [
+    ("read-only", ["train", *SMALL, "hydra.run.dir=disk/run"]),
+    ("full", ["train", *SMALL, "hydra.run.dir=disk"]),
+    ("read-only", ["train", *SMALL, "hydra.run.dir=run", "pools.dir=disk/pools"]),
+    ("read-only", [*EVALUATE, "hydra.run.dir=disk"]),
+    ("full", [*EVALUATE, "hydra.run.dir=disk/evaluation"]),
+    ("read-only", ["prepare", "pools.dir=disk/pools"]),
+    ("full", ["prepare", "pools.dir=disk"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "command"), COMMANDS)
+def test_a_command_says_what_it_cannot_write(place, kind, command):
+    folder = place / "disk"
+    with disk(folder, kind):
+        done = call(*command, cwd=place, check=False)
+        assert done.returncode == 2, done.stderr
+        sentences = [line for line in done.stderr.splitlines() if "Cannot" in line]
+        assert len(sentences) == 1, done.stderr
+        assert REASONS[kind] in sentences[0]
+        assert "disk" in sentences[0]
+        assert "Traceback" not in done.stderr
+    folder.rmdir()
+    assert not (place / "run").exists()
