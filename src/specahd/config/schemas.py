@@ -26,6 +26,7 @@ from specahd.config.options import (
     within,
 )
 from specahd.core.errors import ConfigError
+from specahd.core.services import check_services
 
 STUDIES = ("routing",)
 DEVICES = ("auto", "cpu", "cuda")
@@ -64,6 +65,9 @@ class TrainConfig:
         for part in (self.pools, self.budget, self.search, self.limits, self.sandbox, self.tiers):
             part.validate()
         check_workers(self.executor)
+        # Before anything keeps the command line.
+        check_services("llm", self.llm)
+        check_services("memory", self.memory)
 
 
 @dataclass

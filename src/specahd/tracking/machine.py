@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from specahd.core.environment import named
+
 MACHINE = "machine.json"
 """Where in its directory a run keeps it."""
 # Those that can change a result or how long it takes.
@@ -49,7 +51,12 @@ def _git(*arguments: str) -> str:
     """Return what git says of the working directory, nothing if it says no."""
     try:
         answer = subprocess.run(
-            ["git", *arguments], capture_output=True, text=True, timeout=10, check=False
+            ["git", *arguments],
+            capture_output=True,
+            env=named(),
+            text=True,
+            timeout=10,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
