@@ -32,25 +32,27 @@ def masked(text: str, secret: str, piece: int) -> str:
         return text
     size = min(piece, len(key))
     wanted = {spelt[i : i + size] for spelt in (key, key[::-1]) for i in range(len(key) - size + 1)}
+    told = bytearray(len(text))
     for token in (_PLAIN, _ESCAPED):
-        text = _without(text, wanted, size, token)
-    return text
+        for start, end in _places(text, wanted, size, token):
+            told[start:end] = b"\1" * (end - start)
+    if not any(told):
+        return text
+    runs = groupby(range(len(text)), told.__getitem__)
+    rest = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
+    # What stood around a key may be one now.
+    return masked(rest, secret, piece)
 
 
-def _without(text: str, wanted: set[str], size: int, token: re.Pattern[str]) -> str:
+def _places(
+    text: str, wanted: set[str], size: int, token: re.Pattern[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield where what is wanted begins and ends in one spelling of a text."""
     found = list(_letters(text, token))
     letters = "".join(letter for letter, _ in found)
-    told = [False] * len(found)
     for i in range(len(found) - size + 1):
         if letters[i : i + size] in wanted:
-            told[i : i + size] = [True] * size
-    kept, end = [], 0
-    for is_told, run in groupby(range(len(found)), told.__getitem__):
-        if is_told:
-            first, *_, last = run
-            kept.append(text[end : found[first][1][0]])
-            end = found[last][1][1]
-    return MASK.join([*kept, text[end:]])
+            yield found[i][1][0], found[i + size - 1][1][1]
 
 
 def _letters(text: str, token: re.Pattern[str]) -> Iterator[tuple[str, tuple[int, int]]]:
