@@ -12,6 +12,17 @@ settings.load_profile("specahd")
 
 ROOT = Path(__file__).parent.parent
 
+# Fixtures that need torch (the extra `embed`), PostgreSQL, and Chromium; without it they skip.
+EXTRAS = {"tiny_models", "database", "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that ``make test-extras`` runs."""
+    for item in items:
+        if EXTRAS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("extras")
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:

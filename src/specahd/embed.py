@@ -48,7 +48,8 @@ def embed(config: DictConfig) -> None:
         shown = f"[{host}]" if ":" in host else host
         sys.stdout.write(f"Serving at http://{shown}:{port}/v1; stop with Ctrl-C.\n")
         sys.stdout.flush()
-        app.serve(app.make_app(encoders, limits, batching), listener)
+        service = app.make_app(encoders, limits, batching)
+        app.serve(service, listener, config.timeout, config.connections)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ class Server(ThreadingHTTPServer):
     """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
 
     ``answer(prompt, sample)`` gives the text of a good reply. A fault that makes
-    the client wait lasts ``stall`` seconds; ``key``, if set, must be presented.
+    the client wait lasts ``stall`` seconds; ``key``, if set, must be presented. Complaints, and the
+    header ``X-Echo``, repeat it as ``spell(key)``.
     """
 
     daemon_threads = True
@@ -54,7 +55,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(
         self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
-        stall=1.0, wait=1, counts_tokens=True, obeys_stream=True, port=0,
+        stall=1.0, wait=1, counts_tokens=True, obeys_stream=True, port=0, spell=str,
     ):  # fmt: skip
         super().__init__(("127.0.0.1", port), Handler)
         self.answer = answer
@@ -67,6 +68,7 @@ class Server(ThreadingHTTPServer):
         self.wait = wait
         self.counts_tokens = counts_tokens
         self.obeys_stream = obeys_stream
+        self.spell = spell
         self.exchanges = []
         self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
         self.closing = threading.Event()
@@ -187,15 +189,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def _complain(self, deed):
         status, code, words = REFUSALS[deed]
-        presented = self.headers.get("Authorization", "").removeprefix("Bearer ")
         headers = {}
         if deed == "busy for seconds":
             headers["Retry-After"] = str(self.server.wait)
         elif deed == "busy until a date":
             moment = datetime.now(UTC) + timedelta(seconds=self.server.wait)
             headers["Retry-After"] = format_datetime(moment, usegmt=True)
-        error = {"code": code, "type": code, "message": words.format(key=presented)}
+        error = {"code": code, "type": code, "message": words.format(key=self._echo)}
         self._json(status, {"error": error}, headers)
+
+    @property
+    def _echo(self):
+        return self.server.spell(self.headers.get("Authorization", "").removeprefix("Bearer "))
 
     def _json(self, status, value, headers=None):
         self._send(status, "application/json", json.dumps(value).encode(), headers)
@@ -203,6 +208,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, status, kind, body, headers=None, promised=None):
         self.send_response(status)
         self.send_header("Content-Type", kind)
+        self.send_header("X-Echo", " ".join(self._echo.split()))
         self.send_header("Content-Length", str(len(body) if promised is None else promised))
         for name, value in (headers or {}).items():
             self.send_header(name, value)

@@ -3,8 +3,10 @@ from datetime import UTC, datetime
 import pytest
 
 from specahd.core.errors import ConfigError
+from specahd.core.services import host_of
 from specahd.llm.faults import Blocked, Complaint, Unanswered, quoted, retry_after
-from specahd.llm.service import Refusal, Service, host_of
+from specahd.llm.keys import Key
+from specahd.llm.service import Refusal, Service
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SERVICE = Service("model", "host", None)
@@ -71,7 +73,8 @@ def test_the_pause_is_passed_on():
 
 
 def test_foreign_words_are_one_short_line_without_the_key():
-    words = quoted("No\n\x1b[31m sk-1234 \u202e here." + "x" * 500, "sk-1234")
+    key = Key("sk-12345678", "A_KEY")
+    words = quoted("No\n\x1b[31m sk-12345678 \u202e here." + "x" * 500, key)
     assert words.startswith("No [31m *** here.xxx")
     assert len(words) == 200
 

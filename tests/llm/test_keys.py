@@ -64,7 +64,9 @@ def test_what_is_no_key_is_not_repeated(value, tmp_path, monkeypatch):
 def test_a_key_in_place_of_a_variable_is_not_repeated(variable):
     with pytest.raises(ConfigError) as refusal:
         find_key(variable, "host")
-    assert str(refusal.value) == "Expected llm.api_key_env to name an environment variable."
+    assert str(refusal.value) == (
+        "Expected llm.api_key_env to name an environment variable, such as DEEPSEEK_API_KEY."
+    )
 
 
 def test_the_file_is_not_for_other_services(monkeypatch, tmp_path):

@@ -25,6 +25,7 @@ from specahd.config.options import (
 )
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import one_of, within
+from specahd.core.services import check_services
 
 STUDIES = ("routing",)
 DEVICES = ("auto", "cpu", "cuda")
@@ -63,6 +64,9 @@ class TrainConfig:
         for part in (self.pools, self.budget, self.search, self.limits, self.sandbox, self.tiers):
             part.validate()
         check_workers(self.executor)
+        # Before anything keeps the command line.
+        check_services("llm", self.llm)
+        check_services("memory", self.memory)
 
 
 @dataclass
@@ -167,6 +171,8 @@ class EmbedConfig:
     queue: int = 1024
     max_texts: int = 256
     max_characters: int = 32768
+    timeout: float = 30
+    connections: int = 512
 
     def validate(self) -> None:
         """Refuse values out of range, and models that are not described."""
@@ -183,6 +189,8 @@ class EmbedConfig:
         within("wait_ms", self.wait_ms, 0, 1000)
         within("max_texts", self.max_texts, 1, 4096)
         within("max_characters", self.max_characters, 1, 1_000_000)
+        within("timeout", self.timeout, 0.1, 3600)
+        within("connections", self.connections, 1, 65536)
         # Else a request that is allowed could never be answered.
         within("queue", self.queue, self.max_texts)
 

@@ -15,12 +15,13 @@ import openai
 
 from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
+from specahd.core.services import host_of
 from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
 from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
 from specahd.llm.keys import find_key
 from specahd.llm.limits import RateLimiter
 from specahd.llm.patience import Body, Patience, number, plain_options, read_body, seconds_until
-from specahd.llm.service import Refusal, Service, host_of
+from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
 """Seconds within which a service must answer before a run starts."""
@@ -178,7 +179,9 @@ class ChatProposer:
         fresh, cached, output = self._prices
         dollars = (usage.prompt - usage.cached) * fresh + usage.cached * cached
         dollars = (dollars + usage.completion * output) / 1e6
-        return Reply(completion.text, usage.prompt, usage.completion, dollars)
+        # Masked before anyone sees it: what is hashed, written and repeated is one text.
+        text = self._service.reply(completion.text)
+        return Reply(text, usage.prompt, usage.completion, dollars)
 
     def _examine(self, deadline: float) -> None:
         listed: list[str] = []

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from specahd.llm.keys import Key
+
 _PASSING = {408, 409, 425, 429}
 _CREDIT = {
     "1113",  # GLM: the account is in arrears
@@ -38,7 +40,8 @@ _BLOCKED = {
 }
 _NO_CREDIT = re.compile(r"insufficient (balance|credit|quota)|余额不足", re.IGNORECASE)
 _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gives no code
-_LONGEST = 200
+# Characters that are shown of a message, and that are looked at.
+_LONGEST, _READ = 200, 10_000
 
 
 class Unanswered(Exception):
@@ -111,9 +114,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return seconds if seconds > 0 and math.isfinite(seconds) else 0.0
 
 
-def quoted(text: str, secret: str | None = None) -> str:
-    """Return a foreign text as part of a sentence of ours: one short line, without the secret."""
-    if secret:
-        text = text.replace(secret, "***")
+def quoted(text: str, key: Key | None = None) -> str:
+    """Return a foreign text as part of a sentence of ours: one short line, without the key."""
+    text = text[:_READ]
+    if key is not None:
+        text = key.out_of_message(text)
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return f"{line[: _LONGEST - 1]}…" if len(line) > _LONGEST else line.rstrip(".")

@@ -6,12 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.services import check_variable
+from specahd.llm.masking import MASK, masked
 
 KEY_FILE = "SPECAHD_API_KEY_FILE"
 """Environment variable that names a file with one key, for those who keep keys in files."""
 
 _KEYLESS = {"llm": "llm=offline", "memory": "memory=structural"}
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Letters and digits in a row of a key: in a reply, where a word of a program may be one of the
+# key's (sk-no-key-required), and in a message.
+_OF_REPLY, _OF_MESSAGE = 12, 6
 _KEY = re.compile(r"[!-~]+")
 
 
@@ -29,6 +33,15 @@ class Key:
 
     value: str = field(repr=False)
     source: str
+
+    def out_of_reply(self, text: str) -> str:
+        """Return a service's reply without the key, which it may repeat."""
+        return masked(text, self.value, _OF_REPLY)
+
+    def out_of_message(self, text: str) -> str:
+        """Return a service's message without the key, and without a part of it."""
+        # Here even a short one goes: no program is spoilt by it.
+        return masked(text.replace(self.value, MASK), self.value, _OF_MESSAGE)
 
 
 def find_key(variable: str, service: str, group: str = "llm") -> Key:
@@ -51,9 +64,7 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
     FileError
         The file cannot be read.
     """
-    # A key written where its variable's name belongs must not be told back.
-    if not (isinstance(variable, str) and _VARIABLE.fullmatch(variable)):
-        raise ConfigError(f"Expected {group}.api_key_env to name an environment variable.")
+    check_variable(variable, group)
     value, source = os.environ.get(variable, "").strip(), variable
     path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
     if not value and path:

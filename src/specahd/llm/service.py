@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from specahd.core.errors import ConfigError, ServiceError
+from specahd.core.errors import ServiceError
 from specahd.llm.faults import Blocked, Complaint, Unanswered, is_passing, quoted
 from specahd.llm.keys import Key
 
@@ -38,7 +37,11 @@ class Service:
 
     def quoted(self, text: str) -> str:
         """Return the service's words as part of a sentence of ours, without the key."""
-        return quoted(text, self.key.value if self.key else None)
+        return quoted(text, self.key)
+
+    def reply(self, text: str) -> str:
+        """Return what the model says as it may be written down, without the key."""
+        return self.key.out_of_reply(text) if self.key else text
 
     def judge(self, status: int, complaint: Complaint, wait: float = 0.0) -> Exception:
         """Return what a complaint means: Unanswered, Blocked, or a Refusal.
@@ -67,7 +70,7 @@ class Service:
         return Refusal(
             404,
             f"{self.host} has no model {self.model}; set {self.option} to one of its own: "
-            f"{quoted(', '.join(listed))}.",
+            f"{self.quoted(', '.join(listed))}.",
         )
 
     def _remedy(self, status: int, said: str) -> str:
@@ -91,29 +94,3 @@ class Service:
             f"{self.host} rejects the request for {self.model} with status {status}{said}; "
             f"correct {self._group}.options or {self.option}."
         )
-
-
-def host_of(base_url: str, group: str = "llm") -> str:
-    """Return the host of an address, with its port if it names one.
-
-    Parameters
-    ----------
-    group
-        The conf group that holds ``base_url``, for messages.
-
-    Raises
-    ------
-    ConfigError
-        It is no address, or may hold a secret that messages would repeat.
-    """
-    try:
-        parts = urlsplit(base_url if isinstance(base_url, str) else "")
-        sound = parts.scheme in ("http", "https") and parts.hostname and not parts.query
-        if sound and parts.username is None and parts.password is None:
-            return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-    except ValueError:
-        pass
-    raise ConfigError(
-        f"Expected {group}.base_url to be http(s)://HOST[:PORT]/PATH "
-        "without user, password and query."
-    )

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError, ServiceError, TransportError
+from specahd.core.services import host_of
 from specahd.llm.completion import NoReply, read_models, read_object
 from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
 from specahd.llm.keys import find_key
 from specahd.llm.patience import Patience, number, plain_options, read_body, seconds_until
-from specahd.llm.service import Refusal, Service, host_of
+from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
 """Seconds within which a server must answer before a run starts."""

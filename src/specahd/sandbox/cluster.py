@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specahd.core.environment import named, only_named
 from specahd.core.errors import ConfigError
 from specahd.sandbox.arena import Arena, Directory
 from specahd.sandbox.executor import ATTEMPTS, Start, Submission, answer
@@ -305,17 +306,19 @@ def _connect(address: str | None, workers: int, arena_bytes: int) -> Any:
         os.environ.setdefault(name, value)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     if address is None:
-        ray.init(
-            "local",
-            num_cpus=workers,
-            object_store_memory=arena_bytes + _HEADROOM,
-            include_dashboard=False,
-            **options,
-        )
+        with only_named():
+            ray.init(
+                "local",
+                num_cpus=workers,
+                object_store_memory=arena_bytes + _HEADROOM,
+                include_dashboard=False,
+                **options,
+            )
         return ray
     _reach(address)
     try:
-        ray.init(address, **options)
+        with only_named():
+            ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
         raise _refusal(address, str(error)) from error
     return ray
@@ -325,7 +328,9 @@ def _reach(address: str) -> None:
     """Ask for the cluster's state: Ray's own attempts to connect take minutes to fail."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_REACH, check=False)
+        done = subprocess.run(
+            command, capture_output=True, env=named(), text=True, timeout=_REACH, check=False
+        )
     except subprocess.TimeoutExpired:
         raise _refusal(address, f"no answer within {_REACH:.0f} seconds") from None
     if done.returncode != 0:

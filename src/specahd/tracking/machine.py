@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from specahd.core.environment import named
 from specahd.core.folders import write_whole
 
 MACHINE = "machine.json"
@@ -51,7 +52,12 @@ def _git(*arguments: str) -> str:
     """Return what git says of the working directory, nothing if it says no."""
     try:
         answer = subprocess.run(
-            ["git", *arguments], capture_output=True, text=True, timeout=10, check=False
+            ["git", *arguments],
+            capture_output=True,
+            env=named(),
+            text=True,
+            timeout=10,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from specahd.core import journal
 from specahd.core.budget import Spent
+from specahd.core.environment import named
 from specahd.core.errors import JournalError
 from specahd.core.events import Committed, Observer
 from specahd.core.folders import short
@@ -104,6 +105,7 @@ class MLflowObserver(Observer):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=named(),
             bufsize=0,
             # Ctrl-C is for the run, which then says how it ended.
             process_group=0,

@@ -12,9 +12,11 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from specahd.core.errors import ConfigError
 from specahd.memory.serving.batching import Batcher, Batching, QueueFull
+from specahd.memory.serving.connections import BoundedConnection
 from specahd.memory.serving.models import Encoder, Vectors
 from specahd.memory.serving.protocol import (
     ApiError,
@@ -30,6 +32,8 @@ _DRAIN = 300
 _IDLE = 60
 """Seconds of an idle connection: longer than clients keep theirs, else they ask too late."""
 _GONE = 499
+_BODIES = 2
+"""How many of the longest bodies may be in memory while they come; shorter ones, more."""
 
 
 def claim(host: str, port: int) -> socket.socket:
@@ -49,13 +53,28 @@ def claim(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def serve(app: FastAPI, listener: socket.socket) -> None:
-    """Serve until SIGTERM or Ctrl-C; running requests are then answered."""
+def serve(app: FastAPI, listener: socket.socket, timeout: float, connections: int) -> None:
+    """Serve until SIGTERM or Ctrl-C; running requests are then answered.
+
+    Parameters
+    ----------
+    timeout
+        Seconds that a client has for sending a request, and for taking its answer.
+    connections
+        How many may be open.
+    """
+
+    class Connection(BoundedConnection):
+        seconds = timeout
+        most = connections
+
     # uvicorn sends itself the signal again when it is done; that must not end us otherwise.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -95,6 +114,8 @@ class Desk:
     def __init__(self, batchers: Mapping[str, Batcher], limits: Limits) -> None:
         self.batchers = batchers
         self._limits = limits
+        # Bytes of bodies that are not complete.
+        self._held = 0
 
     async def health(self) -> Response:
         """Say how each model fares; 503 if one no longer serves."""
@@ -123,7 +144,12 @@ class Desk:
 
     async def embeddings(self, request: Request) -> Response:
         """Embed the texts of a request."""
-        question, texts = read(await self._body(request), self._limits)
+        try:
+            body = await self._body(request)
+        except ClientDisconnect:
+            return Response(status_code=_GONE)
+        question, texts = read(body, self._limits)
+        del body
         batcher = self._batcher(question.model)
         dimension = batcher.encoder.dimension
         if question.dimensions is not None and not 1 <= question.dimensions <= dimension:
@@ -134,13 +160,24 @@ class Desk:
             return Response(status_code=_GONE)
         return Response(answer(question, *embedded), media_type="application/json")
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, request: Request) -> bytearray:
+        most = self._limits.body
+        too_long = ApiError(413, f"Expected a body of at most {most} bytes.")
+        if int(request.headers.get("content-length", 0)) > most:
+            raise too_long
         body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > self._limits.body:
-                raise ApiError(413, f"Expected a body of at most {self._limits.body} bytes.")
-        return bytes(body)
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                self._held += len(chunk)
+                if len(body) > most:
+                    raise too_long
+                if self._held > _BODIES * most:
+                    message = f"Requests of {self._held} bytes are coming in; ask again later."
+                    raise ApiError(429, message, None, "queue_full", {"Retry-After": "1"})
+        finally:
+            self._held -= len(body)
+        return body
 
     def _batcher(self, name: str) -> Batcher:
         try:

@@ -63,7 +63,7 @@ class Question(BaseModel):
     user: str | None = None
 
 
-def read(body: bytes, limits: Limits) -> tuple[Question, list[str]]:
+def read(body: bytes | bytearray, limits: Limits) -> tuple[Question, list[str]]:
     """Return the request and its texts.
 
     Raises

@@ -1,0 +1,79 @@
+"""What a configuration says of a service: its address, and which variable holds its key.
+
+Neither may be a secret, for configurations are kept, and messages repeat them.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from specahd.core.errors import ConfigError
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# What is not set must look like a name, for it may be a key: DEEPSEEK_API_KEY.
+_UNSET = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+
+
+def check_services(group: str, options: Any) -> None:
+    """Refuse addresses and variables that are none, in a conf group and the groups below it.
+
+    The classes that are made from the group do so too, but not before a sweep is written down.
+
+    Raises
+    ------
+    ConfigError
+        As :func:`check_variable` and :func:`host_of` say.
+    """
+    if not isinstance(options, Mapping):
+        return
+    if options.get("api_key_env") is not None:
+        check_variable(options["api_key_env"], group)
+    if options.get("base_url") is not None:
+        host_of(options["base_url"], group)
+    for name, part in options.items():
+        check_services(f"{group}.{name}", part)
+
+
+def check_variable(variable: object, group: str = "llm") -> None:
+    """Refuse what names no environment variable, without repeating it: it may be a key.
+
+    Raises
+    ------
+    ConfigError
+        It is no name, or one that is not set and does not look like a variable's.
+    """
+    if isinstance(variable, str) and (
+        _UNSET.fullmatch(variable) or (_VARIABLE.fullmatch(variable) and variable in os.environ)
+    ):
+        return
+    raise ConfigError(
+        f"Expected {group}.api_key_env to name an environment variable, such as DEEPSEEK_API_KEY."
+    )
+
+
+def host_of(base_url: object, group: str = "llm") -> str:
+    """Return the host of an address, with its port if it names one.
+
+    Parameters
+    ----------
+    group
+        The conf group that holds ``base_url``, for messages.
+
+    Raises
+    ------
+    ConfigError
+        It is no address, or may hold a secret that messages would repeat.
+    """
+    try:
+        parts = urlsplit(base_url if isinstance(base_url, str) else "")
+        sound = parts.scheme in ("http", "https") and parts.hostname and not parts.query
+        if sound and parts.username is None and parts.password is None:
+            return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    except ValueError:
+        pass
+    raise ConfigError(
+        f"Expected {group}.base_url to be http(s)://HOST[:PORT]/PATH "
+        "without user, password and query."
+    )

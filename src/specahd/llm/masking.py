@@ -1,0 +1,71 @@
+"""Takes a key out of a text, however it is spelt there.
+
+A service that repeats the key may do so in capitals, in pieces, escaped for an address or a
+string, or backwards. What it encrypts or translates is not found: it has the key anyway.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import groupby
+
+MASK = "***"
+
+_SHORTEST = 8
+"""Letters and digits of the shortest secret: local servers take EMPTY and the like for a key."""
+_PLAIN = re.compile(r".", re.DOTALL)
+# A character by its number, or a blank of a string constant; else it stands for itself.
+_ESCAPED = re.compile(
+    r"(?:%(?:25)*|\\+x|\\+u00|&#x0*)([0-9a-f]{2})|&#0*(\d{2,3})|(\\+[abfnrtv])|.",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def masked(text: str, secret: str, piece: int) -> str:
+    """Return a text in which so many letters and digits in a row of a secret do not stand.
+
+    Upper and lower case are one, what stands between letters and digits does not count, nor
+    does it whether they are escaped, nor the direction. A secret of fewer than 8 is none.
+    """
+    key = "".join(letter for letter, _ in _letters(secret, _PLAIN))
+    if len(key) < _SHORTEST:
+        return text
+    size = min(piece, len(key))
+    wanted = {spelt[i : i + size] for spelt in (key, key[::-1]) for i in range(len(key) - size + 1)}
+    told = bytearray(len(text))
+    for token in (_PLAIN, _ESCAPED):
+        for start, end in _places(text, wanted, size, token):
+            told[start:end] = b"\1" * (end - start)
+    if not any(told):
+        return text
+    runs = groupby(range(len(text)), told.__getitem__)
+    rest = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
+    # What stood around a key may be one now.
+    return masked(rest, secret, piece)
+
+
+def _places(
+    text: str, wanted: set[str], size: int, token: re.Pattern[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield where what is wanted begins and ends in one spelling of a text."""
+    found = list(_letters(text, token))
+    letters = "".join(letter for letter, _ in found)
+    for i in range(len(found) - size + 1):
+        if letters[i : i + size] in wanted:
+            yield found[i][1][0], found[i + size - 1][1][1]
+
+
+def _letters(text: str, token: re.Pattern[str]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the letters and digits of a text in one spelling, each with where it stands."""
+    for match in token.finditer(text):
+        for letter in unicodedata.normalize("NFKC", _read(match)).casefold():
+            if letter.isalnum():
+                yield letter, match.span()
+
+
+def _read(match: re.Match[str]) -> str:
+    if match.lastindex is None:
+        return match[0]
+    if match.lastindex == 3:
+        return ""
+    return chr(int(match[match.lastindex], 16 if match.lastindex == 1 else 10))
