@@ -187,7 +187,7 @@ def _simple(key: str) -> bool:
 
 def _fits(value: Any, shape: Shape) -> bool:
     """Say whether a value has a shape without parts."""
-    if shape is Any:
+    if shape in (Any, object):
         return True
     if shape is None or shape is type(None):
         return value is None
