@@ -23,6 +23,7 @@ from specahd.tracking.book import without_password
 from specahd.tracking.delivery import POOLS, Undelivered
 from specahd.tracking.mark import sole
 from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.records import check_records
 
 
 def track(config: DictConfig) -> None:
@@ -34,6 +35,7 @@ def track(config: DictConfig) -> None:
     tickets = {"budget": {"programs": int}}
     if misfit(saved, tickets) is not None:
         raise FileError(f"{directory / CONFIG} is not the configuration of a run.")
+    check_records(directory)
     tracker = instantiate(_tracking(config, saved, directory / CONFIG))
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
