@@ -176,7 +176,7 @@ def _table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
         # Indices and encodings too.
         table.validate(full=True)
         reason = reason or next(filter(None, map(_content, table.column_names, table.columns)), "")
-    except (pa.ArrowException, OSError, ValueError):
+    except (pa.ArrowException, OSError, ValueError, KeyError):
         reason = "it is no Parquet file"
     if reason:
         raise CheckpointError(f"{path} is not an archive's: {reason}.")
