@@ -22,7 +22,6 @@ _SAMPLE: Shape = {
     "source": str | None,
     "reply": str,
 }
-_ROW: Shape = {"status": str, "improvement": float, "baseline_cost": float, "cost": float}
 _ROUTES: Shape = {
     "instance": str,
     "coords": [[float]],
@@ -47,12 +46,18 @@ def check_records(directory: Path) -> None:
         ("wal.jsonl", {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
         ("timings.jsonl", _of_timings),
         ("prompts.jsonl", {"sample": NAME, "prompt": str}),
-        ("selection.jsonl", _ROW),
-        ("validation.jsonl", _ROW),
+        ("selection.jsonl", row_shape),
+        ("validation.jsonl", row_shape),
         ("routes.json", _ROUTES),
     ):
         for _ in journal.read(directory / name, shape):
             pass
+
+
+def row_shape(record: Mapping[str, Any]) -> Shape:
+    """Return what a row of a pool must be; of a failed instance only that it failed."""
+    measures = ("improvement", "baseline_cost", "cost") if record.get("status") == "ok" else ()
+    return {"status": str, **dict.fromkeys(measures, float)}
 
 
 def _of_journal(record: Mapping[str, Any]) -> Shape:

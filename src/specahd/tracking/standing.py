@@ -11,11 +11,11 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, check_plain, content, misfit, parse_yaml
+from specahd.core.plain import check_plain, content, misfit, parse_yaml
+from specahd.tracking.records import row_shape
 
 POOLS = ("selection", "validation")
 _MEASURES = ("improvement", "baseline_cost", "cost")
-_ROW: Shape = {"status": str, **dict.fromkeys(_MEASURES, float)}
 _LIMIT = 1 << 20
 # What enters into no result, or is the seed's own.
 _OWN = (
@@ -118,7 +118,7 @@ def _read(directory: Path) -> Job:
 def _measures(directory: Path) -> dict[str, float]:
     measures = {}
     for pool in POOLS:
-        written = journal.read(directory / f"{pool}.jsonl", _ROW)
+        written = journal.read(directory / f"{pool}.jsonl", row_shape)
         rows = [row for row in written if row["status"] == "ok"]
         for name in _MEASURES:
             if rows:
