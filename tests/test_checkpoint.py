@@ -102,5 +102,5 @@ def test_sources_are_guarded_again():
         CONTRACTS[Level.UPPER].seed, source="import os\n" + CONTRACTS[Level.UPPER].seed.source
     )
     with pytest.raises(CheckpointError, match="upper-seed"):
-        dataclasses.replace(checkpoint(), upper=hostile).admit(PROBLEM.operator)
-    checkpoint().admit(PROBLEM.operator)
+        dataclasses.replace(checkpoint(), upper=hostile).admit(PROBLEM)
+    checkpoint().admit(PROBLEM)

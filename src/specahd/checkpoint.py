@@ -4,27 +4,57 @@
 ``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of
 every other file. Nothing in it depends on workers, host or date: equal runs
 give equal bytes.
+
+A checkpoint may come from a stranger: it is data, all of which is looked at before
+any of it is used. The hashes tell that nothing was altered by accident, not who wrote it.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.core.errors import CheckpointError
-from specahd.core.folders import whole
+from specahd.core.errors import CheckpointError, FileError
+from specahd.core.folders import oddity, whole
+from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
+from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.merge import Accept
 from specahd.repair.system import RepairSystem
-from specahd.routing.base import RepairOperator, contracts
+from specahd.routing.base import AnyProblem, contracts
 from specahd.sandbox.guard import guard
 
 SCHEMA = 2
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
+_TEXT, _TABLE = 4 << 20, 256 << 20
+"""Bytes that a file of text may have, and one of the archive."""
+_SETTING = re.compile(r"(?!.*\$\{)[^\x00-\x1f\x7f]{0,200}")
+_PROGRAM: Shape = {
+    "id": NAME,
+    "contract": NAME,
+    "idea": str,
+    "operator": NAME,
+    "parents": [NAME],
+    "skills": [re.compile(r"[A-Za-z0-9_-]{1,200}/[0-9]{1,9}")],
+    "tier": Tier,
+}
+_MANIFEST: Shape = {
+    "schema": int,
+    "problem": NAME,
+    "settings": dict[str, object],
+    "accept": Accept,
+    "neighbours": int,
+    "upper": _PROGRAM,
+    "repertoire": [_PROGRAM],
+    "descriptor": {"names": [NAME], "mean": [float], "scale": [float]},
+}
+_LEAST_SCALE = 1e-12
+"""As of :meth:`ResponseArchive.statistics`, which gives no smaller one."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +89,21 @@ class Checkpoint:
         )
         return RepairSystem("checkpoint", self.repertoire, router, accept or self.accept)
 
-    def admit(self, operator: RepairOperator) -> None:
-        """Guard every source again, as if it had just been generated.
+    def admit(self, problem: AnyProblem) -> None:
+        """Compare with the problem, and guard every source as if it had just been generated.
 
         Raises
         ------
         CheckpointError
-            A source is refused.
+            It is another problem's, or a source is refused.
         """
-        known = contracts(operator)
+        if self.problem != problem.name:
+            raise CheckpointError(f"The checkpoint is one of {self.problem}, not {problem.name}.")
+        if self.archive.descriptor_names != tuple(problem.descriptor_names):
+            raise CheckpointError(
+                f"The checkpoint's archive has not the descriptor of {problem.name}."
+            )
+        known = contracts(problem.operator)
         for program in (self.upper, *self.repertoire):
             contract = known[program.level]
             if program.contract != contract.id:
@@ -76,6 +112,8 @@ class Checkpoint:
                     f"{program.contract!r}, expected {contract.id!r}."
                 )
             objection = guard(program.source, contract.name, contract.arguments)
+            if objection is None and program.tier is Tier.COMPILED and contract.compiled is None:
+                objection = f"{contract.name} is always interpreted."
             if objection is not None:
                 raise CheckpointError(f"The checkpoint's program {program.id}: {objection}")
 
@@ -90,7 +128,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     programs = directory / "programs"
     programs.mkdir()
     for program in (checkpoint.upper, *checkpoint.repertoire):
-        (programs / f"{program.id}.py").write_text(program.source)
+        (directory / _source(program.id)).write_text(program.source, encoding="utf-8")
     checkpoint.archive.write(directory)
     manifest = {
         "schema": SCHEMA,
@@ -107,9 +145,16 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
         },
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
-    (directory / MANIFEST).write_text(text + "\n")
+    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
     sums = "".join(f"{_hash(directory / name)}  {name}\n" for name in _files(directory))
     (directory / SUMS).write_text(sums)
+
+
+def _source(program: str) -> str:
+    """Return where a checkpoint keeps a program's source."""
+    if not NAME.fullmatch(program):
+        raise CheckpointError(f"{told(program)} is not the name of a program.")
+    return f"programs/{program}.py"
 
 
 def _describe(program: Program) -> dict[str, Any]:
@@ -133,7 +178,8 @@ def _files(directory: Path) -> Iterator[str]:
 
 
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verify(directory: Path) -> None:
@@ -142,23 +188,31 @@ def verify(directory: Path) -> None:
     Raises
     ------
     CheckpointError
-        The directory is no checkpoint, or a file is missing, extra or altered.
+        The directory is no checkpoint, or a file is missing, extra, altered, huge or a link.
     """
     if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
         raise CheckpointError(
             f"No checkpoint at {directory}: expected a directory with {MANIFEST} and {SUMS}, "
             "as a training run leaves in its checkpoint/."
         )
-    text = (directory / SUMS).read_text(errors="replace")
+    odd = oddity(directory)
+    if odd is not None:
+        raise CheckpointError(f"The checkpoint {directory} has {told(odd)}, which is no file.")
+    text = _text(directory, SUMS).decode(errors="replace")
     lines = [line.split("  ", 1) for line in text.splitlines()]
     recorded = {line[1]: line[0] for line in lines if len(line) == 2}
     present = set(_files(directory))
     for name in sorted(present | set(recorded)):
         if name not in present:
-            raise CheckpointError(f"The checkpoint {directory} lacks {name}.")
+            raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
+        size, most = (directory / name).stat().st_size, _TABLE if name in ARCHIVE else _TEXT
+        if size > most:
+            raise CheckpointError(
+                f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
+            )
         if recorded.get(name) != _hash(directory / name):
             raise CheckpointError(
-                f"The checkpoint {directory} was altered: {name} does not match {SUMS}."
+                f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
             )
     # A last byte of SHA256SUMS itself can change without changing any line.
     if text != "".join(f"{recorded[name]}  {name}\n" for name in _files(directory)):
@@ -168,29 +222,94 @@ def verify(directory: Path) -> None:
 def thaw(directory: Path) -> Checkpoint:
     """Read a checkpoint back, after :func:`verify`.
 
+    Nothing of it is run, and what it says of itself is believed only as far as it can be
+    checked here; :meth:`Checkpoint.admit` compares it with its problem.
+
     Raises
     ------
     CheckpointError
-        It does not verify, or was written by a later version.
+        It does not verify, is not what a training run freezes, or was written by a later
+        version.
     """
     verify(directory)
-    manifest = json.loads((directory / MANIFEST).read_text())
-    if manifest["schema"] != SCHEMA:
-        raise CheckpointError(
-            f"The checkpoint {directory} has schema {manifest['schema']}; "
-            f"this version reads schema {SCHEMA}."
-        )
+    manifest = _manifest(directory)
     descriptor = manifest["descriptor"]
+    archive = ResponseArchive.read(directory)
+    if archive.descriptor_names != tuple(descriptor["names"]):
+        raise CheckpointError(f"The archive of the checkpoint {directory} has another descriptor.")
     return Checkpoint(
         problem=manifest["problem"],
         settings=manifest["settings"],
         upper=_program(directory, Level.UPPER, manifest["upper"]),
         repertoire=_repertoire(directory, manifest["repertoire"]),
-        archive=ResponseArchive.read(directory),
+        archive=archive,
         statistics=Statistics(tuple(descriptor["mean"]), tuple(descriptor["scale"])),
         accept=Accept(manifest["accept"]),
         neighbours=manifest["neighbours"],
     )
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    """Return the manifest, every field of which is as a training run writes it."""
+    path = directory / MANIFEST
+    try:
+        manifest = parse_json(_text(directory, MANIFEST))
+    except ValueError as error:
+        raise CheckpointError(f"{path} is not a manifest: {error}.") from None
+    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    if isinstance(schema, int) and schema != SCHEMA:
+        raise CheckpointError(
+            f"The checkpoint {directory} has schema {told(str(schema))}; "
+            f"this version reads schema {SCHEMA}."
+        )
+    wrong = misfit(manifest, _MANIFEST) or _wrong(manifest)
+    if wrong is not None:
+        raise CheckpointError(
+            f"{path} is not a manifest: {wrong} is missing or not as a training run writes it."
+        )
+    found = {name for name in _files(directory) if name != MANIFEST and name not in ARCHIVE}
+    named = {_source(entry["id"]) for entry in (manifest["upper"], *manifest["repertoire"])}
+    if found != named:
+        odd = min(found ^ named)
+        verb = "has" if odd in found else "lacks"
+        raise CheckpointError(
+            f"The checkpoint {directory} {verb} {told(odd)}, and its manifest says otherwise."
+        )
+    made: dict[str, Any] = manifest
+    return made
+
+
+def _wrong(manifest: Mapping[str, Any]) -> str | None:
+    """Return which part of a manifest of the right shape no training run writes."""
+    for part, shape in (
+        (manifest, _MANIFEST),
+        (manifest["descriptor"], _MANIFEST["descriptor"]),
+        *((entry, _PROGRAM) for entry in (manifest["upper"], *manifest["repertoire"])),
+    ):
+        extra = part.keys() - shape.keys()
+        if extra:
+            return told(min(extra))
+    for name, value in manifest["settings"].items():
+        if not NAME.fullmatch(name) or name.startswith("_"):
+            return f"settings.{told(name)}"
+        if misfit(value, (_SETTING, int, float, bool, None)) is not None:
+            return f"settings.{name}"
+    if manifest["neighbours"] < 1:
+        return "neighbours"
+    descriptor = manifest["descriptor"]
+    if not len(descriptor["names"]) == len(descriptor["mean"]) == len(descriptor["scale"]):
+        return "descriptor"
+    if any(scale < _LEAST_SCALE for scale in descriptor["scale"]):
+        return "descriptor.scale"
+    names = [entry["id"] for entry in (manifest["upper"], *manifest["repertoire"])]
+    return "repertoire" if len(names) == 1 or len(set(names)) < len(names) else None
+
+
+def _text(directory: Path, name: str) -> bytes:
+    try:
+        return content(directory / name, _TEXT)
+    except FileError as error:
+        raise CheckpointError(str(error)) from None
 
 
 def _repertoire(directory: Path, entries: Sequence[Mapping[str, Any]]) -> tuple[Program, ...]:
@@ -198,10 +317,14 @@ def _repertoire(directory: Path, entries: Sequence[Mapping[str, Any]]) -> tuple[
 
 
 def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program:
+    try:
+        source = _text(directory, _source(entry["id"])).decode()
+    except UnicodeDecodeError:
+        raise CheckpointError(f"{directory / _source(entry['id'])} is not UTF-8.") from None
     return Program(
         id=entry["id"],
         level=level,
-        source=(directory / "programs" / f"{entry['id']}.py").read_text(),
+        source=source,
         idea=entry["idea"],
         operator=entry["operator"],
         parents=tuple(entry["parents"]),

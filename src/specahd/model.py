@@ -10,18 +10,19 @@ import re
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
+from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.checkpoint import Checkpoint, thaw
 from specahd.config import CONF_DIR
 from specahd.config.compose import inspect_sandbox, start_executor
 from specahd.config.options import ACCEPT, Limits, SandboxOptions, check_workers
-from specahd.core.errors import ConfigError, FileError, UserError
+from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.core.plain import misfit
 from specahd.core.ranges import one_of
 from specahd.repair.cases import make_cases
 from specahd.repair.merge import Accept
@@ -165,26 +166,32 @@ class SpecAHDModel:
 def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> AnyProblem:
     """Make a checkpoint's problem again, under another baseline if one is asked for.
 
+    The class is the one that ``conf/`` names, called with the options that ``conf/`` declares: a
+    checkpoint says their values and nothing else.
+
     Raises
     ------
     ConfigError
         ``conf/`` has no such problem, or the problem no such baseline.
     CheckpointError
-        The guard refuses one of the checkpoint's programs.
+        A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
     """
-    path = CONF_DIR / "problem" / f"{checkpoint.problem}.yaml"
-    if not path.is_file():
+    known = {path.stem: path for path in (CONF_DIR / "problem").glob("*.yaml")}
+    if checkpoint.problem not in known:
         raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
+    conf: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(known[checkpoint.problem]))  # type: ignore[assignment]  # a mapping
+    options = {key: value for key, value in conf.items() if not key.startswith("_")}
+    make = get_class(conf["_target_"])
+    arguments = signature(make).parameters
+    for name, value in checkpoint.settings.items():
+        if name not in options or misfit(value, arguments[name].annotation) is not None:
+            raise CheckpointError(
+                f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "
+                "or has a value of another type."
+            )
     asked = {} if baseline is None else {"baseline": baseline}
-    settings = OmegaConf.merge(OmegaConf.load(path), dict(checkpoint.settings), asked)
-    try:
-        problem: AnyProblem = instantiate(settings)
-    except InstantiationException as error:
-        # Hydra wraps what the constructor raised.
-        if isinstance(error.__cause__, UserError):
-            raise error.__cause__ from None
-        raise
-    checkpoint.admit(problem.operator)
+    problem: AnyProblem = make(**{**options, **checkpoint.settings, **asked})
+    checkpoint.admit(problem)
     return problem
 
 

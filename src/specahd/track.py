@@ -6,20 +6,24 @@ what is in MLflow already stays as it is.
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.door import CONFIG, door
-from specahd.config.resume import saved_config
+from specahd.config.resume import plain
+from specahd.config.saved import overlaid, saved_config
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.plain import misfit
 from specahd.tracking.book import without_password
 from specahd.tracking.delivery import POOLS, Undelivered
 from specahd.tracking.mark import sole
 from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.records import check_records
 
 
 def track(config: DictConfig) -> None:
@@ -28,7 +32,11 @@ def track(config: DictConfig) -> None:
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
     saved = saved_config(directory)
-    tracker = instantiate(_tracking(config, saved))
+    tickets = {"budget": {"programs": int}}
+    if misfit(saved, tickets) is not None:
+        raise FileError(f"{directory / CONFIG} is not the configuration of a run.")
+    check_records(directory)
+    tracker = instantiate(_tracking(config, saved, directory / CONFIG))
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
     complete = all((directory / f"{pool}.jsonl").is_file() for pool in POOLS)
@@ -38,7 +46,7 @@ def track(config: DictConfig) -> None:
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:
         with sole(directory), progress:
-            bar = progress.add_task("into MLflow", total=saved.budget.programs)
+            bar = progress.add_task("into MLflow", total=saved["budget"]["programs"])
             for _ in delivery.close(status):
                 progress.update(bar, completed=delivery.samples)
     except Undelivered as error:
@@ -47,17 +55,20 @@ def track(config: DictConfig) -> None:
     sys.stdout.write(f"{directory}: {delivery.samples} programs, {status}; compare with make ui\n")
 
 
-def _tracking(config: DictConfig, saved: DictConfig) -> DictConfig:
+def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
     """Return how the run tracked, with what the command line changes of that."""
     keys = [word.lstrip("+").partition("=")[0] for word in HydraConfig.get().overrides.task]
     chosen = HydraConfig.get().runtime.choices["tracking"]
-    if "tracking" in keys or saved.choices.get("tracking") != chosen:
+    if "tracking" in keys or saved["choices"].get("tracking") != chosen:
         return DictConfig(config.tracking)
-    tracking = OmegaConf.merge(config.tracking, saved.tracking)
-    for key in keys:
-        if key.startswith("tracking."):
-            OmegaConf.update(tracking, key.removeprefix("tracking."), OmegaConf.select(config, key))
-    return DictConfig(tracking)
+    ours = plain(config)["tracking"]
+    had = saved.get("tracking")
+    if not isinstance(had, dict):
+        raise FileError(f"{path} is not the configuration of a run (tracking).")
+    given = {key.removeprefix("tracking.") for key in keys if key.startswith("tracking.")}
+    kept = {key: value for key, value in had.items() if key not in given}
+    made = overlaid(ours, kept, "tracking", path)
+    return DictConfig({**made, **{key: ours[key] for key in given}})
 
 
 if __name__ == "__main__":

@@ -181,6 +181,9 @@ def _parts(config: DictConfig) -> _Parts:
         raise ConfigError(
             f"search.repertoire is a checkpoint of {given.problem}, not of {problem.name}."
         )
+    if given is not None:
+        # Before anything is paid for: a source that the guard refuses would end the run.
+        given.admit(problem)
     # Made here only so that its options are refused in time; the method makes its own.
     instantiate(config.method.policy)()
     memories: dict[Level, Memory] = {level: instantiate(config.memory) for level in Level}
@@ -310,7 +313,7 @@ def _examine(
 ) -> list[PoolSummary]:
     """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
     checkpoint = thaw(directory / CHECKPOINT)
-    checkpoint.admit(problem.operator)
+    checkpoint.admit(problem)
     system = checkpoint.system()
     summaries = []
     for pool in ("selection", "validation"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.core.errors import JournalError
+from specahd.core.errors import FileError, JournalError
 from specahd.core.journal import JournalFile, dumps, read
 
 RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
@@ -43,7 +43,7 @@ def test_a_torn_end_is_cut_off_and_appending_goes_on(tmp_path_factory, cut):
 def test_an_altered_line_is_not_passed_over(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text('{"a":1}\nnot json\n{"a":2}\n')
-    with pytest.raises(JournalError, match="line 2"):
+    with pytest.raises(FileError, match="line 2"):
         list(read(path))
 
 

@@ -118,7 +118,7 @@ def test_a_resumed_run_continues_the_cassette_and_its_last_reply_counts(tmp_path
 BAD = {
     "text": ("# A title\n", "line 1 is not a JSON record"),
     "text without an end": ("A note", "line 1 is not complete"),
-    "a list": ("[1]\n", "line 1 lacks hash"),
+    "a list": ("[1]\n", "line 1 is not a JSON record"),
     "no hash": (json.dumps({**LINE, "hash": None}) + "\n", "line 1 lacks hash"),
     "no reply": (json.dumps(LINE) + '\n{"hash": "h"}\n', "line 2 lacks reply"),
     "tokens of a wrong type": (

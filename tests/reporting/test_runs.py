@@ -1,6 +1,6 @@
 import pytest
 
-from specahd.core.errors import FileError, JournalError
+from specahd.core.errors import FileError
 from specahd.reporting.runs import choose, read_runs
 
 from .written import lines, row, write_run
@@ -54,7 +54,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
         ("config.yaml", "seed: 1\nchoices: {}\nbudget: {}", FileError),
         ("validation.jsonl", '{"instance": "a"}\n', FileError),
         ("journal.jsonl", '{"sample": "x", "level": "middle", "best": 1}\n', FileError),
-        ("selection.jsonl", "{\n", JournalError),
+        ("selection.jsonl", "{\n", FileError),
     ],
 )
 def test_a_file_that_no_run_wrote_is_refused_by_its_name(tmp_path, name, text, error):

@@ -110,10 +110,6 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 
     It holds no secret: configurations name environment variables, not their values.
     """
-    if "choices" in config:
-        # That of a run which is resumed.
-        saved: dict[str, Any] = OmegaConf.to_container(config)  # type: ignore[assignment]
-        return saved
     plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
     if HydraConfig.initialized():
         chosen = HydraConfig.get().runtime.choices.items()

@@ -1,15 +1,20 @@
 """Going on with a run: its own configuration, and what may be different this time."""
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
-from yaml import YAMLError
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config.door import CONFIG, resolved
+from specahd.config.saved import overlaid, saved_config
+from specahd.config.schemas import validate
+from specahd.config.sentences import REFUSALS, sentence
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.plain import told
 
 CHANGEABLE = (
     *("executor", "tracking", "sandbox", "llm", "record", "search.samplers"),
@@ -34,7 +39,7 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
             given = {other.partition("=")[0] for other in arguments}
             words += [
                 f"{group}={choice}"
-                for group, choice in saved.choices.items()
+                for group, choice in saved["choices"].items()
                 if choice is not None and group not in given
             ]
     return words
@@ -46,7 +51,8 @@ def resumed(config: DictConfig) -> DictConfig:
     Parameters
     ----------
     config
-        As composed from the command line; its ``resume`` names the run's directory.
+        As composed from the command line, with the groups that :func:`with_choices` adds; its
+        ``resume`` names the run's directory.
 
     Raises
     ------
@@ -57,19 +63,65 @@ def resumed(config: DictConfig) -> DictConfig:
     """
     directory = Path(config.resume)
     saved = saved_config(directory)
+    choices = saved.pop("choices")
     chosen: Mapping[str, Any] = HydraConfig.get().runtime.choices
+    ours = plain(config)
+    changed = []
     for key in _asked():
-        if key in saved.choices and chosen[key] == saved.choices[key]:
+        if key in choices and chosen[key] == choices[key]:
             # That is what `with_choices` added.
             continue
         if not _may_change(key):
-            _refuse_change(key, config, saved, chosen, directory)
-        elif key in saved.choices:
-            saved.choices[key] = chosen[key]
-            saved[key] = config[key]
+            wanted, had = (
+                (chosen[key], choices[key]) if key in choices else (_at(ours, key), _at(saved, key))
+            )
+            if wanted != had:
+                raise ConfigError(
+                    f"{key} contradicts the run in {directory}, which has {told(str(had))}; "
+                    f"only {', '.join(CHANGEABLE)} may change."
+                )
+        elif key in choices:
+            saved.pop(key, None)
         else:
-            OmegaConf.update(saved, key, OmegaConf.select(config, key))
-    return saved
+            _drop(saved, key)
+            changed.append(key)
+    made = overlay(config, saved, directory / CONFIG)
+    for key in changed:
+        OmegaConf.update(made, key, OmegaConf.select(config, key), force_add=True)
+    validate(made)
+    return made
+
+
+def overlay(config: DictConfig, saved: Mapping[str, Any], path: Path) -> DictConfig:
+    """Return a composed configuration with the values of a saved one, each of its own type.
+
+    Raises
+    ------
+    FileError
+        The saved one is not of such a run.
+    ConfigError
+        It leads elsewhere.
+    """
+    ours = plain(config)
+    strange = saved.keys() - ours.keys()
+    if strange:
+        raise FileError(f"{path} is not the configuration of a run ({told(str(min(strange)))}).")
+    made = copy.deepcopy(config)
+    try:
+        with open_dict(made):
+            for key, value in saved.items():
+                typed = is_dataclass(OmegaConf.get_type(config, key))
+                values = overlaid(ours[key], value, key, path, closed=typed)
+                made[key] = OmegaConf.merge(made[key], values) if typed else values
+    except REFUSALS as error:
+        raise FileError(f"{path}: {sentence(error)}") from None
+    return made
+
+
+def plain(config: DictConfig) -> dict[str, Any]:
+    """Return a composed configuration as plain values."""
+    values: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
+    return values
 
 
 def check_same(config: DictConfig, directory: Path) -> None:
@@ -88,7 +140,7 @@ def check_same(config: DictConfig, directory: Path) -> None:
         The configuration in the directory is torn.
     """
     wanted = dict(_flat(OmegaConf.to_container(OmegaConf.create(resolved(config)))))
-    had = dict(_flat(OmegaConf.to_container(saved_config(directory))))
+    had = dict(_flat(saved_config(directory)))
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
         if not _may_change(option) and wanted.get(key) != had.get(key):
@@ -98,42 +150,12 @@ def check_same(config: DictConfig, directory: Path) -> None:
             )
 
 
-def saved_config(directory: Path) -> DictConfig:
-    """Return the configuration that a run left in its directory.
-
-    Raises
-    ------
-    FileError
-        There is none, or it is torn.
-    """
-    path = directory / CONFIG
-    if not path.is_file():
-        raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")
-    try:
-        saved = OmegaConf.load(path)
-    except (YAMLError, UnicodeDecodeError):
-        saved = None
-    if not isinstance(saved, DictConfig) or "choices" not in saved:
-        raise FileError(f"{path} is not the configuration of a run.")
-    return saved
-
-
-def _refuse_change(
-    key: str,
-    config: DictConfig,
-    saved: DictConfig,
-    chosen: Mapping[str, Any],
-    directory: Path,
-) -> None:
-    if key in saved.choices:
-        wanted, had = chosen[key], saved.choices[key]
-    else:
-        wanted, had = (_plain(OmegaConf.select(source, key)) for source in (config, saved))
-    if wanted != had:
-        raise ConfigError(
-            f"{key} contradicts the run in {directory}, which has {had}; "
-            f"only {', '.join(CHANGEABLE)} may change."
-        )
+def _drop(values: dict[str, Any], key: str) -> None:
+    """Remove what a dotted name stands for, if it is there."""
+    group, _, name = key.rpartition(".")
+    part = _at(values, group) if group else values
+    if isinstance(part, dict):
+        part.pop(name, None)
 
 
 def _asked() -> Sequence[str]:
@@ -147,8 +169,12 @@ def _may_change(key: str) -> bool:
     return any(key == part or key.startswith(f"{part}.") for part in CHANGEABLE)
 
 
-def _plain(value: Any) -> Any:
-    return OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+def _at(values: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a dotted name, None if there is none."""
+    part: Any = values
+    for name in key.split("."):
+        part = part.get(name) if isinstance(part, Mapping) else None
+    return part
 
 
 def _flat(values: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Program
@@ -11,13 +12,14 @@ from specahd.design.lower import LowerSearch, RepertoireSettings
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.merge import Accept
-from specahd.repair.responses import RepairTask
+from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
 from specahd.sandbox.executor import Executor
 from specahd.search.base import Policy
 from specahd.search.engine import Engine
+from specahd.search.past import NOT_AGAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,8 @@ class Coupled:
             tasks = expose(self._executor, self._upper, self._pools["lower_train"])
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
+            if not all(map(self._is_ours, tasks)):
+                raise RunFailed(NOT_AGAIN)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
         limit = max(1, self._settings.cells // self._policies[Level.LOWER].size)
         if len(tasks) <= limit:
@@ -213,6 +217,15 @@ class Coupled:
         rng = generator(self._engine.seed, "tasks", number)
         kept = sorted(rng.choice(len(tasks), size=limit, replace=False).tolist())
         return [tasks[index] for index in kept], len(tasks)
+
+    def _is_ours(self, task: RepairTask) -> bool:
+        """Say whether a recalled task can be one that the pool exposes."""
+        instance, _, _ = task.key.rpartition("#")
+        return (
+            task.key == task_key(instance, task.region)
+            and task.case in self._pools["lower_train"]
+            and len(task.descriptor) == len(self._problem.descriptor_names)
+        )
 
     def _freeze(self, number: int) -> RepairSystem:
         router = self._archive.router(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specahd.core.contract import Contract, Parent
+from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult, count_outcomes
@@ -15,6 +16,9 @@ from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.sandbox.executor import Executor
 from specahd.search.base import Evaluation, Policy
+from specahd.search.past import NOT_AGAIN
+
+_COLUMNS = ("outcomes", "cost_before", "cost_merged", "fallbacks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,20 @@ class LowerSearch:
         )
 
     def recall(self, record: Mapping[str, Any]) -> LowerResult:
-        """Return the result of an evaluation that the journal recorded."""
+        """Return the result of an evaluation that the journal recorded.
+
+        Raises
+        ------
+        RunFailed
+            The record is not one of this round's tasks.
+        """
         outcome = Outcome(record["outcome"])
         if "outcomes" not in record:
             return LowerResult(False, Tier.INTERPRETED, outcome, record["detail"], ())
-        columns = (record[name] for name in ("outcomes", "cost_before", "cost_merged", "fallbacks"))
+        lengths = {len(record[name]) for name in _COLUMNS}
+        if lengths != {len(self.table.tasks)}:
+            raise RunFailed(NOT_AGAIN)
+        columns = (record[name] for name in _COLUMNS)
         responses = tuple(
             Response(Outcome(name), before, merged, fallbacks)
             for name, before, merged, fallbacks in zip(*columns, strict=True)

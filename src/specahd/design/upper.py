@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from specahd.core.contract import Contract, Parent
+from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
 from specahd.sandbox.executor import Executor
 from specahd.search.base import Evaluation, Policy
+from specahd.search.past import NOT_AGAIN
 
 
 class UpperSearch:
@@ -73,9 +75,23 @@ class UpperSearch:
         )
 
     def recall(self, record: Mapping[str, Any]) -> UpperResult:
-        """Return the result of an evaluation that the journal recorded."""
+        """Return the result of an evaluation that the journal recorded.
+
+        Raises
+        ------
+        RunFailed
+            The record is not one of this round's instances.
+        """
         utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
         regions = tuple(mean and tuple(mean) for mean in record.get("regions", ()))
+        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._cases)
+        width = len(self._coordinates)
+        if (
+            not complete
+            or not len(utilities) == len(penalties) == len(regions)
+            or any(mean is not None and len(mean) != width for mean in regions)
+        ):
+            raise RunFailed(NOT_AGAIN)
         return UpperResult(
             Outcome(record["outcome"]), record["detail"], utilities, penalties, regions
         )

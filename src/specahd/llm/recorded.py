@@ -15,13 +15,14 @@ from specahd.core import journal
 from specahd.core.contract import Proposer, Reply, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
+from specahd.core.plain import misfit
 
 _FIELDS = {
     "hash": str,
     "reply": str,
     "prompt_tokens": int,
     "completion_tokens": int,
-    "cost": int | float,
+    "cost": float,
 }
 
 
@@ -145,17 +146,14 @@ def read_cassette(path: Path) -> Mapping[str, Reply]:
             )
         if not replies and path.stat().st_size:
             raise FileError(f"{path}: line 1 is not complete.")
-    except JournalError as error:
-        raise FileError(str(error)) from error
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
     return replies
 
 
 def _check(record: Any, where: str) -> None:
-    for name, kind in _FIELDS.items():
-        value = record.get(name) if isinstance(record, dict) else None
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise FileError(
-                f"{where} lacks {name}; expected a line of a cassette or of a run's wal.jsonl."
-            )
+    name = misfit(record, _FIELDS)
+    if name is not None:
+        raise FileError(
+            f"{where} lacks {name}; expected a line of a cassette or of a run's wal.jsonl."
+        )

@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.program import Program
 from specahd.core.skill import Skill
 from specahd.memory.novelty import Verdict, normalised
@@ -140,8 +140,16 @@ class Memory:
         return tuple(newest[position] for position in order)
 
     def recall(self, identifiers: Sequence[str]) -> tuple[Skill, ...]:
-        """Return the records that a request bore, in a run that is repeated."""
+        """Return the records that a request bore, in a run that is repeated.
+
+        Raises
+        ------
+        RunFailed
+            One of them was not made this time.
+        """
         by_id = {skill.id: skill for skill in self._skills.values()}
+        if not by_id.keys() >= set(identifiers):
+            raise RunFailed("wal.jsonl names a skill record that does not come again.")
         return tuple(by_id[identifier] for identifier in identifiers)
 
 

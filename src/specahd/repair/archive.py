@@ -1,13 +1,16 @@
 """A: the Repair Response Archive, every completed table of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from specahd.core.errors import CheckpointError
+from specahd.core.plain import NAME
 from specahd.core.program import Outcome
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.repair.router import Router
@@ -15,6 +18,21 @@ from specahd.routing.base import FloatArray, Region
 
 TASKS_FILE = "tasks.parquet"
 RESPONSES_FILE = "responses.parquet"
+FILES = (TASKS_FILE, RESPONSES_FILE)
+_MOST_VALUES, _MOST_BYTES = 10_000_000, 1 << 30
+"""Of one column, read: a small file can claim to hold any number."""
+_LONGEST_KEY = 1000
+_LARGEST = 1e15
+"""No cost and no descriptor comes near; beyond it, arithmetic could overflow."""
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+_RESPONSES = {
+    "task": _TEXT,
+    "program": _TEXT,
+    "outcome": _TEXT,
+    "cost_before": pa.float64(),
+    "cost_merged": pa.float64(),
+    "fallbacks": pa.int64(),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +138,104 @@ class ResponseArchive:
 
     @classmethod
     def read(cls, directory: Path) -> "ResponseArchive":
-        """Read what :meth:`write` wrote; the tasks' cases are not kept (index -1)."""
-        tasks = pq.read_table(directory / TASKS_FILE)
+        """Read what :meth:`write` wrote; the tasks' cases are not kept (index -1).
+
+        Raises
+        ------
+        CheckpointError
+            A file is not what :meth:`write` writes.
+        """
+        tasks = _table(directory / TASKS_FILE, {"task": _TEXT, "nodes": pa.list_(pa.int64())})
         names = [name for name in tasks.column_names if name not in ("task", "nodes")]
         archive = cls(names)
         for row in tasks.to_pylist():
             archive.tasks[row["task"]] = RepairTask(
                 row["task"], -1, Region(tuple(row["nodes"])), tuple(row[name] for name in names)
             )
-        for row in pq.read_table(directory / RESPONSES_FILE).to_pylist():
+        responses = _table(directory / RESPONSES_FILE, _RESPONSES)
+        for row in responses.to_pylist():
             archive.responses[row["task"], row["program"]] = Response(
                 Outcome(row["outcome"]), row["cost_before"], row["cost_merged"], row["fallbacks"]
             )
+        if (len(archive.tasks), len(archive.responses)) != (len(tasks), len(responses)):
+            raise CheckpointError(f"{directory} has an archive with a row twice.")
+        if not archive.tasks.keys() >= {task for task, _ in archive.responses}:
+            raise CheckpointError(f"{directory} has an archive with responses to no task.")
         return archive
+
+
+def _table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """Read a Parquet file that has these columns first, and others of 64-bit floats only."""
+    texts = [name for name, kind in columns.items() if kind == _TEXT]
+    try:
+        # Texts as indices into their distinct values: a file of a kilobyte can repeat a long
+        # one a million times.
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            reason = _shape(file, columns)
+            table = file.schema_arrow.empty_table() if reason else file.read()
+        # Indices and encodings too.
+        table.validate(full=True)
+        reason = reason or next(filter(None, map(_content, table.column_names, table.columns)), "")
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        reason = "it is no Parquet file"
+    if reason:
+        raise CheckpointError(f"{path} is not an archive's: {reason}.")
+    return table
+
+
+def _shape(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
+    """Say what is wrong with the columns of a file that is not read yet; nothing if all is well."""
+    schema, told = file.schema_arrow, file.metadata
+    expected = list(columns) + schema.names[len(columns) :]
+    if schema.names != expected or len(set(expected)) < len(expected):
+        return f"expected the columns {', '.join(columns)}"
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if not kind.equals(columns.get(name, pa.float64())):
+            return "a column has another type"
+    if columns is _RESPONSES and len(expected) > len(columns):
+        return f"expected the columns {', '.join(columns)}"
+    groups = [told.row_group(index) for index in range(told.num_row_groups)]
+    chunks = [[group.column(index) for index in range(told.num_columns)] for group in groups]
+    for column in zip(*chunks, strict=True):
+        # Snappy makes at most some twenty bytes of one; of what others make, only they know.
+        if any(chunk.compression != "SNAPPY" for chunk in column):
+            return "it is compressed otherwise"
+        if (
+            sum(chunk.num_values for chunk in column) > _MOST_VALUES
+            or sum(chunk.total_uncompressed_size for chunk in column) > _MOST_BYTES
+        ):
+            return "it claims to be too large"
+    return ""
+
+
+def _content(name: str, column: pa.ChunkedArray) -> str:
+    """Say what is wrong with the values of a column that was read; nothing if all is well."""
+    if column.null_count and name != "cost_merged":
+        return "a value is missing"
+    if column.type == _TEXT:
+        for chunk in column.chunks:
+            distinct = chunk.dictionary.to_pylist()
+            if any(text is None or len(text) > _LONGEST_KEY for text in distinct):
+                return "a name is too long"
+            if name == "outcome" and not set(distinct) <= set(Outcome):
+                return "an outcome is none"
+            if name == "program" and not all(map(NAME.fullmatch, distinct)):
+                return "a program's name is none"
+        return ""
+    if pa.types.is_list(column.type):
+        nodes = pc.list_flatten(column)
+        lengths = pc.min(pc.list_value_length(column)).as_py()
+        return "a region is none" if nodes.null_count or _below_0(nodes) or lengths == 0 else ""
+    if name in ("cost_before", "cost_merged", "fallbacks") and _below_0(column):
+        return "a number is below 0"
+    if column.type == pa.float64():
+        values = column.drop_null().to_numpy()
+        # Written so that nan is refused too.
+        if not np.all(np.abs(values) <= _LARGEST):
+            return "a number is too large"
+    return ""
+
+
+def _below_0(values: pa.ChunkedArray) -> bool:
+    least = pc.min(values).as_py()
+    return least is not None and least < 0

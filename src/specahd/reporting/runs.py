@@ -5,14 +5,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from specahd.core import journal
 from specahd.core.errors import FileError
+from specahd.core.plain import Shape, check_plain, content, misfit, parse_yaml
 from specahd.core.program import Level, Outcome
 from specahd.reporting.kinds import Kind
 
 _CONFIG, _JOURNAL = "config.yaml", "journal.jsonl"
+_LIMIT = 1 << 20
+_CONFIGURATION: Shape = {
+    "seed": int,
+    "choices": {"problem": str, "method": str, "llm": str},
+    "budget": {"name": str, "programs": int},
+}
+_ROW: Shape = {
+    "instance": str,
+    "size": int,
+    "baseline": str,
+    "baseline_cost": float,
+    "cost": float,
+    "improvement": float,
+    "feasible": bool,
+    "status": str,
+}
+_SAMPLE: Shape = {"level": Level, "round": int, "outcome": Outcome, "best": float | None}
 _T = TypeVar("_T", "Row", "Sample")
 
 
@@ -113,34 +129,38 @@ def _read(directory: Path, name: str, validation: Path) -> Run:
         kind=Kind.of(config),
         seed=config["seed"],
         programs=config["budget"]["programs"],
-        samples=_records(directory / _JOURNAL, _sample),
-        selection=_records(directory / "selection.jsonl", _row),
-        validation=_records(validation, _row),
+        samples=_records(directory / _JOURNAL, _of_sample, _sample),
+        selection=_records(directory / "selection.jsonl", _ROW, _row),
+        validation=_records(validation, _ROW, _row),
     )
 
 
 def _configuration(path: Path) -> Mapping[str, Any]:
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if set(config["choices"]) >= {"problem", "method", "llm"} and {"name", "programs"} <= set(
-            config["budget"]
-        ):
-            return {**config, "seed": int(config["seed"])}
-    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
-        pass
+        config = parse_yaml(content(path, _LIMIT))
+        check_plain(config)
+    except ValueError:
+        config = None
+    if misfit(config, _CONFIGURATION) is None:
+        return dict(config)
     raise FileError(f"{path} is not the configuration of a run.")
 
 
-def _records(path: Path, make: Callable[[Mapping[str, Any]], _T | None]) -> tuple[_T, ...]:
+def _records(
+    path: Path,
+    shape: Shape | Callable[[Mapping[str, Any]], Shape],
+    make: Callable[[Mapping[str, Any]], _T | None],
+) -> tuple[_T, ...]:
     made = []
-    for number, record in enumerate(journal.read(path), start=1):
-        try:
-            item = make(record)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileError(f"{path}: line {number} is not a record of a run ({error}).") from None
+    for record in journal.read(path, shape):
+        item = make(record)
         if item is not None:
             made.append(item)
     return tuple(made)
+
+
+def _of_sample(record: Mapping[str, Any]) -> Shape:
+    return _SAMPLE if "sample" in record else {}
 
 
 def _row(record: Mapping[str, Any]) -> Row:

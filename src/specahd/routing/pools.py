@@ -39,6 +39,10 @@ def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
             directory.mkdir(parents=True, exist_ok=True)
             with FileLock(directory / f".{problem.name}.lock"):
                 if not (target / MANIFEST).exists():
+                    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+                        raise FileError(
+                            f"{target} holds no pools; name another pools.dir for them."
+                        )
                     _write(problem, target, seed)
     made_with = manifest(target)["seed"]
     if made_with != seed:

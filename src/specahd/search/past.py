@@ -13,10 +13,48 @@ from typing import Any
 from specahd.core import journal
 from specahd.core.contract import Reply, Request
 from specahd.core.errors import RunFailed
-from specahd.core.program import Program
+from specahd.core.plain import NAME, Shape
+from specahd.core.program import Outcome, Program, Tier
 from specahd.memory.novelty import Verdict
 
 Record = Mapping[str, Any]
+
+NOT_AGAIN = (
+    "What responses.jsonl holds does not come again; "
+    "the program, its libraries or this file changed since."
+)
+"""Why a run ends whose measurements are not of its own tasks."""
+
+# What each kind of line must have; others fields are not read.
+_REPLY: Shape = {
+    "sample": NAME,
+    "hash": str,
+    "reply": str,
+    "prompt_tokens": int,
+    "completion_tokens": int,
+    "cost": float,
+    "refunds": int,
+    "request": {"skills": [str]},
+}
+_TASKS: Shape = {
+    "round": int,
+    "tasks": [{"key": str, "case": int, "nodes": [int], "descriptor": [float]}],
+}
+_MEASURED: Shape = {"round": int, "outcome": Outcome, "detail": str}
+_LOWER: Shape = {
+    "tier": Tier,
+    "outcomes": [Outcome],
+    "cost_before": [float],
+    "cost_merged": [float | None],
+    "fallbacks": [int],
+}
+_UPPER: Shape = {"utilities": [float], "penalties": [float], "regions": [([float], None)]}
+_ROUND: Shape = {"round": int, "selection": float}
+_VERDICT: Shape = {
+    "duplicate_of": str | None,
+    "nearest": str | None,
+    "similarity": dict[str, float],
+}
 
 
 @dataclass(frozen=True)
@@ -43,17 +81,25 @@ class Past:
 
     @classmethod
     def read(cls, directory: Path) -> "Past":
-        """Read the files of a run directory, as far as they go."""
-        replies = {record["sample"]: record for record in journal.read(directory / "wal.jsonl")}
+        """Read the files of a run directory, as far as they go.
+
+        Raises
+        ------
+        FileError
+            A line is not what a run writes.
+        """
+        replies = {
+            record["sample"]: record for record in journal.read(directory / "wal.jsonl", _REPLY)
+        }
         measured, tasks = {}, {}
-        for record in journal.read(directory / "responses.jsonl"):
+        for record in journal.read(directory / "responses.jsonl", _of_response):
             if "tasks" in record:
                 tasks[record["round"]] = record
             else:
                 program = record["sample"] if "sample" in record else record["carried"]
                 measured[record["round"], program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / "journal.jsonl"):
+        for record in journal.read(directory / "journal.jsonl", _of_record):
             if record.get("record") == "round":
                 selection[record["round"]] = record["selection"]
             elif record.get("novelty") is not None:
@@ -89,3 +135,24 @@ class Past:
     def measurement(self, number: int, program: Program) -> Record | None:
         """Return what was measured of a program in a round."""
         return self.measured.get((number, program.id))
+
+
+def _of_response(record: Record) -> Shape:
+    """Return the shape of a line of ``responses.jsonl``."""
+    if "tasks" in record:
+        return _TASKS
+    who = {"sample" if "sample" in record else "carried": NAME}
+    vector: Shape = {}
+    for columns in (_LOWER, _UPPER):
+        if any(name in record for name in columns if name != "tier"):
+            vector = columns
+    return {**_MEASURED, **who, **vector}
+
+
+def _of_record(record: Record) -> Shape:
+    """Return the shape of a line of ``journal.jsonl``, as far as it is read."""
+    if record.get("record") == "round":
+        return _ROUND
+    if record.get("novelty") is not None:
+        return {"sample": NAME, "novelty": _VERDICT}
+    return {}

@@ -47,6 +47,9 @@ class Book:
     def open(self, run_id: str, key: str, name: str, tags: Mapping[str, str], began: int) -> None:
         """Find the run by its id or its key, or make it; the tags are those of a new one."""
         found = self._get(run_id) if run_id else None
+        # A directory of somebody else's could name any run of this store.
+        if found is not None and found.data.tags.get(KEY) != key:
+            found = None
         if found is None and self.doubt:
             found = self._search(f"tags.`{KEY}` = '{key}'")
         self.parent = found or self._create(name, {KEY: key, **tags}, began)

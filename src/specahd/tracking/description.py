@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from specahd.core.errors import FileError
+from specahd.core.plain import Shape, check_plain, content, misfit, parse_json, parse_yaml
 from specahd.tracking.book import without_password
 from specahd.tracking.lineage import dvc_hashes
 from specahd.tracking.machine import MACHINE
@@ -17,6 +16,12 @@ if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
 CONFIG, SANDBOX, SWEEP = "config.yaml", "sandbox.json", "sweep.json"
+_LIMIT = 1 << 20
+_CONFIG: Shape = {
+    "choices": dict[str, str | None],
+    "budget": {"programs": int},
+    "pools": {"dir": str},
+}
 _CONTEXTS = {
     "lower_train": "training",
     "upper_train": "training",
@@ -65,7 +70,7 @@ class Description:
 
     def tags(self) -> Mapping[str, str]:
         """Return commit, versions, machine, sandbox status, and the sweep's run above."""
-        facts = dict(_read(self._directory / MACHINE))
+        facts = _facts(self._directory / MACHINE)
         tags = {
             "kind": "training",
             "directory": str(self._directory.resolve()),
@@ -73,9 +78,10 @@ class Description:
         }
         if "commit" in facts:
             tags["mlflow.source.git.commit"] = facts.pop("commit")
-        layers = _read(self._directory / SANDBOX)
-        tags |= facts | {f"sandbox.{layer}": status for layer, status in layers.items()}
-        sweep = _read(self._directory.resolve().parent / SWEEP).get("run_id")
+        layers = _facts(self._directory / SANDBOX)
+        # What the files say comes first, so that it takes the place of nothing.
+        tags = facts | {f"sandbox.{layer}": status for layer, status in layers.items()} | tags
+        sweep = _facts(self._directory.resolve().parent / SWEEP).get("run_id")
         return tags | ({"mlflow.parentRunId": sweep} if sweep else {})
 
     def datasets(self) -> "list[DatasetInput]":
@@ -115,19 +121,29 @@ class Description:
 
 def _configuration(path: Path) -> dict[str, Any]:
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if isinstance(config["choices"], dict):
-            return dict(config)
-    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError):
-        pass
+        config = parse_yaml(content(path, _LIMIT))
+        check_plain(config)
+    except ValueError:
+        config = None
+    if misfit(config, _CONFIG) is None:
+        return dict(config)
     raise FileError(f"{path} is not the configuration of a run.")
+
+
+def _facts(path: Path) -> dict[str, str]:
+    """Return what a JSON file tells in words that MLflow takes for its own tags in no case."""
+    return {
+        name: value
+        for name, value in _read(path).items()
+        if isinstance(value, str) and not name.startswith("mlflow.")
+    }
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return dict(parse_json(content(path, _LIMIT)))
+    except (FileError, ValueError, TypeError):
         return {}
 
 

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specahd.core.errors import FileError
+from specahd.core.plain import Shape, content, misfit, parse_json
 
 MARK = "mlflow.json"
+_LIMIT = 1 << 16
+_SHAPE: Shape = {
+    "key": re.compile("[0-9a-f]{32}"),
+    "store": str,
+    "experiment": str,
+    "run_id": re.compile("[A-Za-z0-9_-]{0,64}"),
+    "records": int,
+}
 
 
 @dataclass(slots=True)
@@ -38,9 +48,12 @@ class Mark:
     def read(cls, directory: Path) -> "Mark | None":
         """Return what a run directory keeps; None if nothing that can be used."""
         try:
-            return cls(**json.loads((directory / MARK).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            kept = parse_json(content(directory / MARK, _LIMIT))
+        except (FileError, ValueError):
             return None
+        if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
+            return None
+        return cls(**kept)
 
     @classmethod
     def new(cls) -> "Mark":

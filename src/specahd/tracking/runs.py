@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from specahd.core.errors import FileError
 from specahd.tracking.book import without_password
@@ -44,4 +45,8 @@ def _directory(run: str, uri: str) -> str:
         raise FileError(
             f"The run {run} in {without_password(uri)} is no training, so it cannot be resumed."
         )
-    return str(tags["directory"])
+    directory = str(tags["directory"])
+    # It becomes a word of the command line.
+    if not Path(directory).is_absolute() or "${" in directory or not directory.isprintable():
+        raise FileError(f"The run {run} in {without_password(uri)} names no directory.")
+    return directory

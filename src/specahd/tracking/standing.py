@@ -9,12 +9,14 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from specahd.core import journal
+from specahd.core.errors import FileError
+from specahd.core.plain import check_plain, content, misfit, parse_yaml
+from specahd.tracking.records import row_shape
 
 POOLS = ("selection", "validation")
 _MEASURES = ("improvement", "baseline_cost", "cost")
+_LIMIT = 1 << 20
 # What enters into no result, or is the seed's own.
 _OWN = (
     *("seed", "record", "resume", "executor", "tracking", "sandbox", "search.samplers"),
@@ -98,8 +100,15 @@ def table(jobs: Sequence[Job]) -> str:
 
 
 def _read(directory: Path) -> Job:
-    config: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(directory / "config.yaml"))  # type: ignore[assignment]  # a mapping at the top
-    choices = config.pop("choices", {})
+    path = directory / "config.yaml"
+    try:
+        config: dict[str, Any] = parse_yaml(content(path, _LIMIT))
+        check_plain(config)
+    except ValueError as error:
+        raise FileError(f"{path} is not the configuration of a run ({error}).") from None
+    if misfit(config, {"choices": dict[str, str | None]}) is not None:
+        raise FileError(f"{path} is not the configuration of a run.")
+    choices = config.pop("choices")
     # What a choice brings with it stands under its name: budget, budget.programs.
     options = {str(key): str(value) for key, value in choices.items()} | dict(_flat(config))
     complete = is_complete(directory)
@@ -109,7 +118,8 @@ def _read(directory: Path) -> Job:
 def _measures(directory: Path) -> dict[str, float]:
     measures = {}
     for pool in POOLS:
-        rows = [row for row in journal.read(directory / f"{pool}.jsonl") if row["status"] == "ok"]
+        written = journal.read(directory / f"{pool}.jsonl", row_shape)
+        rows = [row for row in written if row["status"] == "ok"]
         for name in _MEASURES:
             if rows:
                 measures[f"{pool}/{name}"] = fmean(row[name] for row in rows)

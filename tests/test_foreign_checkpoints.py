@@ -1,0 +1,174 @@
+"""Checkpoints of a stranger: one sentence or a correct load, and no deed.
+
+Every case is an honest checkpoint with something done to it, and with sums that fit again, so
+that they hide nothing.
+"""
+
+import json
+import random
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from foreign import SECRET, TEXTS, attacked, harmless, mutated, rewrite, seal
+from frozen import freeze_seeds
+from specahd.checkpoint import freeze, thaw
+from specahd.core.errors import CheckpointError
+from specahd.core.folders import oddity
+from specahd.model import SpecAHDModel, checkpoint_problem
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to stand in, where nothing may appear, and a secret that nobody may tell."""
+    monkeypatch.setenv("SPECAHD_CANARY", SECRET)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outside.py").write_text("def stolen(): pass\n")
+    return tmp_path
+
+
+def test_no_mutated_manifest_does_anything(place, capfd):
+    checkpoint = freeze_seeds("vrptw", place / "checkpoint")
+    checkpoint_problem(thaw(checkpoint))
+    honest = json.loads((checkpoint / "manifest.json").read_text())
+    rng = random.Random(13)
+    refused = 0
+    for number in range(250):
+        changed = mutated(honest, rng)
+        (checkpoint / "manifest.json").write_text(json.dumps(changed))
+        seal(checkpoint)
+        with harmless(place, capfd, f"case {number}"):
+            refused += 1
+            frozen = thaw(checkpoint)
+            problem = checkpoint_problem(frozen)
+            frozen.system()
+            refused -= 1
+            # What loads is what it says, made by our own class.
+            assert problem.name == changed["problem"]
+            assert problem.baseline_name == changed["settings"].get("baseline", "nearest")
+    assert 200 < refused < 250
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_manifest_that_is_none_gets_one_sentence(place, text):
+    checkpoint = freeze_seeds("tsp", place / "checkpoint")
+    (checkpoint / "manifest.json").write_bytes(text)
+    seal(checkpoint)
+    with pytest.raises(CheckpointError) as refusal:
+        thaw(checkpoint)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def _column(name, values):
+    def change(table):
+        return table.set_column(table.schema.get_field_index(name), name, values(table))
+
+    return change
+
+
+TABLES = {
+    "no columns": ("tasks", lambda table: table.select([])),
+    "a column less": ("tasks", lambda table: table.drop_columns(["nodes"])),
+    "a coordinate less": ("tasks", lambda table: table.select(range(table.num_columns - 1))),
+    "another type": ("tasks", _column("task", lambda table: pa.array([1]))),
+    "no number": ("tasks", _column("spread", lambda table: pa.array([float("nan")]))),
+    "a huge number": ("tasks", _column("spread", lambda table: pa.array([1e300]))),
+    "a missing number": ("tasks", _column("spread", lambda table: pa.array([None], pa.float64()))),
+    "no region": (
+        "tasks",
+        _column("nodes", lambda table: pa.array([[]], pa.list_(pa.int64()))),
+    ),
+    "a task twice": ("tasks", lambda table: pa.concat_tables([table, table])),
+    "a long name": ("tasks", _column("task", lambda table: pa.array(["x" * 5000]))),
+    "a response to nothing": ("responses", _column("task", lambda table: pa.array(["other"]))),
+    "a path": ("responses", _column("program", lambda table: pa.array(["../outside"]))),
+    "another outcome": ("responses", _column("outcome", lambda table: pa.array(["won"]))),
+    "a cost below 0": ("responses", _column("cost_before", lambda table: pa.array([-1.0]))),
+    "no cost": ("responses", _column("cost_before", lambda table: pa.array([None], pa.float64()))),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_an_archive_that_no_run_wrote_gets_one_sentence(place, name):
+    file, change = TABLES[name]
+    checkpoint = freeze_seeds("vrptw", place / "checkpoint")
+    path = checkpoint / f"{file}.parquet"
+    pq.write_table(change(pq.read_table(path)), path)
+    seal(checkpoint)
+    with pytest.raises(CheckpointError) as refusal:
+        thaw(checkpoint)
+    assert len(str(refusal.value).splitlines()) == 1
+    assert len(str(refusal.value)) < 300
+
+
+def test_bytes_of_an_archive_that_are_changed_get_one_sentence_or_none(place, capfd):
+    checkpoint = freeze_seeds("vrptw", place / "checkpoint")
+    rng = random.Random(5)
+    for file in ("tasks", "responses"):
+        path = checkpoint / f"{file}.parquet"
+        honest = path.read_bytes()
+        for number in range(60):
+            altered = bytearray(honest)
+            altered[rng.randrange(len(honest))] = rng.randrange(256)
+            path.write_bytes(altered)
+            seal(checkpoint)
+            with harmless(place, capfd, f"{file} {number}"):
+                thaw(checkpoint)
+        path.write_bytes(honest)
+
+
+def test_an_archive_that_could_unpack_to_anything_is_not_read(place):
+    checkpoint = freeze_seeds("vrptw", place / "checkpoint")
+    path = checkpoint / "responses.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table, path, compression="zstd")
+    seal(checkpoint)
+    with pytest.raises(CheckpointError, match="compressed otherwise"):
+        thaw(checkpoint)
+
+
+@pytest.mark.parametrize("name", ["programs/lower-seed.py", "manifest.json", "extra"])
+def test_a_link_in_a_checkpoint_is_not_followed(place, name):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    elsewhere = place / "elsewhere"
+    path = checkpoint / name
+    if path.exists():
+        path.rename(elsewhere)
+    path.symlink_to(elsewhere if elsewhere.exists() else place)
+    seal(checkpoint)
+    with pytest.raises(CheckpointError, match="which is no file"):
+        thaw(checkpoint)
+    # The directory itself may be one: the user named it.
+    assert oddity(place) is not None
+
+
+def test_an_id_that_leads_elsewhere_is_neither_read_nor_written(place):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    rewrite(checkpoint, lambda manifest: manifest["upper"].update(id="../../outside"))
+    with pytest.raises(CheckpointError, match=r"upper\.id is missing or not as"):
+        thaw(checkpoint)
+    honest = thaw(freeze_seeds("cvrp", place / "again"))
+    with pytest.raises(CheckpointError, match="is not the name of a program"):
+        freeze(replace(honest, upper=replace(honest.upper, id="../../../x")), place / "out" / "in")
+    assert not list(place.rglob("x.py"))
+
+
+def test_a_checkpoint_of_another_descriptor_or_tier_is_refused(place):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    rewrite(checkpoint, lambda manifest: manifest["upper"].update(tier="compiled"))
+    with pytest.raises(CheckpointError, match=r"upper-seed: .* is always interpreted"):
+        checkpoint_problem(thaw(checkpoint))
+    rewrite(checkpoint, lambda manifest: manifest["upper"].update(tier="interpreted"))
+    rewrite(checkpoint, lambda manifest: manifest.update(problem="tsp"))
+    with pytest.raises(CheckpointError):
+        checkpoint_problem(thaw(checkpoint))
+
+
+def test_the_model_of_mlflow_runs_nothing_that_a_manifest_names(place):
+    context = SimpleNamespace(artifacts={"checkpoint": str(attacked(place))}, model_config={})
+    with pytest.raises(CheckpointError, match=r"settings\.baseline"):
+        SpecAHDModel().load_context(context)
+    assert not (place / "PWNED").exists()

@@ -1,0 +1,260 @@
+"""Run directories and marks of a stranger: one sentence or a correct load, and no deed."""
+
+import copy
+import functools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import open_dict
+
+from foreign import CALLS, SECRET, TEXTS, attacked, harmless, look, mutated, seal
+from specahd.config import CONF_DIR
+from specahd.config.resume import resumed, with_choices
+from specahd.config.schemas import register
+from specahd.core.errors import FileError, UserError
+from specahd.search.past import Past
+from specahd.tracking.mark import MARK, Mark
+from specahd.tracking.records import check_records
+
+SMALL = [
+    *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),
+    *("budget.upper_train=2", "budget.selection=2", "budget.validation=2", "tracking=none"),
+]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to stand in, where nothing may appear, and a secret that nobody may tell."""
+    monkeypatch.setenv("SPECAHD_CANARY", SECRET)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outside.py").write_text("def stolen(): pass\n")
+    return tmp_path
+
+
+def door(name, *words, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", f"specahd.{name}", *words],
+        cwd=cwd,
+        env={**os.environ, "SPECAHD_CANARY": SECRET},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    done = door("train", *SMALL, "hydra.run.dir=run", "executor.workers=1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def run(trained, place):
+    shutil.copytree(trained / "run", place / "run")
+    return place / "run"
+
+
+def test_no_door_runs_what_a_stranger_names(run, place):
+    attacked(place)
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["tracking"] = {**CALLS, "uri": "${oc.env:SPECAHD_CANARY}"}
+    config["choices"]["tracking"] = "mlflow"
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    before = look(place)
+    for words in (
+        ("evaluate", "checkpoint=checkpoint", "pool=validation"),
+        ("train", "resume=run"),
+        ("track", "run=run"),
+        ("train", *SMALL, "search.levels=upper", "search.repertoire=checkpoint"),
+    ):
+        done = door(*words, cwd=place)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+        assert SECRET not in done.stdout + done.stderr
+    assert look(place) == before
+
+
+def test_a_repertoire_is_guarded_before_anything_is_asked(place, trained):
+    shutil.copytree(trained / "run" / "checkpoint", place / "given")
+    program = next((place / "given" / "programs").glob("lower-*.py"))
+    program.write_text("import os\n" + program.read_text())
+    seal(place / "given")
+    shutil.copytree(trained / "pools", place / "pools")
+    words = (*SMALL, "search.levels=upper", "search.repertoire=given", "hydra.run.dir=new")
+    done = door("train", *words, cwd=place)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert "imports are not allowed" in done.stderr
+    assert not (place / "new").exists()
+
+
+def resume(directory):
+    """Return what ``resume=`` would compose, by the code that does it."""
+    whole = composed(tuple(with_choices([f"resume={directory}"])))
+    HydraConfig.instance().set_config(whole)
+    config = copy.deepcopy(whole)
+    with open_dict(config):
+        del config["hydra"]
+    return resumed(config)
+
+
+@functools.cache
+def composed(words):
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        return compose("train", list(words), return_hydra_config=True)
+
+
+def test_no_mutated_configuration_does_anything(run, place, capfd):
+    honest = yaml.safe_load((run / "config.yaml").read_text())
+    classes = {name: honest[name]["_target_"] for name in ("problem", "llm", "memory", "executor")}
+    made = resume(run)
+    assert {name: made[name]["_target_"] for name in classes} == classes
+    rng = random.Random(7)
+    refused = 0
+    for number in range(150):
+        (run / "config.yaml").write_text(yaml.safe_dump(mutated(honest, rng)))
+        with harmless(place, capfd, f"case {number}"):
+            refused += 1
+            made = resume(run)
+            refused -= 1
+            # What is called is ours, and nothing is left to be looked up.
+            assert {name: made[name]["_target_"] for name in classes} == classes
+            assert "${" not in str(made)
+    assert 90 < refused < 150
+
+
+LEADS = {
+    "llm": ("openai", "llm.base_url", {"llm": {"base_url": "https://stranger.example/v1"}}),
+    "key": ("openai", "llm.api_key_env", {"llm": {"api_key_env": "AWS_SECRET_ACCESS_KEY"}}),
+    "ray": ("offline", "executor.address", {"executor": {"address": "stranger.example:1"}}),
+}
+
+
+@pytest.mark.parametrize("name", LEADS)
+def test_nothing_goes_elsewhere_because_a_directory_says_so(run, name):
+    model, option, change = LEADS[name]
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["choices"] |= {"llm": model, "executor": "ray" if name == "ray" else "local"}
+    for group in ("llm", "executor"):
+        path = CONF_DIR / group / f"{config['choices'][group]}.yaml"
+        config[group] = yaml.safe_load(path.read_text()) | change.get(group, {})
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    with pytest.raises(UserError, match=f"{option} in .* leads elsewhere; if the run is yours"):
+        resume(run)
+
+
+def test_honest_options_that_conf_does_not_have_go_on(run):
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["choices"]["llm"] = "local"
+    config["llm"] = yaml.safe_load((CONF_DIR / "llm" / "local.yaml").read_text()) | {
+        "model": "mine",
+        "base_url": "http://127.0.0.1:11434/v1",
+        "api_key_env": "MY_KEY",
+        "options": {"temperature": 0.8, "logit_bias": {50256: -100}, "stop": ["a", "b"]},
+    }
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    made = resume(run)
+    assert made.llm.options == {"temperature": 0.8, "logit_bias": {50256: -100}, "stop": ["a", "b"]}
+    assert (made.llm.model, made.seed) == ("mine", 0)
+
+
+CHOICES = [{"problem": "../../run/evil"}, {"seed": "3"}, {"hydra/launcher": "joblib"}, {"x": "y"}]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_a_choice_names_a_file_of_conf_only(run, choice):
+    (run / "evil.yaml").write_text(yaml.safe_dump(CALLS))
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["choices"] |= choice
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    with pytest.raises(FileError, match="is not the configuration of a run"):
+        resume(run)
+
+
+def test_a_link_in_a_run_directory_is_not_written_through(run, place):
+    (run / "machine.json").unlink()
+    (run / "machine.json").symlink_to(place / "outside.py")
+    with pytest.raises(FileError, match=r"holds machine\.json, which is neither"):
+        resume(run)
+
+
+LINES = [
+    *(b"[]", b"3", b"null", b"{}", b"{", b"\xff", b'{"round":1,"round":1}', b"NaN"),
+    *(b"[" * 100_000, b'{"sample":' + b"9" * 5000 + b"}"),
+]
+
+
+@pytest.mark.parametrize("name", ["wal.jsonl", "responses.jsonl", "journal.jsonl"])
+def test_a_line_that_no_run_wrote_is_named(run, place, capfd, name):
+    path = run / name
+    honest = path.read_bytes().splitlines(keepends=True)
+    for line in LINES:
+        path.write_bytes(b"".join([honest[0], line + b"\n", *honest[1:]]))
+        for read in (Past.read, check_records):
+            # Not all read all: a record that is of another kind means nothing to the one.
+            with harmless(place, capfd, line[:40]):
+                read(run)
+        with pytest.raises(FileError, match=rf"{name}: line 2 is not a JSON record"):
+            check_records(run) if name == "journal.jsonl" else Past.read(run)
+
+
+def test_no_mutated_record_does_anything_but_be_named(run, place, capfd):
+    rng = random.Random(3)
+    for name in ("wal.jsonl", "responses.jsonl", "journal.jsonl", "timings.jsonl"):
+        path = run / name
+        honest = path.read_text().splitlines(keepends=True)
+        for number in range(40):
+            lines = list(honest)
+            index = rng.randrange(len(lines))
+            lines[index] = json.dumps(mutated(json.loads(lines[index]), rng)) + "\n"
+            path.write_text("".join(lines))
+            for read in (Past.read, check_records):
+                with harmless(place, capfd, f"{name} {number}"):
+                    read(run)
+        path.write_text("".join(honest))
+
+
+def test_a_damaged_line_is_not_answered_by_advice_that_fails(run, place, trained):
+    shutil.copytree(trained / "pools", place / "pools")
+    path = run / "wal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], b"damaged\n", *lines[1:]]))
+    done = door("train", "resume=run", cwd=place)
+    assert done.returncode == 2
+    assert "Go on with" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1] == (
+        f"{run}/wal.jsonl: line 2 is not a JSON record (it is not JSON); "
+        "restore the file from a copy, or begin anew elsewhere."
+    )
+
+
+def test_a_mark_is_used_or_passed_over(place):
+    honest = {
+        "key": "0" * 32,
+        "store": "sqlite:///x.db",
+        "experiment": "e",
+        "run_id": "1" * 32,
+        "records": 3,
+    }
+    (place / MARK).write_text(json.dumps(honest))
+    assert Mark.read(place) == Mark(**honest)
+    rng = random.Random(1)
+    for _ in range(100):
+        changed = mutated(honest, rng)
+        (place / MARK).write_text(json.dumps(changed))
+        mark = Mark.read(place)
+        assert mark is None or mark == Mark(**changed)
+        assert mark is None or (mark.key == "0" * 32 and mark.records >= 0)
+    for text in TEXTS:
+        (place / MARK).write_bytes(text)
+        assert Mark.read(place) is None
