@@ -6,6 +6,7 @@ from server import Server
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.llm.client import ChatProposer
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.contracts import CONTRACTS
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -15,7 +16,7 @@ WORDS = f"Write a program.\n\n{CONTRACT.document}"
 
 
 def request(index=0):
-    return Request(CONTRACT, 0, Level.LOWER, 1, index, "i1", prompt=WORDS)
+    return Request(CONTRACT, 0, Level.LOWER, 1, index, INITIAL, prompt=WORDS)
 
 
 def serve(*faults, bad=None, **options):

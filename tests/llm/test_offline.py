@@ -15,6 +15,7 @@ from specahd.llm.grammar import MAX_SIZE, Grammar, rounded
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
+from specahd.methods.eoh import OPERATORS
 from specahd.problems.cvrp.contracts import CONTRACTS
 
 VARIATIONS = ("e1", "e2", "m1", "m2", "m3")
@@ -36,7 +37,7 @@ def parent(level, index):
 
 
 def request(level, operator, index=0, seed=0, parents=()):
-    return Request(CONTRACTS[level], seed, level, 1, index, operator, tuple(parents))
+    return Request(CONTRACTS[level], seed, level, 1, index, OPERATORS[operator], tuple(parents))
 
 
 def answer(asked):
@@ -84,7 +85,7 @@ def test_seed_round_and_index_name_the_sample(level):
         request(level, "i1"),
         request(level, "i1", index=1),
         request(level, "i1", seed=1),
-        Request(CONTRACTS[level], 0, level, 2, 0, "i1"),
+        Request(CONTRACTS[level], 0, level, 2, 0, OPERATORS["i1"]),
     ]
     assert len({answer(each)[0] for each in asked}) == 4
 

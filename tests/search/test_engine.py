@@ -72,12 +72,11 @@ class ByConstant:
     level = Level.LOWER
     contract = CONTRACT
 
-    def __init__(self, workers, number=1):
+    def __init__(self, workers, method=None, number=1):
         self.round = number
-        self.policy = EoH(4)
+        self.method = method or EoH(4)
         self._pool = ThreadPoolExecutor(workers)
         self._scores = {}
-        self.policy.begin(self._rank, [])
 
     def submit(self, program):
         def evaluate():
@@ -88,7 +87,9 @@ class ByConstant:
         return self._pool.submit(evaluate)
 
     def measure(self, result):
-        return Evaluation(Outcome.OK, "", result, True, vector={"scores": [result]})
+        return Evaluation(
+            Outcome.OK, "", result, True, responses=(result,), vector={"scores": [result]}
+        )
 
     def admit(self, program, result):
         self._scores[program.id] = result
@@ -96,14 +97,14 @@ class ByConstant:
     def best(self):
         return max(self._scores.values(), default=None)
 
-    def _rank(self, programs):
+    def rank(self, programs):
         return sorted(
             (Parent(program, self._scores[program.id]) for program in programs),
             key=lambda parent: -parent.score,
         )
 
 
-def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=None):
+def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=None, method=None):
     directory.mkdir()
     ledger = Ledger(tickets)
     with (
@@ -119,7 +120,9 @@ def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=Non
             observer=Observer(),
         ) as engine,
     ):
-        spent = engine.run(ByConstant(workers), tickets if asked is None else asked)
+        level = ByConstant(workers, method)
+        engine.carry(level, [], tickets)
+        spent = engine.run(level, tickets if asked is None else asked)
     return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
 
 

@@ -18,9 +18,9 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
 from specahd.memory.changes import described
+from specahd.methods.eoh import OPERATORS
 from specahd.sandbox.guard import guard
-from specahd.search.operators import MUTATIONS, PARENTS
-from specahd.search.prompts import INSTRUCTIONS, MAX_IDEA, render
+from specahd.search.prompts import MAX_IDEA, render
 
 GOLDEN = Path(__file__).parent / "golden"
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
@@ -130,14 +130,14 @@ def request(contract, operator, **more):
         level=contract.level,
         round=2,
         index=17,
-        operator=operator,
-        parents=parents[: PARENTS[operator]],
+        operator=OPERATORS[operator],
+        parents=parents[: OPERATORS[operator].parents],
         **more,
     )
 
 
 NAMES = ("log_size", "elongation", "slack", "detour", "edge_mean")
-CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in PARENTS]
+CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in OPERATORS]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator
 )
 def test_the_whole_prompt(problem, level, operator):
     contract = CONTRACTS[problem, level]
-    told = records(contract, MADE[problem].descriptor_names) if operator in MUTATIONS else ()
+    told = records(contract, MADE[problem].descriptor_names) if OPERATORS[operator].skills else ()
     prompt = render(request(contract, operator, skills=told))
     path = GOLDEN / f"{problem}-{level}-{operator}.txt"
     if os.environ.get("SPECAHD_GOLDEN") == "write":
@@ -155,10 +155,6 @@ def test_the_whole_prompt(problem, level, operator):
 
 def test_no_golden_file_is_left_over():
     assert {path.stem for path in GOLDEN.iterdir()} == {"-".join(case) for case in CASES}
-
-
-def test_every_operator_has_an_instruction():
-    assert INSTRUCTIONS.keys() == PARENTS.keys()
 
 
 @pytest.fixture(params=CONTRACTS, ids="-".join)
@@ -177,8 +173,8 @@ def test_programs_bear_numbers_and_not_their_identifiers(contract):
 
 
 def test_what_all_requests_of_a_level_share_comes_first(contract):
-    prompts = [render(request(contract, operator)) for operator in PARENTS]
-    shared = prompts[0][: prompts[0].index(INSTRUCTIONS["i1"])]
+    prompts = [render(request(contract, operator)) for operator in OPERATORS]
+    shared = prompts[0][: prompts[0].index(OPERATORS["i1"].instruction)]
     assert all(prompt.startswith(shared) for prompt in prompts)
     assert contract.task in shared
     assert contract.document in shared
@@ -186,8 +182,8 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
 
 
 def test_a_prompt_is_plain_text_and_short(contract):
-    for operator in PARENTS:
-        told = records(contract, NAMES) if operator in MUTATIONS else ()
+    for operator in OPERATORS:
+        told = records(contract, NAMES) if OPERATORS[operator].skills else ()
         prompt = render(request(contract, operator, skills=told))
         assert prompt.isascii()
         assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)

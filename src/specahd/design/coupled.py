@@ -16,7 +16,7 @@ from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Policy
+from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
 
 
@@ -81,7 +81,9 @@ class Coupled:
     Parameters
     ----------
     policy
-        Makes a fresh policy; each level gets its own.
+        Makes a fresh search method; each level gets its own.
+    lower, upper
+        The same for one level, if that level has another method.
     pools
         Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
     given
@@ -94,17 +96,20 @@ class Coupled:
         problem: AnyProblem,
         engine: Engine,
         executor: Executor,
-        policy: Callable[[], Policy],
+        policy: Callable[[], SearchMethod],
         pools: Mapping[str, Sequence[int]],
         settings: Settings,
         journal: Journal,
         observer: Observer,
         given: tuple[Sequence[Program], ResponseArchive] | None = None,
+        lower: Callable[[], SearchMethod] | None = None,
+        upper: Callable[[], SearchMethod] | None = None,
     ) -> None:
         self._problem = problem
         self._engine = engine
         self._executor = executor
-        self._policies = {level: policy() for level in Level}
+        own = {Level.LOWER: lower, Level.UPPER: upper}
+        self._methods = {level: (own[level] or policy)() for level in Level}
         self._pools = pools
         self._settings = settings
         self._journal = journal
@@ -128,8 +133,8 @@ class Coupled:
         """Return what an interrupted run has so far, not scored; None if it measured nothing."""
         archive = self._archive.copy()
         repertoire = self._repertoire
-        if self._lower is not None and self._lower.policy.members:
-            self._lower.table.keep(member.program.id for member in self._lower.policy.members)
+        if self._lower is not None and self._lower.method.members:
+            self._lower.table.keep(member.program.id for member in self._lower.method.members)
             archive.extend(self._lower.table)
             repertoire = tuple(self._lower.repertoire())
         if not repertoire:
@@ -181,18 +186,22 @@ class Coupled:
         search = LowerSearch(
             number=number,
             contract=self._problem.contract(Level.LOWER),
-            policy=self._policies[Level.LOWER],
+            method=self._methods[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
             settings=self._settings.repertoire,
             coordinates=self._problem.descriptor_names,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
-        self._engine.carry(search, self._members[Level.LOWER])
+        self._engine.carry(search, self._members[Level.LOWER], tickets)
         self._lower = search
         spent = self._engine.run(search, tickets)
-        self._members[Level.LOWER] = [m.program for m in search.policy.members]
-        self._repertoire = tuple(search.repertoire())
+        # A method need not keep any program; what stood before then stands on.
+        kept = [member.program for member in search.method.members]
+        self._members[Level.LOWER] = kept or self._members[Level.LOWER]
+        self._repertoire = tuple(
+            search.repertoire() or self._repertoire or self._members[Level.LOWER][:1]
+        )
         search.table.keep(program.id for program in self._members[Level.LOWER])
         self._archive.extend(search.table)
         self._lower = None
@@ -207,7 +216,7 @@ class Coupled:
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
-        limit = max(1, self._settings.cells // self._policies[Level.LOWER].size)
+        limit = max(1, self._settings.cells // self._methods[Level.LOWER].size)
         if len(tasks) <= limit:
             return tasks, len(tasks)
         rng = generator(self._engine.seed, "tasks", number)
@@ -226,16 +235,16 @@ class Coupled:
         search = UpperSearch(
             number=number,
             contract=self._problem.contract(Level.UPPER),
-            policy=self._policies[Level.UPPER],
+            method=self._methods[Level.UPPER],
             system=system,
             cases=self._pools["upper_train"],
             executor=self._executor,
             penalty=self._settings.penalty,
             coordinates=self._problem.descriptor_names,
         )
-        self._engine.carry(search, self._members[Level.UPPER])
+        self._engine.carry(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)
-        members = search.policy.members
+        members = search.method.members
         if members:
             self._members[Level.UPPER] = [member.program for member in members]
             self._upper = members[0].program

@@ -14,7 +14,7 @@ from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Evaluation, Policy
+from specahd.search.base import Evaluation, SearchMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class LowerSearch:
         *,
         number: int,
         contract: Contract,
-        policy: Policy,
+        method: SearchMethod,
         tasks: Sequence[RepairTask],
         executor: Executor,
         settings: RepertoireSettings,
@@ -51,7 +51,7 @@ class LowerSearch:
     ) -> None:
         self.round = number
         self.contract = contract
-        self.policy = policy
+        self.method = method
         self.table = ResponseTable(tasks)
         self._executor = executor
         self._settings = settings
@@ -77,6 +77,7 @@ class LowerSearch:
             float(np.mean(scores)),
             True,
             tier=result.tier,
+            responses=tuple(scores),
             vector={
                 "cost_before": [response.cost_before for response in result.responses],
                 "cost_merged": [response.cost_merged for response in result.responses],
@@ -100,7 +101,7 @@ class LowerSearch:
 
     def admit(self, program: Program, result: LowerResult) -> None:
         """Enter a retained candidate's row, and drop the rows of those that did not survive."""
-        self.table.keep(member.program.id for member in self.policy.members)
+        self.table.keep(member.program.id for member in self.method.members)
         self.table.add(program.id, result.responses)
         self._rows[program.id] = result.responses
 
@@ -123,11 +124,14 @@ class LowerSearch:
         """Order programs, given oldest first: greedy J order, then mean response."""
         scores = self.table.scores([program.id for program in programs])
         order = survival_order(scores, beta=self._settings.beta, budget=self._settings.size)
-        return [Parent(programs[row], float(scores[row].mean())) for row in order]
+        return [
+            Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
+            for row in order
+        ]
 
     def best(self) -> float:
         """Return J of the greedy repertoire of the present population."""
-        scores = self.table.scores([member.program.id for member in self.policy.members])
+        scores = self.table.scores([member.program.id for member in self.method.members])
         settings = self._settings
         chosen = greedy(scores, beta=settings.beta, budget=settings.size)
         return objective(scores, chosen, beta=settings.beta, budget=settings.size)
@@ -138,7 +142,7 @@ class LowerSearch:
         When no program has a positive gain the first of the population stands
         alone, so that a frozen system can always act.
         """
-        programs = [member.program for member in self.policy.members]
+        programs = [member.program for member in self.method.members]
         scores = self.table.scores([program.id for program in programs])
         settings = self._settings
         chosen = greedy(scores, beta=settings.beta, budget=settings.size)

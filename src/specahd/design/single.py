@@ -1,0 +1,33 @@
+"""A search of one level by any search method: the other level stands still."""
+
+from dataclasses import replace
+from typing import Any
+
+from specahd.design.coupled import Coupled, Settings
+
+
+class Single(Coupled):
+    """One round of one level, with all tickets.
+
+    The lower level learns on the regions of the upper seed program, the upper level under
+    the given repertoire. A round is never begun anew, so that a tree or islands grow over
+    the whole run.
+
+    Parameters
+    ----------
+    settings
+        ``levels`` says which level is searched; ``both``, which is the default of the
+        command, means the lower one. ``rounds`` does not count.
+    portfolio
+        How many programs the lower level hands over, at least 1: one chooses the program
+        with the best mean, more choose a repertoire by J.
+    parts
+        As of :class:`specahd.design.coupled.Coupled`.
+    """
+
+    def __init__(self, *, settings: Settings, portfolio: int = 1, **parts: Any) -> None:
+        level = "upper" if settings.levels == "upper" else "lower"
+        repertoire = replace(settings.repertoire, size=portfolio)
+        super().__init__(
+            settings=replace(settings, rounds=1, levels=level, repertoire=repertoire), **parts
+        )
