@@ -1,12 +1,13 @@
 import ast
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specahd.core.contract import Parent, Request
+from specahd.core.contract import Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.vocabulary import Constant, Production, Vocabulary
@@ -301,3 +302,29 @@ def test_a_number_reads_back(value):
     expression = ast.fix_missing_locations(ast.Expression(templates.number(value)))
     again = ast.parse(ast.unparse(expression), mode="eval").body
     assert templates.read_number(again) == value
+
+
+# Texts
+
+
+DESCRIBE = Operator("reflect", "Say why.", 2, Treatment.DESCRIBE)
+
+
+def text(*parents):
+    asked = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, DESCRIBE, parents)
+    return OfflineProposer().propose(asked).text
+
+
+def test_a_text_states_the_scores_of_the_programs_shown():
+    worse, better = (
+        replace(parent(Level.LOWER, index), score=score)
+        for index, score in ((1, 0.0042), (2, 0.0123))
+    )
+    better = replace(better, program=replace(better.program, idea="Near ones first."))
+    assert text(worse, better) == (
+        "Program 2 scores 0.810 points more than program 1. "
+        "The idea of program 2, which scores 1.230 %: Near ones first."
+    )
+    assert text(worse, worse) == "The idea of program 1, which scores 0.420 %: An idea."
+    assert text(replace(worse, score=-1e-9)).startswith("The idea of program 1, which scores 0.000")
+    assert text() == "Nothing was measured."

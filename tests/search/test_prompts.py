@@ -13,7 +13,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.contract import Parent, Request
+from specahd.core.contract import Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
@@ -315,3 +315,25 @@ def test_what_the_prompt_rules_out_is_refused(word):
 )
 def test_what_the_prompt_allows_is_allowed(line):
     assert guard(f"def f(a):\n    {line}\n", "f", ["a"]) is None
+
+
+REFLECT = Operator("reflect", "Say why {parents} differ.", 2, Treatment.DESCRIBE)
+
+
+def test_a_request_for_a_text_asks_for_no_program(contract):
+    prompt = render(replace(request(contract, "e1"), operator=REFLECT))
+    assert contract.task in prompt
+    assert "Program 2, score 0.421 %." in prompt
+    assert "Rules:" not in prompt
+    assert "Answer in exactly this form" not in prompt
+    assert prompt.endswith(
+        "Say why programs 1 and 2 differ.\n\nAnswer with plain text only: no program, no code.\n"
+    )
+
+
+def test_hints_stand_between_programs_and_instruction(contract):
+    hints = "Near customers {first} were better."
+    with_them = render(request(contract, "m1", hints=hints))
+    assert with_them.replace(hints + "\n\n", "") == render(request(contract, "m1"))
+    places = [with_them.index(part) for part in ("Program 1, score", hints, "Modify the structure")]
+    assert places == sorted(places)
