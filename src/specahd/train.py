@@ -177,10 +177,8 @@ def _parts(config: DictConfig) -> _Parts:
         raise ConfigError(
             f"search.repertoire is a checkpoint of {given.problem}, not of {problem.name}."
         )
-    # Made here only so that their options are refused in time; the search makes its own.
-    for name in ("policy", "lower", "upper"):
-        if config.method.get(name) is not None:
-            instantiate(config.method[name])()
+    method = instantiate(config.method)
+    method.func.check(**method.keywords)
     memories: dict[Level, Memory] = {level: instantiate(config.memory) for level in Level}
     for level, memory in memories.items():
         memory.judge(problem.contract(level).seed)

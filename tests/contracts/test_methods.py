@@ -95,7 +95,7 @@ class Listener:
 class Checksums:
     """A level without a sandbox: six responses that a program's source decides.
 
-    Like the lower level it forgets what is no member any more. Some programs crash.
+    Some programs crash.
     """
 
     level = Level.LOWER
@@ -129,8 +129,6 @@ class Checksums:
         return tuple(record["scores"]) if "scores" in record else None
 
     def admit(self, program, result):
-        kept = {member.program.id for member in self.method.members}
-        self.rows = {name: row for name, row in self.rows.items() if name in kept}
         self.rows[program.id] = result
 
     def rank(self, programs):

@@ -314,6 +314,18 @@ def test_a_prompt_of_its_own_is_sent_as_it_is(tmp_path):
     assert proposer.prompts == [f"def add_v{index}(a, b): ..." for index in range(3)]
 
 
+def test_hints_reach_the_prompt(tmp_path):
+    class Hinting(InTurn):
+        def ask(self, index, rng):
+            return Query(WRITE, hints=f"Hint {index}.")
+
+    proposer = Scripted(lost=0.0)
+    run(tmp_path / "run", proposer, tickets=3, samplers=1, method=Hinting())
+    assert [f"Hint {index}.\n\nWrite one." in proposer.prompts[index] for index in range(3)] == (
+        [True] * 3
+    )
+
+
 def test_texts_count_for_what_replies_may_cost(tmp_path):
     proposer = Scripted(bad=0.0, lost=0.0)
     method = InTurn(WRITE, REMARK)

@@ -122,6 +122,18 @@ class Coupled:
             level: [problem.contract(level).seed] for level in Level
         }
 
+    @staticmethod
+    def check(
+        *,
+        policy: Callable[[], SearchMethod],
+        lower: Callable[[], SearchMethod] | None = None,
+        upper: Callable[[], SearchMethod] | None = None,
+    ) -> None:
+        """Refuse options out of range, before any work is done."""
+        for make in (policy, lower, upper):
+            if make is not None:
+                make()
+
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, yielding the candidate of each."""
         for number in range(1, self._settings.rounds + 1):

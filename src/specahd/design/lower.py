@@ -56,8 +56,6 @@ class LowerSearch:
         self._executor = executor
         self._settings = settings
         self._coordinates = tuple(coordinates)
-        # Of all that were retained in this round: a parent may be gone when its child is measured.
-        self._rows: dict[str, tuple[Response, ...]] = {}
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -100,16 +98,19 @@ class LowerSearch:
         return LowerResult(True, Tier(record["tier"]), outcome, record["detail"], responses)
 
     def admit(self, program: Program, result: LowerResult) -> None:
-        """Enter a retained candidate's row, and drop the rows of those that did not survive."""
-        self.table.keep(member.program.id for member in self.method.members)
+        """Enter a retained candidate's row.
+
+        It stays for the round: a program may become a member again, and a parent is compared
+        with its children after it has gone.
+        """
         self.table.add(program.id, result.responses)
-        self._rows[program.id] = result.responses
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the round's tasks."""
-        if child not in self._rows or parent not in self._rows:
+        measured = self.table.rows
+        if child not in measured or parent not in measured:
             return None
-        rows = self._rows[child], self._rows[parent]
+        rows = measured[child], measured[parent]
         scores = [np.array([response.score for response in row]) for row in rows]
         failed = [response for response in rows[0] if response.cost_merged is None]
         return Effects(

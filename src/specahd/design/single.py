@@ -1,9 +1,12 @@
 """A search of one level by any search method: the other level stands still."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from specahd.core.errors import ConfigError
 from specahd.design.coupled import Coupled, Settings
+from specahd.search.base import SearchMethod
 
 
 class Single(Coupled):
@@ -21,13 +24,34 @@ class Single(Coupled):
     portfolio
         How many programs the lower level hands over, at least 1: one chooses the program
         with the best mean, more choose a repertoire by J.
+    policy
+        Makes the search method.
     parts
         As of :class:`specahd.design.coupled.Coupled`.
     """
 
-    def __init__(self, *, settings: Settings, portfolio: int = 1, **parts: Any) -> None:
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        policy: Callable[[], SearchMethod],
+        portfolio: int = 1,
+        **parts: Any,
+    ) -> None:
         level = "upper" if settings.levels == "upper" else "lower"
         repertoire = replace(settings.repertoire, size=portfolio)
-        super().__init__(
-            settings=replace(settings, rounds=1, levels=level, repertoire=repertoire), **parts
-        )
+        settings = replace(settings, rounds=1, levels=level, repertoire=repertoire)
+        super().__init__(settings=settings, policy=policy, **parts)
+
+    @staticmethod
+    def check(
+        *,
+        policy: Callable[[], SearchMethod],
+        lower: Callable[[], SearchMethod] | None = None,
+        upper: Callable[[], SearchMethod] | None = None,
+        portfolio: int = 1,
+    ) -> None:
+        """Refuse options out of range, before any work is done."""
+        if not isinstance(portfolio, int) or isinstance(portfolio, bool) or portfolio < 1:
+            raise ConfigError(f"Expected method.portfolio of at least 1, got {portfolio!r}.")
+        Coupled.check(policy=policy, lower=lower, upper=upper)

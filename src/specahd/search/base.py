@@ -31,7 +31,7 @@ class RoundStart:
         failed in this round is missing, so there may be none.
     rank
         The level's own order, which looks at all programs together (greedy J at the lower
-        level). It knows the method's ``members`` and the program that was told last.
+        level). It knows every program that was measured in the round.
     """
 
     contract: Contract
@@ -150,9 +150,8 @@ class SearchMethod(Protocol):
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
         """Choose what sample ``index`` asks for.
 
-        None means: not before another sample was told. The same index is then asked for
-        again after the next one; nothing may be under way for which the method can wait
-        only if something is.
+        None means: not before another sample was told. The method is asked again, with the
+        same index, after the next one. It may wait only while something is under way.
         """
         ...
 
