@@ -1,6 +1,7 @@
 """What every method of conf/method keeps, so that the loop can trust it without knowing it."""
 
 import functools
+import re
 import shutil
 import sys
 import threading
@@ -10,6 +11,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -32,7 +34,9 @@ from specahd.search.base import Evaluation, Query
 from specahd.search.engine import Engine
 from specahd.search.past import Past
 
-ADDED = Path(__file__).parent.parent / "methods" / "added"
+ROOT = Path(__file__).parent.parent.parent
+ADDED = ROOT / "tests" / "methods" / "added"
+GUIDE = (ROOT / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
 TICKETS = 48
 ROUNDS = 2
 FILES = ("journal.jsonl", "responses.jsonl")
@@ -47,12 +51,21 @@ def confs():
                 yield f"{path.stem}-{role}", conf[role]
 
 
-METHODS = dict(confs())
+def shown(language):
+    """Return the first block of code of the guide."""
+    return re.search(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)[1]
+
+
+METHODS = {**dict(confs()), "of-the-guide": OmegaConf.create(shown("yaml")).policy}
 
 
 @pytest.fixture(autouse=True)
 def _added(monkeypatch):
     monkeypatch.syspath_prepend(ADDED)
+    name = METHODS["of-the-guide"]._target_.rpartition(".")[0]
+    module = ModuleType(name)
+    exec(shown("python"), vars(module))
+    monkeypatch.setitem(sys.modules, name, module)
     yield
     sys.modules.pop("reflective_tree", None)
 
