@@ -212,9 +212,10 @@ def run(directory, method, proposer, *, samplers=4, workers=2, lag=5, past=None,
 
 @pytest.fixture
 def reference(make, tmp_path):
-    """A run by one sampler, with bad replies and lost requests."""
-    run(tmp_path / "reference", make(), Moody(0.3, 0.1), samplers=1, workers=1)
-    return tmp_path / "reference"
+    """A run by one sampler, with bad replies and lost requests: its folder, what it spent."""
+    folder = tmp_path / "reference"
+    spent, _ = run(folder, make(), Moody(0.3, 0.1), samplers=1, workers=1)
+    return folder, spent
 
 
 def content(directory):
@@ -235,7 +236,8 @@ def test_tickets_are_exact_and_bytes_equal_whatever_the_samplers(
     lost = {name for name, calls in proposer.calls.items() if calls > 1}
     assert spent.refunds == len(lost & {record["sample"] for record in programs}) > 0
     assert {record["outcome"] for record in programs} >= {"ok", "parse_error"}
-    assert content(tmp_path / "run") == content(reference)
+    assert content(tmp_path / "run") == content(reference[0])
+    assert spent == reference[1]
 
 
 @pytest.mark.parametrize("garbage", ["Sorry, I cannot help with that.", ""])
@@ -297,15 +299,17 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
 
 
 def test_it_goes_on_where_a_killed_run_broke_off(make, reference, tmp_path):
+    whole, spent = reference
     broken = tmp_path / "broken"
-    shutil.copytree(reference, broken)
+    shutil.copytree(whole, broken)
     for name, share in (("wal.jsonl", 0.6), ("journal.jsonl", 0.5), ("responses.jsonl", 0.55)):
         path = broken / name
         # Somewhere in a line, as a kill leaves it.
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     had = {record["sample"] for record in journals.read(broken / "wal.jsonl")}
     proposer = Moody(0.3, 0.1)
-    run(broken, make(), proposer, past=Past.read(broken))
-    assert content(broken) == content(reference)
+    again, _ = run(broken, make(), proposer, past=Past.read(broken))
+    assert content(broken) == content(whole)
+    assert again == spent
     assert had
     assert not had & proposer.calls.keys()
