@@ -337,3 +337,23 @@ def test_hints_stand_between_programs_and_instruction(contract):
     assert with_them.replace(hints + "\n\n", "") == render(request(contract, "m1"))
     places = [with_them.index(part) for part in ("Program 1, score", hints, "Modify the structure")]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_prompt_promises_no_gain_where_a_loss_may_stay(problem):
+    contract = CONTRACTS[problem, Level.UPPER]
+    improving, feasible = (
+        " ".join(render(request(each, "i1")).split()) for each in (contract, contract.with_dearer())
+    )
+    passage, instead = (" ".join(words.split()) for words in contract.cheaper)
+    assert passage in improving
+    assert feasible == improving.replace(passage, instead)
+    assert not re.search(
+        "only if|cheaper|shorter", feasible.split("Parameters")[0].split("def ")[1]
+    )
+
+
+def test_a_passage_that_is_not_there_is_a_mistake(contract):
+    with pytest.raises(ValueError, match="does not say once"):
+        replace(contract, cheaper=("never said", "")).with_dearer()
+    assert replace(contract, cheaper=None).with_dearer() == replace(contract, cheaper=None)

@@ -10,9 +10,10 @@ import ast
 import hashlib
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -47,6 +48,9 @@ class Contract:
         (:class:`specahd.routing.compilation.CompiledRunner`), None if there is none.
     vocabulary
         What the offline proposer composes bodies from.
+    cheaper
+        A passage of the document that is true only where a rebuilt part has to make the
+        solution cheaper to stay, and what is true where it need not; None if there is none.
     """
 
     level: Level
@@ -58,6 +62,19 @@ class Contract:
     runner: str
     vocabulary: Vocabulary
     compiled: str | None = None
+    cheaper: tuple[str, str] | None = None
+
+    def with_dearer(self) -> "Contract":
+        """Return the contract as it reads where a rebuilt part may make the solution dearer."""
+        if self.cheaper is None:
+            return self
+        passage, instead = self.cheaper
+        # Lines may break anywhere in a docstring.
+        words = r"\s+".join(re.escape(word) for word in passage.split())
+        document, count = re.subn(words, lambda _: instead, self.document)
+        if count != 1:
+            raise ValueError(f"{self.name} does not say once {passage!r}.")
+        return replace(self, document=document)
 
     @classmethod
     def of(
@@ -70,6 +87,7 @@ class Contract:
         runner: Callable[..., Any],
         vocabulary: Vocabulary,
         compiled: str | None = None,
+        cheaper: tuple[str, str] | None = None,
     ) -> "Contract":
         """Read a contract off its seed function."""
         document = textwrap.dedent(inspect.getsource(seed))
@@ -92,6 +110,7 @@ class Contract:
             runner=f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
             compiled=compiled,
+            cheaper=cheaper,
         )
 
 

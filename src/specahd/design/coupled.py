@@ -244,9 +244,12 @@ class Coupled:
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> None:
+        contract = self._problem.contract(Level.UPPER)
+        if self._settings.accept is not Accept.IMPROVING:
+            contract = contract.with_dearer()
         search = UpperSearch(
             number=number,
-            contract=self._problem.contract(Level.UPPER),
+            contract=contract,
             method=self._methods[Level.UPPER],
             system=system,
             cases=self._pools["upper_train"],

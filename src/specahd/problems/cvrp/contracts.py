@@ -134,6 +134,7 @@ CONTRACTS: dict[Level, Contract] = {
         "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
         runner=construct.propose,
         vocabulary=customer_groups.vocabulary(),
+        cheaper=customer_groups.CHEAPER,
     ),
     Level.LOWER: Contract.of(
         select_next_node,

@@ -117,6 +117,7 @@ CONTRACTS: dict[Level, Contract] = {
         "the tour crosses itself, leaves near nodes aside or takes long steps.",
         runner=construct.propose,
         vocabulary=upper_vocabulary.vocabulary(),
+        cheaper=("stays only if the tour gets shorter", "stays even if the tour gets longer"),
     ),
     Level.LOWER: Contract.of(
         select_next_node,
