@@ -184,8 +184,8 @@ def _parts(config: DictConfig) -> _Parts:
     if given is not None:
         # Before anything is paid for: a source that the guard refuses would end the run.
         given.admit(problem)
-    # Made here only so that its options are refused in time; the method makes its own.
-    instantiate(config.method.policy)()
+    method = instantiate(config.method)
+    method.func.check(**method.keywords)
     memories: dict[Level, Memory] = {level: instantiate(config.memory) for level in Level}
     for level, contract in contracts(problem.operator).items():
         memory = memories[level]

@@ -6,6 +6,7 @@ from server import Server
 from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.llm.client import ChatProposer
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -18,7 +19,7 @@ WORDS = f"Write a program.\n\n{CONTRACT.document}"
 
 
 def request(index=0):
-    return Request(CONTRACT, 0, Level.LOWER, 1, index, "i1", prompt=WORDS)
+    return Request(CONTRACT, 0, Level.LOWER, 1, index, INITIAL, prompt=WORDS)
 
 
 def serve(*faults, bad=None, **options):

@@ -11,6 +11,7 @@ from specahd.core.contract import Request
 from specahd.core.program import Level
 from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
+from specahd.methods.eoh import INITIAL
 
 FAULTS = (
     *("busy", "busy for seconds", "busy until a date", "500", "503", "reset", "stall", "silence"),
@@ -117,7 +118,7 @@ def offline(seed=0):
         named = re.match(rf"({'|'.join(Level)})-(\d+)-(\d+)", sample)
         numbers = (int(named[2]), int(named[3])) if named else (0, _number(sample))
         with lock:
-            return proposer.propose(Request(contract, seed, contract.level, *numbers, "i1")).text
+            return proposer.propose(Request(contract, seed, contract.level, *numbers, INITIAL)).text
 
     return answer
 

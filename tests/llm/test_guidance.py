@@ -14,6 +14,7 @@ from specahd.llm.grammar import Grammar
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import restructure, retune, simplify
+from specahd.methods.eoh import OPERATORS
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -51,7 +52,7 @@ def replies(operator, score, *skills, draws=DRAWS):
     """Return the sources that the proposer makes of one program, told these records."""
     proposer = OfflineProposer()
     parent = Parent(program(score), 0.01)
-    asked = Request(CONTRACT, 0, Level.LOWER, 2, 0, operator, (parent,), tuple(skills))
+    asked = Request(CONTRACT, 0, Level.LOWER, 2, 0, OPERATORS[operator], (parent,), tuple(skills))
     texts = [proposer.propose(replace(asked, index=index)).text for index in range(draws)]
     return [parse_reply(text, CONTRACT)[0] for text in texts]
 
@@ -151,7 +152,7 @@ def test_a_record_of_another_hand_changes_nothing(operator):
 
 def test_a_program_of_another_hand_is_survived():
     strange = replace(program("here"), source="def f(a):\n    return sorted(a)[0]\n")
-    asked = Request(CONTRACT, 0, Level.LOWER, 2, 0, "m1", (Parent(strange, 0.0),))
+    asked = Request(CONTRACT, 0, Level.LOWER, 2, 0, OPERATORS["m1"], (Parent(strange, 0.0),))
     told = replace(asked, skills=(skill(*ADDED, 40, 2),))
     assert OfflineProposer().propose(told) == OfflineProposer().propose(asked)
 

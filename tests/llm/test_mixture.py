@@ -6,6 +6,7 @@ from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.llm.mixture import Mixture
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -28,7 +29,7 @@ class Named:
 
 def requests(seed=0, level=Level.LOWER):
     for index in range(1000):
-        yield Request(CONTRACTS[level], seed, level, 1, index, "i1")
+        yield Request(CONTRACTS[level], seed, level, 1, index, INITIAL)
 
 
 def mixed(**weights):

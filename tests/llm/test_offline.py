@@ -1,12 +1,13 @@
 import ast
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specahd.core.contract import Parent, Request
+from specahd.core.contract import Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.vocabulary import Constant, Production, Vocabulary
@@ -15,6 +16,7 @@ from specahd.llm.grammar import MAX_SIZE, Grammar, rounded
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
+from specahd.methods.eoh import OPERATORS
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -41,7 +43,7 @@ def parent(level, index):
 
 
 def request(level, operator, index=0, seed=0, parents=()):
-    return Request(CONTRACTS[level], seed, level, 1, index, operator, tuple(parents))
+    return Request(CONTRACTS[level], seed, level, 1, index, OPERATORS[operator], tuple(parents))
 
 
 def answer(asked):
@@ -89,7 +91,7 @@ def test_seed_round_and_index_name_the_sample(level):
         request(level, "i1"),
         request(level, "i1", index=1),
         request(level, "i1", seed=1),
-        Request(CONTRACTS[level], 0, level, 2, 0, "i1"),
+        Request(CONTRACTS[level], 0, level, 2, 0, OPERATORS["i1"]),
     ]
     assert len({answer(each)[0] for each in asked}) == 4
 
@@ -305,3 +307,29 @@ def test_a_number_reads_back(value):
     expression = ast.fix_missing_locations(ast.Expression(templates.number(value)))
     again = ast.parse(ast.unparse(expression), mode="eval").body
     assert templates.read_number(again) == value
+
+
+# Texts
+
+
+DESCRIBE = Operator("reflect", "Say why.", 2, Treatment.DESCRIBE)
+
+
+def text(*parents):
+    asked = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, DESCRIBE, parents)
+    return OfflineProposer().propose(asked).text
+
+
+def test_a_text_states_the_scores_of_the_programs_shown():
+    worse, better = (
+        replace(parent(Level.LOWER, index), score=score)
+        for index, score in ((1, 0.0042), (2, 0.0123))
+    )
+    better = replace(better, program=replace(better.program, idea="Near ones first."))
+    assert text(worse, better) == (
+        "Program 2 scores 0.810 points more than program 1. "
+        "The idea of program 2, which scores 1.230 %: Near ones first."
+    )
+    assert text(worse, worse) == "The idea of program 1, which scores 0.420 %: An idea."
+    assert text(replace(worse, score=-1e-9)).startswith("The idea of program 1, which scores 0.000")
+    assert text() == "Nothing was measured."

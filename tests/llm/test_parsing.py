@@ -8,7 +8,7 @@ import pytest
 from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.core.vocabulary import Vocabulary
-from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
+from specahd.llm.parsing import MAX_LENGTH, MAX_TEXT, ParseError, parse_reply, parse_text
 from specahd.sandbox.guard import guard
 
 
@@ -255,3 +255,21 @@ def test_a_flood_is_refused_in_no_time(name):
         parse_reply(FLOODS[name], CONTRACT)
     # Quadratic work would take many seconds.
     assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (" Near ones first.\r\nThen far ones.\n", "Near ones first.\nThen far ones."),
+        ("<think>Hm, {x}?</think>Near ones.", "Near ones."),
+        ("\ufeffNear\0ones.\ud800", "Near ones."),
+        ("", ""),
+        ("...\n```\n", ""),
+        ("<think>cut short", ""),
+        ("a" * (MAX_TEXT + 1), "a" * MAX_TEXT),
+    ],
+    ids=range(7),
+)
+def test_a_text_is_what_later_prompts_can_bear(reply, text):
+    assert parse_text(reply) == text
+    text.encode()

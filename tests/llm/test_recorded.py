@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from specahd.core import journal
-from specahd.core.contract import Reply, Request
+from specahd.core.contract import Operator, Reply, Request
 from specahd.core.errors import FileError, ServiceError, TransportError
 from specahd.core.program import Level
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded, Recorder
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
 CONTRACTS = contracts(CVRP().operator)
 
-REQUEST = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, "i1", prompt="Write one.")
+REQUEST = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, INITIAL, prompt="Write one.")
 LINE = {"hash": "h", "reply": "r", "prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5}
 
 
@@ -68,7 +69,13 @@ def test_any_text_comes_back_as_it_was(tmp_path, text):
 
 @pytest.mark.parametrize(
     "change",
-    [{"seed": 1}, {"round": 2}, {"index": 1}, {"operator": "m1"}, {"prompt": "Write another."}],
+    [
+        {"seed": 1},
+        {"round": 2},
+        {"index": 1},
+        {"operator": Operator("m1", "Modify it.", 1)},
+        {"prompt": "Write another."},
+    ],
     ids=str,
 )
 def test_another_request_has_no_reply(tmp_path, change):

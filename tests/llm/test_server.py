@@ -16,6 +16,7 @@ from specahd.core.program import Level
 from specahd.llm.client import ChatProposer
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import ParseError, parse_reply
+from specahd.methods.eoh import INITIAL
 
 CONTRACTS = {
     f"{problem} {level}": contract_of(problem, level) for problem in PROBLEMS for level in Level
@@ -32,7 +33,7 @@ def test_programs_are_written_for_the_contract_that_is_shown(name, answer):
     contract = CONTRACTS[name]
     shown = f"Write a program.\n```python\n{contract.document}```\nParent:\n{contract.seed.source}"
     text = answer(shown, f"{contract.level}-2-0017-abcdef")
-    asked = Request(contract, 5, contract.level, 2, 17, "i1")
+    asked = Request(contract, 5, contract.level, 2, 17, INITIAL)
     assert text == OfflineProposer().propose(asked).text
     assert parse_reply(text, contract)
 
@@ -79,7 +80,7 @@ def test_the_command_line_serves_and_counts(tmp_path):
             asker = ChatProposer("tested", f"{address}/v1", "A_KEY")
         asker.preflight()
         contract = CONTRACTS[f"cvrp {Level.UPPER}"]
-        asked = Request(contract, 0, Level.UPPER, 1, 0, "i1", prompt=contract.document)
+        asked = Request(contract, 0, Level.UPPER, 1, 0, INITIAL, prompt=contract.document)
         assert parse_reply(asker.propose(asked).text, contract)
         with urllib.request.urlopen(f"{address}/counts") as counts:
             assert json.load(counts) == {"good": 1}

@@ -1,5 +1,6 @@
 """What counts as the same program."""
 
+import numpy as np
 import pytest
 
 from specahd.core.program import Level, Program
@@ -41,3 +42,39 @@ def test_without_a_filter_everything_passes():
     novelty = Memory()
     assert novelty.judge(program("first", BASE)) == Verdict()
     assert novelty.judge(program("second", BASE)) == Verdict()
+
+
+class Stated:
+    """An encoder whose cosines with all earlier programs stand in a program's idea."""
+
+    def __init__(self):
+        self.cosine = []
+
+    def add(self, programs):
+        self.cosine += [float(program.idea) for program in programs]
+
+    def cosines(self, position):
+        return np.array(
+            [1.0 if at == position else self.cosine[position] for at in range(position + 1)]
+        )
+
+
+@pytest.mark.parametrize(
+    ("similarity", "duplicate"),
+    [
+        (0.95, True),
+        (0.949999, False),
+        # Six decimals are compared.
+        (0.9499996, True),
+        (0.9499994, False),
+        (1.0, True),
+    ],
+)
+def test_a_similarity_of_exactly_the_threshold_makes_a_duplicate(similarity, duplicate):
+    memory = Memory({"stated": Stated()}, fuse=1, threshold=0.95, filter=True)
+    memory.judge(Program("first", Level.LOWER, BASE, "0", "i1", contract="append"))
+    verdict = memory.judge(
+        Program("second", Level.LOWER, OTHER[0], str(similarity), "i1", contract="append")
+    )
+    assert verdict.nearest == "first"
+    assert verdict.duplicate_of == ("first" if duplicate else None)

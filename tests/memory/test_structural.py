@@ -34,7 +34,9 @@ def drawn(position, seed, identifier="drawn"):
     contract, grammar = CONTRACTS[position], GRAMMARS[position]
     derivation = grammar.fresh(np.random.default_rng(seed))
     source = grammar.source(derivation, contract.name, contract.arguments)
-    return Program(identifier, contract.level, source, grammar.idea(derivation), "i1")
+    return Program(
+        identifier, contract.level, source, grammar.idea(derivation), "i1", contract="append"
+    )
 
 
 def written(*lines, idea="Visit the nearest."):

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from specahd.core.contract import Parent
+from specahd.core.contract import Operator, Parent, Request
 from specahd.core.errors import ConfigError
-from specahd.core.program import Level, Program
-from specahd.methods.eoh import EoH
+from specahd.core.program import Level, Outcome, Program
+from specahd.methods.eoh import OPERATORS, EoH
+from specahd.search.base import RoundStart, Sample
+
+RNG = np.random.default_rng(0)
 
 
 def program(name):
@@ -19,41 +22,57 @@ def by_score(programs):
     return sorted(parents, key=lambda parent: -parent.score)
 
 
+def begin(policy, *carried):
+    policy.begin(RoundStart(None, 60, tuple(by_score(carried)), by_score))
+
+
+def tell(policy, name=None):
+    """Tell of a sample that was retained, or of one that failed."""
+    request = Request(None, 0, Level.LOWER, 1, 0, Operator("i1", ""))
+    if name is None:
+        sample = Sample(request, "?", Outcome.PARSE_ERROR)
+    else:
+        score = float(name.split("=")[1])
+        made = program(name)
+        sample = Sample(request, "", Outcome.OK, program=made, score=score, retained=True)
+    policy.tell(sample, RNG)
+
+
 def founded(count=4, size=4):
     policy = EoH(size)
-    policy.begin(by_score, [])
+    begin(policy)
     for index in range(count):
-        policy.tell(program(f"{index}={index}"))
+        tell(policy, f"{index}={index}")
     return policy
 
 
 def test_i1_until_founded_then_in_turn():
     policy = EoH(3)
-    policy.begin(by_score, [program("seed=0")])
+    begin(policy, program("seed=0"))
     rng = np.random.default_rng(0)
     asked = []
     for index in range(9):
-        asked.append(policy.ask(index, rng).operator)
-        policy.tell(program(f"{index}={index}"))
+        asked.append(policy.ask(index, rng).operator.name)
+        tell(policy, f"{index}={index}")
     assert asked == ["i1", "i1", "i1", "m2", "m3", "e1", "e2", "m1", "m2"]
 
 
 def test_twice_the_population_tried_also_founds():
     policy = EoH(3)
-    policy.begin(by_score, [program("seed=0")])
+    begin(policy, program("seed=0"))
     for _ in range(5):
-        policy.tell(None)
-    assert policy.ask(5, np.random.default_rng(0)).operator == "i1"
-    policy.tell(None)
-    assert policy.ask(6, np.random.default_rng(0)).operator != "i1"
+        tell(policy)
+    assert policy.ask(5, np.random.default_rng(0)).operator.name == "i1"
+    tell(policy)
+    assert policy.ask(6, np.random.default_rng(0)).operator.name != "i1"
 
 
 def test_without_members_only_fresh_samples_can_be_asked_for():
     policy = EoH(2)
-    policy.begin(by_score, [])
+    begin(policy)
     for _ in range(4):
-        policy.tell(None)
-    assert policy.ask(4, np.random.default_rng(0)).operator == "i1"
+        tell(policy)
+    assert policy.ask(4, np.random.default_rng(0)).operator.name == "i1"
 
 
 def test_parents_follow_the_rank_weights():
@@ -75,14 +94,14 @@ def test_recombination_shows_two_parents_best_first():
 
 def test_the_worst_leaves_and_the_older_wins_ties():
     policy = founded(4, 4)
-    policy.tell(program("late=1"))
+    tell(policy, "late=1")
     assert [member.program.id for member in policy.members] == ["3=3", "2=2", "1=1", "late=1"]
-    policy.tell(program("later=1"))
+    tell(policy, "later=1")
     assert "later=1" not in [member.program.id for member in policy.members]
 
 
 def test_operators_of_ones_own():
-    assert EoH(2, ["i1"]).operators == ("i1",)
+    assert EoH(2, ["i1"]).operators == (OPERATORS["i1"],)
     with pytest.raises(ConfigError, match="got e9"):
         EoH(2, ["e9"])
     with pytest.raises(ConfigError, match="at least 2, got 1"):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from specahd.core import journal as journals
-from specahd.core.budget import Ledger
-from specahd.core.contract import Contract, Parent, Reply
-from specahd.core.errors import TransportError
+from specahd.core.budget import Allowance, Ledger
+from specahd.core.contract import Contract, Operator, Parent, Reply, Treatment
+from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
@@ -19,8 +19,8 @@ from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
 from specahd.search.asking import REISSUES
-from specahd.search.base import Evaluation
-from specahd.search.engine import Engine
+from specahd.search.base import Evaluation, Query
+from specahd.search.engine import TEXTS, Engine
 
 
 def add(a, b):
@@ -45,6 +45,7 @@ class Scripted:
     def __init__(self, bad=0.3, lost=0.1, dead=False):
         self.bad, self.lost, self.dead = bad, lost, dead
         self.calls = []
+        self.prompts = []
         self._lock = threading.Lock()
 
     def close(self):
@@ -53,12 +54,15 @@ class Scripted:
     def propose(self, request):
         with self._lock:
             self.calls.append(request.index)
+            self.prompts.append(request.prompt)
             first = self.calls.count(request.index) == 1
         rng = np.random.default_rng([request.index, 5])
         time.sleep(rng.random() * 0.004)
         bad, lost, constant = rng.random() < self.bad, rng.random() < self.lost, rng.integers(40)
         if self.dead or (lost and first):
             raise TransportError("Connection reset.")
+        if request.operator.wants_text:
+            return Reply("" if bad else f"Remark {request.index}.", 30, 20, 0.25)
         if bad:
             return Reply("Sorry, I cannot help with that.", 3, 2)
         shown = sum(int(parent.score * 1000) for parent in request.parents)
@@ -73,12 +77,11 @@ class ByConstant:
     level = Level.LOWER
     contract = CONTRACT
 
-    def __init__(self, workers, number=1):
+    def __init__(self, workers, method=None, number=1):
         self.round = number
-        self.policy = EoH(4)
+        self.method = method or EoH(4)
         self._pool = ThreadPoolExecutor(workers)
         self._scores = {}
-        self.policy.begin(self._rank, [])
 
     def submit(self, program):
         def evaluate():
@@ -89,7 +92,9 @@ class ByConstant:
         return self._pool.submit(evaluate)
 
     def measure(self, result):
-        return Evaluation(Outcome.OK, "", result, True, vector={"scores": [result]})
+        return Evaluation(
+            Outcome.OK, "", result, True, responses=(result,), vector={"scores": [result]}
+        )
 
     def admit(self, program, result):
         self._scores[program.id] = result
@@ -97,14 +102,24 @@ class ByConstant:
     def best(self):
         return max(self._scores.values(), default=None)
 
-    def _rank(self, programs):
+    def rank(self, programs):
         return sorted(
             (Parent(program, self._scores[program.id]) for program in programs),
             key=lambda parent: -parent.score,
         )
 
 
-def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=None):
+def run(
+    directory,
+    proposer,
+    tickets=60,
+    samplers=4,
+    workers=4,
+    lag=8,
+    asked=None,
+    method=None,
+    **options,
+):
     directory.mkdir()
     ledger = Ledger(tickets)
     with (
@@ -118,9 +133,12 @@ def run(directory, proposer, tickets=60, samplers=4, workers=4, lag=8, asked=Non
             journal=journal,
             memories={Level.LOWER: Memory(filter=True)},
             observer=Observer(),
+            **options,
         ) as engine,
     ):
-        spent = engine.run(ByConstant(workers), tickets if asked is None else asked)
+        level = ByConstant(workers, method)
+        engine.carry(level, [], tickets)
+        spent = engine.run(level, tickets if asked is None else asked)
     return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
 
 
@@ -186,3 +204,135 @@ def test_a_round_takes_no_more_than_it_is_given(tmp_path):
     assert (spent, ledger.tickets) == (10, 10)
     spent, _, _ = run(tmp_path / "other", Scripted(), tickets=5, asked=10)
     assert spent == 5
+
+
+# Texts
+
+REMARK = Operator("remark", "Say why.", treatment=Treatment.DESCRIBE)
+WRITE = Operator("write", "Write one.")
+
+
+class InTurn:
+    """Asks for what it is told to, in turn and round after round; None waits once."""
+
+    size = 4
+
+    def __init__(self, *turns):
+        self.turns = turns
+        self.members = []
+        self.told = []
+        self.asked = []
+        self._turn = 0
+
+    def begin(self, start):
+        self.start = start
+
+    def ask(self, index, rng):
+        turn = self.turns[self._turn % len(self.turns)]
+        self._turn += 1
+        self.asked.append((index, len(self.told), rng.random()))
+        return Query(turn) if isinstance(turn, Operator) else turn
+
+    def tell(self, sample, rng):
+        self.told.append((sample, rng.random()))
+
+
+def test_texts_take_no_tickets_and_are_told_in_their_turn(tmp_path):
+    method = InTurn(WRITE, REMARK, REMARK)
+    proposer = Scripted(bad=0.2, lost=0.3)
+    spent, ledger, records = run(tmp_path / "run", proposer, tickets=20, method=method)
+    assert spent == ledger.tickets == 20
+    assert method.start.tickets == 20
+    # Once all programs are asked for, a text is of no use.
+    assert ledger.auxiliary_calls == 38
+    assert ledger.prompt_tokens == 20 * 3 + 38 * 30
+    assert ledger.cost == 38 * 0.25
+    # A text that was lost is asked for again, but there is no ticket to give back.
+    lost = {index for index in proposer.calls if proposer.calls.count(index) > 1}
+    assert ledger.refunds == sum(index % 3 == 0 for index in lost) < len(lost)
+    assert [record["index"] for record in records] == list(range(58))
+    for index, (record, (sample, _)) in enumerate(zip(records, method.told, strict=True)):
+        assert sample.request.index == index
+        if index % 3:
+            assert (record["record"], record["text"]) == ("text", f"lower-1-{index:04d}")
+            assert "outcome" not in record
+            assert sample.text == record["reply"]
+            assert (sample.outcome == "ok") == bool(sample.text)
+            assert (sample.program, sample.score) == (None, None)
+        else:
+            assert record["sample"] == f"lower-1-{index:04d}"
+            assert sample.outcome == record["outcome"]
+            assert sample.score == record["score"]
+            assert bool(sample.responses) == sample.retained == (sample.outcome == "ok")
+    outcomes = {sample.outcome for sample, _ in method.told if sample.request.operator is REMARK}
+    assert outcomes == {"ok", "parse_error"}
+
+
+def test_the_log_of_replies_names_texts(tmp_path):
+    run(tmp_path / "run", Scripted(), tickets=5, method=InTurn(WRITE, REMARK))
+    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    assert {entry["sample"]: entry["request"]["text"] for entry in wal} == {
+        f"lower-1-{index:04d}": bool(index % 2) for index in range(9)
+    }
+    assert all(entry["refunds"] == 0 for entry in wal if entry["request"]["text"])
+
+
+@pytest.mark.parametrize("lag", [1, 3, 8])
+def test_a_method_that_waits_is_asked_again_after_the_next_commit(tmp_path, lag):
+    seen = []
+    for name, samplers in (("one", 1), ("many", 7)):
+        method = InTurn(WRITE, WRITE, None, REMARK, None)
+        # With a lag of 1 nothing is under way when a turn comes; it cannot wait then.
+        if lag == 1:
+            method = InTurn(WRITE, WRITE, REMARK)
+        run(tmp_path / name, Scripted(), tickets=30, samplers=samplers, lag=lag, method=method)
+        seen.append((method.asked, method.told))
+    # The same questions at the same moments, with the same random numbers.
+    assert seen[0] == seen[1]
+    for index, told, _ in seen[0][0]:
+        assert max(0, index - lag + 1) <= told <= index
+
+
+def test_a_method_may_not_wait_for_nothing(tmp_path):
+    with pytest.raises(RunFailed, match="waits, and nothing is under way"):
+        run(tmp_path / "run", Scripted(), method=InTurn(WRITE, WRITE, None, None, None))
+
+
+def test_a_method_may_not_ask_for_texts_for_ever(tmp_path):
+    proposer = Scripted(bad=0.0, lost=0.0)
+    with pytest.raises(RunFailed, match=f"asked for {TEXTS + 1} texts and no program"):
+        run(tmp_path / "run", proposer, method=InTurn(REMARK))
+    assert len(proposer.calls) <= TEXTS
+
+
+def test_a_prompt_of_its_own_is_sent_as_it_is(tmp_path):
+    class Own(InTurn):
+        def ask(self, index, rng):
+            return Query(WRITE, prompt=f"def add_v{index}(a, b): ...")
+
+    proposer = Scripted(lost=0.0)
+    run(tmp_path / "run", proposer, tickets=3, samplers=1, method=Own())
+    assert proposer.prompts == [f"def add_v{index}(a, b): ..." for index in range(3)]
+
+
+def test_hints_reach_the_prompt(tmp_path):
+    class Hinting(InTurn):
+        def ask(self, index, rng):
+            return Query(WRITE, hints=f"Hint {index}.")
+
+    proposer = Scripted(lost=0.0)
+    run(tmp_path / "run", proposer, tickets=3, samplers=1, method=Hinting())
+    assert [f"Hint {index}.\n\nWrite one." in proposer.prompts[index] for index in range(3)] == (
+        [True] * 3
+    )
+
+
+def test_texts_count_for_what_replies_may_cost(tmp_path):
+    proposer = Scripted(bad=0.0, lost=0.0)
+    method = InTurn(WRITE, REMARK)
+    allowance = Allowance(cost=1.0)
+    spent, ledger, _ = run(
+        tmp_path / "run", proposer, lag=1, samplers=1, method=method, allowance=allowance
+    )
+    # Programs cost nothing here, and a text a quarter.
+    assert (ledger.cost, ledger.auxiliary_calls, spent) == (1.0, 4, 4)

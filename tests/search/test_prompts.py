@@ -13,15 +13,15 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.contract import Parent, Request
+from specahd.core.contract import Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
 from specahd.memory.changes import described
+from specahd.methods.eoh import OPERATORS
 from specahd.routing.base import contracts
 from specahd.sandbox.guard import guard
-from specahd.search.operators import MUTATIONS, PARENTS
-from specahd.search.prompts import INSTRUCTIONS, MAX_IDEA, render
+from specahd.search.prompts import MAX_IDEA, render
 
 GOLDEN = Path(__file__).parent / "golden"
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
@@ -135,14 +135,14 @@ def request(contract, operator, **more):
         level=contract.level,
         round=2,
         index=17,
-        operator=operator,
-        parents=parents[: PARENTS[operator]],
+        operator=OPERATORS[operator],
+        parents=parents[: OPERATORS[operator].parents],
         **more,
     )
 
 
 NAMES = ("log_size", "elongation", "slack", "detour", "edge_mean")
-CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in PARENTS]
+CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in OPERATORS]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator
 )
 def test_the_whole_prompt(problem, level, operator):
     contract = CONTRACTS[problem, level]
-    told = records(contract, MADE[problem].descriptor_names) if operator in MUTATIONS else ()
+    told = records(contract, MADE[problem].descriptor_names) if OPERATORS[operator].skills else ()
     prompt = render(request(contract, operator, skills=told))
     path = GOLDEN / f"{problem}-{level}-{operator}.txt"
     if os.environ.get("SPECAHD_GOLDEN") == "write":
@@ -160,10 +160,6 @@ def test_the_whole_prompt(problem, level, operator):
 
 def test_no_golden_file_is_left_over():
     assert {path.stem for path in GOLDEN.iterdir()} == {"-".join(case) for case in CASES}
-
-
-def test_every_operator_has_an_instruction():
-    assert INSTRUCTIONS.keys() == PARENTS.keys()
 
 
 @pytest.fixture(params=CONTRACTS, ids="-".join)
@@ -182,8 +178,8 @@ def test_programs_bear_numbers_and_not_their_identifiers(contract):
 
 
 def test_what_all_requests_of_a_level_share_comes_first(contract):
-    prompts = [render(request(contract, operator)) for operator in PARENTS]
-    shared = prompts[0][: prompts[0].index(INSTRUCTIONS["i1"])]
+    prompts = [render(request(contract, operator)) for operator in OPERATORS]
+    shared = prompts[0][: prompts[0].index(OPERATORS["i1"].instruction)]
     assert all(prompt.startswith(shared) for prompt in prompts)
     assert contract.task in shared
     assert contract.document in shared
@@ -191,8 +187,8 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
 
 
 def test_a_prompt_is_plain_text_and_short(contract):
-    for operator in PARENTS:
-        told = records(contract, NAMES) if operator in MUTATIONS else ()
+    for operator in OPERATORS:
+        told = records(contract, NAMES) if OPERATORS[operator].skills else ()
         prompt = render(request(contract, operator, skills=told))
         assert prompt.isascii()
         assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
@@ -324,3 +320,45 @@ def test_what_the_prompt_rules_out_is_refused(word):
 )
 def test_what_the_prompt_allows_is_allowed(line):
     assert guard(f"def f(a):\n    {line}\n", "f", ["a"]) is None
+
+
+REFLECT = Operator("reflect", "Say why {parents} differ.", 2, Treatment.DESCRIBE)
+
+
+def test_a_request_for_a_text_asks_for_no_program(contract):
+    prompt = render(replace(request(contract, "e1"), operator=REFLECT))
+    assert contract.task in prompt
+    assert "Program 2, score 0.421 %." in prompt
+    assert "Rules:" not in prompt
+    assert "Answer in exactly this form" not in prompt
+    assert prompt.endswith(
+        "Say why programs 1 and 2 differ.\n\nAnswer with plain text only: no program, no code.\n"
+    )
+
+
+def test_hints_stand_between_programs_and_instruction(contract):
+    hints = "Near customers {first} were better."
+    with_them = render(request(contract, "m1", hints=hints))
+    assert with_them.replace(hints + "\n\n", "") == render(request(contract, "m1"))
+    places = [with_them.index(part) for part in ("Program 1, score", hints, "Modify the structure")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_prompt_promises_no_gain_where_a_loss_may_stay(problem):
+    contract = CONTRACTS[problem, Level.UPPER]
+    improving, feasible = (
+        " ".join(render(request(each, "i1")).split()) for each in (contract, contract.with_dearer())
+    )
+    passage, instead = (" ".join(words.split()) for words in contract.cheaper)
+    assert passage in improving
+    assert feasible == improving.replace(passage, instead)
+    assert not re.search(
+        "only if|cheaper|shorter", feasible.split("Parameters")[0].split("def ")[1]
+    )
+
+
+def test_a_passage_that_is_not_there_is_a_mistake(contract):
+    with pytest.raises(ValueError, match="does not say once"):
+        replace(contract, cheaper=("never said", "")).with_dearer()
+    assert replace(contract, cheaper=None).with_dearer() == replace(contract, cheaper=None)

@@ -3,6 +3,7 @@
 import pytest
 from written import Written
 
+from specahd.core.journal import Journal
 from specahd.tracking.account import Account
 
 
@@ -62,3 +63,22 @@ def test_other_records_of_the_journal_are_passed_over(run):
         file.write('{"record":"skill","child":"lower-1-0001"}\n')
     [entry] = Account(run.directory).news()
     assert (entry.ticket, entry.measures, entry.ends_round) == (0, (), False)
+
+
+def test_what_texts_cost_counts_with_the_next_program(run):
+    with Journal(run.directory) as journal:
+        for index in (7, 8):
+            text = f"lower-1-{index:04d}"
+            tokens = {"prompt_tokens": 100, "completion_tokens": 0, "cost": 2.0, "refunds": 0}
+            journal.wal.append({"sample": text, "reply": "Why.", **tokens})
+            journal.samples.append({"record": "text", "text": text, "reply": "Why."})
+    account = Account(run.directory)
+    assert [(entry.ticket, entry.measures) for entry in account.news()] == [(0, ()), (0, ())]
+    run.commit(2)
+    spent = [
+        {measure.name: measure.value for measure in entry.measures} for entry in account.news()
+    ]
+    names = ("spent/prompt_tokens", "spent/cost", "spent/auxiliary_calls", "spent/tickets")
+    assert [spent[0][name] for name in names] == [210.0, 4.5, 2.0, 1.0]
+    assert spent[1]["spent/prompt_tokens"] == 220.0
+    assert "spent/auxiliary_calls" not in spent[1]

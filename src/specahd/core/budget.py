@@ -47,7 +47,8 @@ class Ledger:
     """Counts what a run may spend; everyone asks it.
 
     A ticket is taken before a program is requested, stays spent when a reply
-    comes (parsable or not), and is refunded when the transport failed.
+    comes (parsable or not), and is refunded when the transport failed. A request
+    for a text takes none; it is an auxiliary call, whose tokens and money count.
 
     Parameters
     ----------
@@ -72,6 +73,12 @@ class Ledger:
                 return False
             self._taken += 1
             return True
+
+    @property
+    def left(self) -> int:
+        """How many tickets are not taken."""
+        with self._lock:
+            return self.total - self._taken
 
     def refund(self) -> None:
         """Give back the ticket of a request that got no reply."""

@@ -1,4 +1,4 @@
-"""What a generated program must look like, and what a request for one carries.
+"""What a generated program must look like, and what a request for one (or for a text) carries.
 
 A contract is a real Python function, the *seed program*: its name, arguments
 and docstring are the interface, its body is the first candidate. The contract
@@ -10,9 +10,11 @@ import ast
 import hashlib
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, Protocol
 
 from specahd.core.program import Level, Program, canonical_source
@@ -49,6 +51,9 @@ class Contract:
     vocabulary
         What the offline proposer composes bodies from; None if only language
         models can write programs for it.
+    cheaper
+        A passage of the document that is true only where a rebuilt part has to make the
+        solution cheaper to stay, and what is true where it need not; None if there is none.
     """
 
     id: str
@@ -61,6 +66,19 @@ class Contract:
     runner: str
     vocabulary: Vocabulary | None = None
     compiled: str | None = None
+    cheaper: tuple[str, str] | None = None
+
+    def with_dearer(self) -> "Contract":
+        """Return the contract as it reads where a rebuilt part may make the solution dearer."""
+        if self.cheaper is None:
+            return self
+        passage, instead = self.cheaper
+        # Lines may break anywhere in a docstring.
+        words = r"\s+".join(re.escape(word) for word in passage.split())
+        document, count = re.subn(words, lambda _: instead, self.document)
+        if count != 1:
+            raise ValueError(f"{self.name} does not say once {passage!r}.")
+        return replace(self, document=document)
 
     @classmethod
     def of(
@@ -74,6 +92,7 @@ class Contract:
         runner: Callable[..., Any],
         vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
+        cheaper: tuple[str, str] | None = None,
     ) -> "Contract":
         """Read a contract off its seed function."""
         document = textwrap.dedent(inspect.getsource(seed))
@@ -98,33 +117,96 @@ class Contract:
             runner=f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
             compiled=compiled,
+            cheaper=cheaper,
         )
+
+
+class Treatment(StrEnum):
+    """What an operator does to the programs that it shows.
+
+    Language models read the operator's instruction; the offline proposer goes by this.
+    """
+
+    FRESH = "fresh"
+    """A new program, of another form than those shown, if there are any."""
+    COMBINE = "combine"
+    """The first program with parts of the second."""
+    RESTRUCTURE = "restructure"
+    """The first program in a modified form."""
+    RETUNE = "retune"
+    """The first program with other numbers."""
+    SIMPLIFY = "simplify"
+    """The first program with less in it."""
+    DESCRIBE = "describe"
+    """No program but a text about those shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One thing that a search method asks for: a kind of program, or a kind of text.
+
+    Parameters
+    ----------
+    name
+        What the journal and the program call it.
+    instruction
+        What a language model is asked to do, in whole sentences. ``{parents}`` stands for
+        the programs shown: "program 1", "programs 1 and 2".
+    parents
+        How many programs it shows, at least 0.
+    treatment
+        What it does to them; :attr:`Treatment.DESCRIBE` asks for a text.
+    skills
+        Whether it varies one program, the first that it shows. Then the request bears the
+        skill records that are nearest to that program.
+    """
+
+    name: str
+    instruction: str
+    parents: int = 0
+    treatment: Treatment = Treatment.FRESH
+    skills: bool = False
+
+    @property
+    def wants_text(self) -> bool:
+        """Whether the reply is a text and no program; such a call takes no ticket."""
+        return self.treatment is Treatment.DESCRIBE
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A program shown in a request, with its measured score (larger is better)."""
+    """A program with what was measured of it, larger is better.
+
+    Parameters
+    ----------
+    score
+        Its score; the mean of the responses at both levels.
+    responses
+        Its score on every task (lower level) or instance (upper level), in the same order
+        for all programs of a round.
+    """
 
     program: Program
     score: float
+    responses: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything a proposer may know when it is asked for one program.
+    """Everything a proposer may know when it is asked for one program, or for one text.
 
     Parameters
     ----------
     seed, level, round, index
         Name the sample; all randomness of the reply derives from them.
-    operator
-        One of ``i1 e1 e2 m1 m2 m3`` (baselines.md section 4).
     parents
-        None for i1, two for e1 and e2, one for m1, m2 and m3; best first.
+        The programs that the operator shows, in the method's order.
     skills
         What earlier changes of similar programs have shown, nearest first.
+    hints
+        Text of the search method's own, for example a reflection on earlier programs.
     prompt
-        The same for a language model, in words.
+        All of it for a language model, in words.
     """
 
     contract: Contract
@@ -132,19 +214,20 @@ class Request:
     level: Level
     round: int
     index: int
-    operator: str
+    operator: Operator
     parents: tuple[Parent, ...] = ()
     skills: tuple[Skill, ...] = ()
+    hints: str = ""
     prompt: str = ""
 
     @property
     def hash(self) -> str:
-        """SHA-256 of all that a reply may depend on."""
+        """SHA-256 of all that a reply may depend on; the prompt holds instruction and hints."""
         said = [
             self.contract.document,
             self.seed,
             self.id,
-            self.operator,
+            self.operator.name,
             [[p.program.id, p.program.source, p.program.idea, p.score] for p in self.parents],
             [[s.record, s.program.source, s.parent.source] for s in self.skills],
             self.prompt,
@@ -153,7 +236,7 @@ class Request:
 
     @property
     def id(self) -> str:
-        """The identifier that the requested program will bear."""
+        """The identifier of the sample, which the requested program will bear."""
         return f"{self.level}-{self.round}-{self.index:04d}"
 
 
@@ -177,7 +260,7 @@ class Reply:
 
 
 class Proposer(Protocol):
-    """Writes programs on request: a language model, a cassette, or the offline grammar."""
+    """Answers requests: a language model, a cassette, or the offline grammar."""
 
     def preflight(self) -> None:
         """Make sure, before a run, that requests can be answered.

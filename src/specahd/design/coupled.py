@@ -17,7 +17,7 @@ from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Policy
+from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
 from specahd.search.past import NOT_AGAIN
 
@@ -83,7 +83,9 @@ class Coupled:
     Parameters
     ----------
     policy
-        Makes a fresh policy; each level gets its own.
+        Makes a fresh search method; each level gets its own.
+    lower, upper
+        The same for one level, if that level has another method.
     pools
         Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
     given
@@ -96,17 +98,20 @@ class Coupled:
         problem: AnyProblem,
         engine: Engine,
         executor: Executor,
-        policy: Callable[[], Policy],
+        policy: Callable[[], SearchMethod],
         pools: Mapping[str, Sequence[int]],
         settings: Settings,
         journal: Journal,
         observer: Observer,
         given: tuple[Sequence[Program], ResponseArchive] | None = None,
+        lower: Callable[[], SearchMethod] | None = None,
+        upper: Callable[[], SearchMethod] | None = None,
     ) -> None:
         self._problem = problem
         self._engine = engine
         self._executor = executor
-        self._policies = {level: policy() for level in Level}
+        own = {Level.LOWER: lower, Level.UPPER: upper}
+        self._methods = {level: (own[level] or policy)() for level in Level}
         self._pools = pools
         self._settings = settings
         self._journal = journal
@@ -119,6 +124,18 @@ class Coupled:
             level: [contract.seed] for level, contract in contracts(problem.operator).items()
         }
 
+    @staticmethod
+    def check(
+        *,
+        policy: Callable[[], SearchMethod],
+        lower: Callable[[], SearchMethod] | None = None,
+        upper: Callable[[], SearchMethod] | None = None,
+    ) -> None:
+        """Refuse options out of range, before any work is done."""
+        for make in (policy, lower, upper):
+            if make is not None:
+                make()
+
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, yielding the candidate of each."""
         for number in range(1, self._settings.rounds + 1):
@@ -130,8 +147,8 @@ class Coupled:
         """Return what an interrupted run has so far, not scored; None if it measured nothing."""
         archive = self._archive.copy()
         repertoire = self._repertoire
-        if self._lower is not None and self._lower.policy.members:
-            self._lower.table.keep(member.program.id for member in self._lower.policy.members)
+        if self._lower is not None and self._lower.method.members:
+            self._lower.table.keep(member.program.id for member in self._lower.method.members)
             archive.extend(self._lower.table)
             repertoire = tuple(self._lower.repertoire())
         if not repertoire:
@@ -183,18 +200,22 @@ class Coupled:
         search = LowerSearch(
             number=number,
             contract=self._problem.operator.contract,
-            policy=self._policies[Level.LOWER],
+            method=self._methods[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
             settings=self._settings.repertoire,
             coordinates=self._problem.descriptor_names,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
-        self._engine.carry(search, self._members[Level.LOWER])
+        self._engine.carry(search, self._members[Level.LOWER], tickets)
         self._lower = search
         spent = self._engine.run(search, tickets)
-        self._members[Level.LOWER] = [m.program for m in search.policy.members]
-        self._repertoire = tuple(search.repertoire())
+        # A method need not keep any program; what stood before then stands on.
+        kept = [member.program for member in search.method.members]
+        self._members[Level.LOWER] = kept or self._members[Level.LOWER]
+        self._repertoire = tuple(
+            search.repertoire() or self._repertoire or self._members[Level.LOWER][:1]
+        )
         search.table.keep(program.id for program in self._members[Level.LOWER])
         self._archive.extend(search.table)
         self._lower = None
@@ -211,7 +232,7 @@ class Coupled:
             if not all(map(self._is_ours, tasks)):
                 raise RunFailed(NOT_AGAIN)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
-        limit = max(1, self._settings.cells // self._policies[Level.LOWER].size)
+        limit = max(1, self._settings.cells // self._methods[Level.LOWER].size)
         if len(tasks) <= limit:
             return tasks, len(tasks)
         rng = generator(self._engine.seed, "tasks", number)
@@ -236,19 +257,22 @@ class Coupled:
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> None:
+        contract = self._problem.operator.selector.contract
+        if self._settings.accept is not Accept.IMPROVING:
+            contract = contract.with_dearer()
         search = UpperSearch(
             number=number,
-            contract=self._problem.operator.selector.contract,
-            policy=self._policies[Level.UPPER],
+            contract=contract,
+            method=self._methods[Level.UPPER],
             system=system,
             cases=self._pools["upper_train"],
             executor=self._executor,
             penalty=self._settings.penalty,
             coordinates=self._problem.descriptor_names,
         )
-        self._engine.carry(search, self._members[Level.UPPER])
+        self._engine.carry(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)
-        members = search.policy.members
+        members = search.method.members
         if members:
             self._members[Level.UPPER] = [member.program for member in members]
             self._upper = members[0].program

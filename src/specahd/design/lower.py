@@ -15,7 +15,7 @@ from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Evaluation, Policy
+from specahd.search.base import Evaluation, SearchMethod
 from specahd.search.past import NOT_AGAIN
 
 _COLUMNS = ("outcomes", "cost_before", "cost_merged", "fallbacks")
@@ -47,7 +47,7 @@ class LowerSearch:
         *,
         number: int,
         contract: Contract,
-        policy: Policy,
+        method: SearchMethod,
         tasks: Sequence[RepairTask],
         executor: Executor,
         settings: RepertoireSettings,
@@ -55,13 +55,11 @@ class LowerSearch:
     ) -> None:
         self.round = number
         self.contract = contract
-        self.policy = policy
+        self.method = method
         self.table = ResponseTable(tasks)
         self._executor = executor
         self._settings = settings
         self._coordinates = tuple(coordinates)
-        # Of all that were retained in this round: a parent may be gone when its child is measured.
-        self._rows: dict[str, tuple[Response, ...]] = {}
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -81,6 +79,7 @@ class LowerSearch:
             float(np.mean(scores)),
             True,
             tier=result.tier,
+            responses=tuple(scores),
             vector={
                 "cost_before": [response.cost_before for response in result.responses],
                 "cost_merged": [response.cost_merged for response in result.responses],
@@ -112,16 +111,19 @@ class LowerSearch:
         return LowerResult(True, Tier(record["tier"]), outcome, record["detail"], responses)
 
     def admit(self, program: Program, result: LowerResult) -> None:
-        """Enter a retained candidate's row, and drop the rows of those that did not survive."""
-        self.table.keep(member.program.id for member in self.policy.members)
+        """Enter a retained candidate's row.
+
+        It stays for the round: a program may become a member again, and a parent is compared
+        with its children after it has gone.
+        """
         self.table.add(program.id, result.responses)
-        self._rows[program.id] = result.responses
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the round's tasks."""
-        if child not in self._rows or parent not in self._rows:
+        measured = self.table.rows
+        if child not in measured or parent not in measured:
             return None
-        rows = self._rows[child], self._rows[parent]
+        rows = measured[child], measured[parent]
         scores = [np.array([response.score for response in row]) for row in rows]
         failed = [response for response in rows[0] if response.cost_merged is None]
         return Effects(
@@ -136,11 +138,14 @@ class LowerSearch:
         """Order programs, given oldest first: greedy J order, then mean response."""
         scores = self.table.scores([program.id for program in programs])
         order = survival_order(scores, beta=self._settings.beta, budget=self._settings.size)
-        return [Parent(programs[row], float(scores[row].mean())) for row in order]
+        return [
+            Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
+            for row in order
+        ]
 
     def best(self) -> float:
         """Return J of the greedy repertoire of the present population."""
-        scores = self.table.scores([member.program.id for member in self.policy.members])
+        scores = self.table.scores([member.program.id for member in self.method.members])
         settings = self._settings
         chosen = greedy(scores, beta=settings.beta, budget=settings.size)
         return objective(scores, chosen, beta=settings.beta, budget=settings.size)
@@ -151,7 +156,7 @@ class LowerSearch:
         When no program has a positive gain the first of the population stands
         alone, so that a frozen system can always act.
         """
-        programs = [member.program for member in self.policy.members]
+        programs = [member.program for member in self.method.members]
         scores = self.table.scores([program.id for program in programs])
         settings = self._settings
         chosen = greedy(scores, beta=settings.beta, budget=settings.size)

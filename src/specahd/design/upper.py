@@ -14,7 +14,7 @@ from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Evaluation, Policy
+from specahd.search.base import Evaluation, SearchMethod
 from specahd.search.past import NOT_AGAIN
 
 
@@ -36,7 +36,7 @@ class UpperSearch:
         *,
         number: int,
         contract: Contract,
-        policy: Policy,
+        method: SearchMethod,
         system: RepairSystem,
         cases: Sequence[int],
         executor: Executor,
@@ -45,7 +45,7 @@ class UpperSearch:
     ) -> None:
         self.round = number
         self.contract = contract
-        self.policy = policy
+        self.method = method
         self._system = system
         self._cases = tuple(cases)
         self._executor = executor
@@ -67,6 +67,7 @@ class UpperSearch:
             result.score,
             True,
             tier=Tier.INTERPRETED,
+            responses=_responses(result),
             vector={
                 "utilities": list(result.utilities),
                 "penalties": list(result.penalties),
@@ -102,7 +103,11 @@ class UpperSearch:
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first, by mean U - λΩ."""
-        parents = [Parent(program, self._results[program.id].score) for program in programs]
+        results = [self._results[program.id] for program in programs]
+        parents = [
+            Parent(program, result.score, _responses(result))
+            for program, result in zip(programs, results, strict=True)
+        ]
         return sorted(parents, key=lambda parent: -parent.score)
 
     def effects(self, child: str, parent: str) -> Effects | None:
@@ -129,5 +134,11 @@ class UpperSearch:
 
     def best(self) -> float | None:
         """Return the best member's mean U - λΩ."""
-        members = self.policy.members
+        members = self.method.members
         return members[0].score if members else None
+
+
+def _responses(result: UpperResult) -> tuple[float, ...]:
+    """Return U - λΩ by instance."""
+    pairs = zip(result.utilities, result.penalties, strict=True)
+    return tuple(utility - penalty for utility, penalty in pairs)

@@ -4,13 +4,18 @@ It answers the same requests as a model does, with the same kind of text, and
 like a model it knows nothing but the request: a parent is only its source, and
 is read back into a derivation tree before it is varied. The same holds for the
 programs of skill records, which weigh the variations (:mod:`specahd.llm.guidance`).
+What it does to the parents is the operator's treatment; it reads no instruction.
+Asked for a text, it states the scores.
 """
 
+import textwrap
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
-from specahd.core.contract import Contract, Reply, Request
+from specahd.core.contract import Contract, Parent, Reply, Request, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
 from specahd.llm.grammar import Grammar, Tree
@@ -18,6 +23,8 @@ from specahd.llm.guidance import guided, learn
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
 
 TRIES = 20
+_MAX_IDEA = 300
+"""Longest idea that a text quotes, in characters."""
 
 
 class OfflineProposer:
@@ -37,7 +44,9 @@ class OfflineProposer:
         """Have nothing to give up."""
 
     def propose(self, request: Request) -> Reply:
-        """Write a program that differs from its parents, and the idea behind it."""
+        """Write a program that differs from its parents, and the idea behind it; or a text."""
+        if request.operator.wants_text:
+            return Reply(_text(request.parents))
         contract = request.contract
         grammar = self._grammar(contract)
         rng = generator(request.seed, "offline", str(request.level), request.round, request.index)
@@ -46,11 +55,15 @@ class OfflineProposer:
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
         lessons = learn(grammar, request) if parents else []
+        treatment = request.operator.treatment
+        draw = partial(_vary, grammar, treatment, parents, rng)
         # A child must not repeat a parent; where variation runs dry, a fresh sample steps in.
-        for operator in [request.operator] * TRIES + ["i1"] * TRIES:
-            draw = partial(_vary, grammar, operator, parents, rng)
-            if lessons and operator == request.operator:
-                tree = guided(draw, parents[0], lessons, rng, grafts=operator == "m1")
+        for attempt in range(2 * TRIES):
+            if attempt >= TRIES or not parents:
+                tree = grammar.fresh(rng)
+            elif lessons:
+                grafts = treatment is Treatment.RESTRUCTURE
+                tree = guided(draw, parents[0], lessons, rng, grafts=grafts)
             else:
                 tree = draw()
             source = grammar.source(tree, contract.name, contract.arguments)
@@ -70,18 +83,41 @@ class OfflineProposer:
         return self._grammars[id(vocabulary)]
 
 
-def _vary(grammar: Grammar, operator: str, parents: list[Tree], rng: np.random.Generator) -> Tree:
-    if operator == "i1" or not parents:
-        return grammar.fresh(rng)
-    if operator == "e1":
+def _vary(
+    grammar: Grammar, treatment: Treatment, parents: list[Tree], rng: np.random.Generator
+) -> Tree:
+    if treatment is Treatment.FRESH:
         return dissimilar(grammar, parents, rng)
     first, *others = parents
-    if operator == "e2" and others:
+    if treatment is Treatment.COMBINE and others:
         return cross(first, others[0], rng)
     varied = None
-    if operator == "m2":
+    if treatment is Treatment.RETUNE:
         varied = retune(first, rng)
-    elif operator == "m3":
+    elif treatment is Treatment.SIMPLIFY:
         varied = simplify(grammar, first, rng)
     # A program without numbers or without anything to spare changes its form instead.
     return varied or restructure(grammar, first, rng)
+
+
+def _text(parents: Sequence[Parent]) -> str:
+    """State what the scores of programs show, in the words that prompts number them with."""
+    shown = list({parent.program.id: parent for parent in parents}.values())
+    if not shown:
+        return "Nothing was measured."
+    ranked = sorted(enumerate(shown, start=1), key=lambda entry: -entry[1].score)
+    sentences = [
+        f"Program {better} scores {_points(one.score - other.score)} points more than "
+        f"program {worse}."
+        for (better, one), (worse, other) in pairwise(ranked)
+        if one.score > other.score
+    ]
+    best, parent = ranked[0]
+    idea = textwrap.shorten(parent.program.idea, _MAX_IDEA, placeholder=" ...")
+    sentences.append(f"The idea of program {best}, which scores {_points(parent.score)} %: {idea}")
+    return " ".join(sentences)
+
+
+def _points(score: float) -> str:
+    # Adding 0 makes a negative zero positive.
+    return f"{round(100 * score, 3) + 0.0:.3f}"

@@ -14,6 +14,8 @@ from specahd.core.syntax import parse
 
 MAX_LENGTH = 100_000
 """Longest reply that is read, in characters, thoughts apart."""
+MAX_TEXT = 4000
+"""Longest text that is kept of a reply, in characters: later prompts may bear it."""
 
 # Matched against text that anyone may have written: none of these may backtrack far.
 _THOUGHT = re.compile(r"<(?P<end>/?)think(?:ing)?>")
@@ -59,6 +61,18 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ParseError(f"The code is not Python: {error}.") from error
     return source, idea
+
+
+def parse_text(text: str) -> str:
+    """Return the text in a reply: without thoughts and control characters, cut if too long.
+
+    Empty if there is nothing in it that a later prompt could tell.
+    """
+    text = _without_thoughts(text.removeprefix("\ufeff")).replace("\r\n", "\n")
+    # What cannot be printed (a lone surrogate, too) could not be sent again.
+    text = "".join(c if c.isprintable() or c == "\n" else " " for c in text[:MAX_LENGTH]).strip()
+    text = text[:MAX_TEXT].rstrip()
+    return text if any(map(str.isalnum, text)) else ""
 
 
 def _without_thoughts(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Variation of derivation trees: what the operators e1, e2, m1, m2 and m3 do to a program."""
+"""Variation of derivation trees: what a treatment (of an operator) does to a program."""
 
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
-    """Build on another backbone than any parent's, with parts of one of them (e1)."""
+    """Build on another backbone than any parent's, with parts of one of them."""
     backbones = grammar.rules(grammar.vocabulary.root)
     taken = [parent.rule for parent in parents]
     others = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
@@ -21,7 +21,7 @@ def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
 
 
 def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
-    """Keep the backbone of the first program and take over parts of the second (e2).
+    """Keep the backbone of the first program and take over parts of the second.
 
     If they share the backbone, the two are mixed place by place. Else, or by
     chance, one part of the first is replaced by one of the second, or joined
@@ -84,7 +84,7 @@ def _mix(first: Tree, second: Tree, rng: Rng) -> Tree:
 
 
 def restructure(grammar: Grammar, tree: Tree, rng: Rng) -> Tree:
-    """Change the form of one part (m1): a fresh part, another production, or a wrapping."""
+    """Change the form of one part: a fresh part, another production, or a wrapping."""
     places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Production)]
     path, node = _gently(places, [node.size for _, node in places], rng)
     depth = max(2, min(MAX_DEPTH - len(path), 3))
@@ -130,7 +130,7 @@ def _adopt(tree: Tree, orphans: list[Tree]) -> Tree:
 
 
 def retune(tree: Tree, rng: Rng) -> Tree | None:
-    """Change one or several numbers and nothing else (m2); None if there is no number."""
+    """Change one or several numbers and nothing else; None if there is no number."""
     places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Constant)]
     if not places:
         return None
@@ -155,7 +155,7 @@ def _nudged(node: Tree, rng: Rng) -> Tree:
 
 
 def simplify(grammar: Grammar, tree: Tree, rng: Rng) -> Tree | None:
-    """Make the program smaller (m3); None if it cannot be.
+    """Make the program smaller; None if it cannot be.
 
     A part gives way to a part of its own, or to the plainest of its type.
     """

@@ -4,11 +4,62 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.core.contract import Parent
+from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Program
-from specahd.search.base import Rank, Variation
-from specahd.search.operators import INITIAL, PARENTS, VARIATIONS
+from specahd.search.base import Query, Rank, RoundStart, Sample
+
+OPERATORS = {
+    operator.name: operator
+    for operator in (
+        Operator(
+            "i1",
+            "Write a new program from scratch. Do not start from the example; choose an approach "
+            "of your own that fits the problem.",
+        ),
+        Operator(
+            "e1",
+            "Write a program whose approach is as different as possible from {parents}: other "
+            "signals, another structure, another way to decide.",
+            parents=2,
+        ),
+        Operator(
+            "e2",
+            "Find the idea at the core of {parents}. Write a new program that has this idea as "
+            "its backbone and adds what makes it better.",
+            parents=2,
+            treatment=Treatment.COMBINE,
+        ),
+        Operator(
+            "m1",
+            "Modify the structure of {parents}: add, replace or rearrange parts of its logic so "
+            "that it scores higher.",
+            parents=1,
+            treatment=Treatment.RESTRUCTURE,
+            skills=True,
+        ),
+        Operator(
+            "m2",
+            "Keep the structure of {parents} and retune it: find the parameters that matter most, "
+            "the constants and weights of its formulas, and give them other values.",
+            parents=1,
+            treatment=Treatment.RETUNE,
+            skills=True,
+        ),
+        Operator(
+            "m3",
+            "Simplify {parents}: remove what does not pay, above all special cases and terms that "
+            "may be fitted to the training instances, and keep what will help on unseen ones.",
+            parents=1,
+            treatment=Treatment.SIMPLIFY,
+            skills=True,
+        ),
+    )
+}
+"""The operators by name: i1 a fresh program, e1 one of a different form than its parents, e2 one
+on the backbone that they share; m1 a modified form, m2 other parameters, m3 a simplification."""
+INITIAL = OPERATORS["i1"]
+VARIATIONS = tuple(name for name in OPERATORS if name != INITIAL.name)
 
 
 class EoH:
@@ -25,32 +76,32 @@ class EoH:
     def __init__(self, population: int = 10, operators: Sequence[str] = VARIATIONS) -> None:
         if population < 2:
             raise ConfigError(f"Expected method.policy.population of at least 2, got {population}.")
-        unknown = [name for name in operators if name not in PARENTS]
+        unknown = [name for name in operators if name not in OPERATORS]
         if unknown or not operators:
             raise ConfigError(
-                f"Expected method.policy.operators among {', '.join(PARENTS)}, "
+                f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
                 f"got {', '.join(operators) or 'none'}."
             )
         self.size = population
-        self.operators = tuple(operators)
+        self.operators = tuple(OPERATORS[name] for name in operators)
         self.members: list[Parent] = []
         self._rank: Rank = lambda programs: []
         self._ages: dict[str, int] = {}
         self._valid = 0
         self._tried = 0
 
-    def begin(self, rank: Rank, carried: Sequence[Program]) -> None:
+    def begin(self, start: RoundStart) -> None:
         """Rank the programs carried over by the new round's measure."""
-        self._rank = rank
-        self._survive(carried)
+        self._rank = start.rank
+        self._survive([parent.program for parent in start.carried])
 
-    def ask(self, index: int, rng: np.random.Generator) -> Variation:
+    def ask(self, index: int, rng: np.random.Generator) -> Query:
         """Return i1 until founded, then the operators in turn with rank-weighted parents."""
         founded = self._valid >= self.size or self._tried >= 2 * self.size
         operator = self.operators[index % len(self.operators)] if founded else INITIAL
         if not self.members:
             operator = INITIAL
-        return Variation(operator, self._parents(PARENTS[operator], rng))
+        return Query(operator, self._parents(operator.parents, rng))
 
     def _parents(self, count: int, rng: np.random.Generator) -> tuple[Parent, ...]:
         if count == 0:
@@ -61,13 +112,13 @@ class EoH:
         drawn = rng.choice(ranks, size=count, p=weights / weights.sum())
         return tuple(self.members[rank] for rank in sorted(drawn))
 
-    def tell(self, program: Program | None) -> None:
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Count the sample; let a retained program compete for survival."""
         self._tried += 1
-        if program is None:
+        if not sample.retained:
             return
         self._valid += 1
-        self._survive([*(member.program for member in self.members), program])
+        self._survive([*(member.program for member in self.members), sample.parent.program])
 
     def _survive(self, candidates: Sequence[Program]) -> None:
         for program in candidates:

@@ -38,7 +38,7 @@ class Asking:
         self._threads = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
 
     def submit(self, request: Request) -> "Future[Reply]":
-        """Ask for a program, for which a ticket was taken."""
+        """Ask for a text, or for a program for which a ticket was taken."""
         return self._threads.submit(self._ask, request)
 
     def close(self, *, failed: bool) -> None:
@@ -50,10 +50,11 @@ class Asking:
 
     def _ask(self, request: Request) -> Reply:
         """Get the reply to a request (in a sampler thread) and put it on disk."""
+        text = request.operator.wants_text
         known = self._past.reply(request)
         if known is not None:
             reply, refunds = known
-            self._ledger.count(reply, refunds=refunds)
+            self._ledger.count(reply, auxiliary=text, refunds=refunds)
             return reply
         for attempt in range(REISSUES + 1):
             try:
@@ -61,10 +62,11 @@ class Asking:
                 break
             except TransportError:
                 # No reply, no ticket; the same request takes a new one.
-                self._ledger.refund()
-                if self._closing or attempt == REISSUES or not self._ledger.take():
+                if not text:
+                    self._ledger.refund()
+                if self._closing or attempt == REISSUES or not (text or self._ledger.take()):
                     raise
-        self._ledger.count(reply)
+        self._ledger.count(reply, auxiliary=text)
         with self._lock:
             self._wal.append(
                 {
@@ -75,7 +77,7 @@ class Asking:
                     "prompt_tokens": reply.prompt_tokens,
                     "completion_tokens": reply.completion_tokens,
                     "cost": reply.cost,
-                    "refunds": attempt,
+                    "refunds": 0 if text else attempt,
                 }
             )
         return reply
@@ -89,7 +91,8 @@ def _record(request: Request) -> Mapping[str, Any]:
         "level": request.level,
         "round": request.round,
         "index": request.index,
-        "operator": request.operator,
+        "operator": request.operator.name,
+        "text": request.operator.wants_text,
         "parents": [{"id": parent.program.id, "score": parent.score} for parent in request.parents],
         "skills": [skill.id for skill in request.skills],
     }

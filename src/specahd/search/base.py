@@ -7,47 +7,156 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent
+from specahd.core.contract import Contract, Operator, Parent, Request
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
-"""Orders programs, given oldest first, from best to worst, each with its measured score."""
+"""Orders programs, given oldest first, from best to worst, each with what was measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Variation:
-    """What to ask the proposer for: an operator and the parents it shows."""
+class RoundStart:
+    """What a search method is told when a round of its level begins.
 
-    operator: str
+    Parameters
+    ----------
+    contract
+        What programs must look like.
+    tickets
+        How many programs the round may ask for, for schedules (``0 <= t / tickets <= 1``).
+    carried
+        The programs to start from, measured in this round: those that the method held at
+        the end of the round before, in the same order; at first the seed program. One that
+        failed in this round is missing, so there may be none.
+    rank
+        The level's own order, which looks at all programs together (greedy J at the lower
+        level). It knows every program that was measured in the round.
+    """
+
+    contract: Contract
+    tickets: int
+    carried: tuple[Parent, ...]
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a search method asks for next.
+
+    Parameters
+    ----------
+    operator
+        What to ask for: a program, or a text.
+    parents
+        The programs to show, in this order; they are numbered from 1.
+    hints
+        Text of the method's own (a reflection, a summary, an observation), shown between
+        the programs and the instruction.
+    prompt
+        The whole message to a language model, in place of the usual one
+        (:func:`specahd.search.prompts.render`, whose parts are functions of that module).
+        Operator, parents and hints are then for the offline proposer and the journal.
+    """
+
+    operator: Operator
     parents: tuple[Parent, ...] = ()
+    hints: str = ""
+    prompt: str = ""
 
 
-class Policy(Protocol):
-    """A search method: which programs survive, and what to ask for next.
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """All that became of one request, as a search method is told.
 
-    The loop tells it every committed sample in index order, so its state after
-    a commit is the same whatever the number of workers.
+    Parameters
+    ----------
+    request
+        What was asked; its ``index`` is that of the method's ``ask``.
+    text
+        The reply as it came; the text itself (thoughts removed, at most
+        :data:`specahd.llm.parsing.MAX_TEXT` characters) if a text was asked for.
+    outcome, detail
+        ``ok``, or what went wrong and a sentence about it. A text is ``ok`` unless empty.
+    program
+        None if a text was asked for, or if the reply held no program.
+    score
+        Larger is better; None if the program was not measured.
+    retained
+        Whether the program may become a member. One that fails on some tasks of the lower
+        level is retained, with the score 0 on these.
+    responses
+        The score on every task or instance (:class:`specahd.core.contract.Parent`); empty
+        if the program was not measured.
+    measured
+        What is behind them, by name: lower level ``cost_before``, ``cost_merged`` (None where
+        a task failed), ``outcomes`` and ``fallbacks`` by task; upper level ``utilities``,
+        ``penalties`` and ``regions`` by instance.
+    """
+
+    request: Request
+    text: str
+    outcome: Outcome
+    detail: str = ""
+    program: Program | None = None
+    score: float | None = None
+    retained: bool = False
+    responses: tuple[float, ...] = ()
+    measured: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parent(self) -> Parent:
+        """The program as a parent of later ones.
+
+        Raises
+        ------
+        ValueError
+            There is no measured program.
+        """
+        if self.program is None or self.score is None:
+            raise ValueError(f"{self.request.id} has no measured program.")
+        return Parent(self.program, self.score, self.responses)
+
+
+class SearchMethod(Protocol):
+    """A search method: what to ask for next, and which programs to keep.
+
+    The loop asks for samples in index order and keeps up to ``search.lag`` of them under
+    way. It tells every sample, failed ones and texts included, in index order too. When
+    sample ``i`` is asked for, all samples up to ``i - lag`` have been told, and no later one
+    unless the method waited. Asking and telling happen in one thread, in an order that does
+    not depend on the number of workers. A method that draws only from the generators it is
+    given therefore behaves the same in every run, and a run that is resumed repeats it.
+
+    Programs take tickets, texts do not. A text that a later program needs is asked for
+    first; the program is asked for once the text was told.
     """
 
     size: int
-    """How many programs survive."""
+    """How many members there are at most."""
 
     @property
     def members(self) -> Sequence[Parent]:
-        """The population, best first."""
+        """The programs that the method keeps, best first (all islands, all of a tree's elite).
+
+        The round's result is made of them, and they are carried over to the next round.
+        """
         ...
 
-    def begin(self, rank: Rank, carried: Sequence[Program]) -> None:
-        """Start a round with the programs carried over, ranked by the round's measure."""
+    def begin(self, start: RoundStart) -> None:
+        """Start a round. Nothing is under way; the measure is new, older scores are void."""
         ...
 
-    def ask(self, index: int, rng: np.random.Generator) -> Variation:
-        """Choose the operator and the parents of sample ``index``."""
+    def ask(self, index: int, rng: np.random.Generator) -> Query | None:
+        """Choose what sample ``index`` asks for.
+
+        None means: not before another sample was told. The method is asked again, with the
+        same index, after the next one. It may wait only while something is under way.
+        """
         ...
 
-    def tell(self, program: Program | None) -> None:
-        """Hear of a committed sample: the program if it was retained, else None."""
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Hear what became of a sample."""
         ...
 
 
@@ -63,6 +172,8 @@ class Evaluation:
         Whether the candidate may survive.
     tier
         How the candidate ran, and will run from now on; None if it did not.
+    responses
+        The score on every task or instance.
     vector
         Measurements behind the score, for ``responses.jsonl``.
     record
@@ -74,6 +185,7 @@ class Evaluation:
     score: float | None
     retained: bool
     tier: Tier | None = None
+    responses: tuple[float, ...] = ()
     vector: Mapping[str, Any] = field(default_factory=dict)
     record: Mapping[str, Any] = field(default_factory=dict)
 
@@ -84,7 +196,7 @@ class LevelSearch(Protocol):
     level: Level
     round: int
     contract: Contract
-    policy: Policy
+    method: SearchMethod
 
     def submit(self, program: Program) -> "Future[Any]":
         """Start the evaluation of a candidate."""
@@ -103,7 +215,7 @@ class LevelSearch(Protocol):
         ...
 
     def admit(self, program: Program, result: Any) -> None:
-        """Take a retained candidate in, before the policy is told of it."""
+        """Take a retained candidate in, before the method is told of it."""
         ...
 
     def effects(self, child: str, parent: str) -> Effects | None:

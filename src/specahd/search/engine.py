@@ -1,41 +1,43 @@
 """THE loop: ask, request, screen, evaluate, commit — concurrent and deterministic.
 
-Sample ``i`` is asked for right after sample ``i - lag`` was committed, never
-later, so it reads exactly the state that ``i - lag`` left behind, however many
-samplers and evaluators there are. Replies are screened (parsed, guarded,
-checked for novelty) in index order before any is evaluated, and evaluations are
-committed in index order (SPEC section 6).
+Sample ``i`` is asked for right after sample ``i - lag`` was committed, so it reads
+exactly the state that ``i - lag`` left behind, however many samplers and
+evaluators there are; or after a later commit, if the method chose to wait for it.
+Replies are screened (parsed, guarded, checked for novelty) in index order before
+any is evaluated, and evaluations are committed in index order. A request for a
+text passes through the same queue: it has an index, but takes no ticket, and its
+reply is told to the method when its turn to be committed comes.
 """
 
-import signal
-import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.contract import Parent, Proposer, Reply, Request
+from specahd.core.errors import RunFailed
 from specahd.core.events import Committed, Observer
 from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.seeding import generator
 from specahd.core.skill import Skill
-from specahd.llm.parsing import ParseError, parse_reply
+from specahd.llm.parsing import ParseError, parse_reply, parse_text
 from specahd.memory.memory import Memory
 from specahd.memory.skills import make_skill
 from specahd.sandbox.guard import guard
 from specahd.search.asking import Asking
-from specahd.search.base import Evaluation, LevelSearch
-from specahd.search.operators import MUTATIONS
+from specahd.search.base import Evaluation, LevelSearch, RoundStart, Sample
+from specahd.search.interrupts import Interrupts
 from specahd.search.past import Past
+from specahd.search.pending import PendingSample, next_events, rejected, text_record
 from specahd.search.prompts import render
-from specahd.search.sample import Sample, next_events, rejected
 
+TEXTS = 100
+"""How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
 _PATIENCE = 0.2
 """Seconds after which the loop looks whether it was interrupted."""
 
@@ -60,7 +62,7 @@ class Engine:
     Attributes
     ----------
     outcomes
-        How many samples ended in which outcome.
+        How many programs ended in which outcome.
     stopped
         Why no further sample is asked for, None while samples are.
     """
@@ -91,7 +93,7 @@ class Engine:
         self._committed = Reply("")
         self.stopped: str | None = None
         self.outcomes: Counter[Outcome] = Counter()
-        self._interrupted = False
+        self._interrupts = Interrupts()
 
     def __enter__(self) -> Self:
         return self
@@ -111,54 +113,59 @@ class Engine:
         ------
         KeyboardInterrupt
             After the commit in hand, when the user has pressed Ctrl-C.
+        RunFailed
+            The method asks for no program any more.
         """
-        with self._patient():
+        with self._interrupts.held():
             return self._run(search, tickets)
 
     def _run(self, search: LevelSearch, tickets: int) -> int:
-        flight: deque[Sample] = deque()
-        issued = committed = 0
+        flight: deque[PendingSample] = deque()
+        tickets = min(tickets, self.ledger.left)
+        index = spent = texts = 0
+        waiting = False
         while True:
-            if self._interrupted:
+            if self._interrupts.pressed:
                 raise KeyboardInterrupt
-            # What was committed is what sample `issued - lag` left behind, whatever is in flight.
+            # What was committed is what an earlier sample left behind, whatever is in flight.
             self.stopped = self.stopped or self._allowance.exceeded(self._committed)
-            room = min(tickets, committed + self.lag) if self.stopped is None else 0
-            while issued < room and self.ledger.take():
-                flight.append(self._issue(search, issued))
-                issued += 1
+            while not (waiting or self.stopped) and spent < tickets and len(flight) < self.lag:
+                request = self._next_request(search, index)
+                if request is None:
+                    # What the method has heard decides, so it is asked again after a commit.
+                    waiting = True
+                    break
+                texts = texts + 1 if request.operator.wants_text else 0
+                if texts > TEXTS:
+                    raise RunFailed(f"The search method asked for {texts} texts and no program.")
+                if not request.operator.wants_text:
+                    self.ledger.take()
+                    spent += 1
+                index += 1
+                pending = self._asking.submit(request)
+                flight.append(PendingSample(request, pending, time.perf_counter()))
             if not flight:
-                return issued
+                if waiting and not self.stopped:
+                    raise RunFailed("The search method waits, and nothing is under way.")
+                return spent
             self._screen(search, flight)
-            head = flight[0]
-            if head.screened and (head.evaluation is None or head.evaluation.done()):
+            if flight[0].ready:
                 self._commit(search, flight.popleft())
-                committed += 1
+                waiting = False
             else:
                 wait(next_events(flight), timeout=_PATIENCE, return_when=FIRST_COMPLETED)
 
-    @contextmanager
-    def _patient(self) -> Iterator[None]:
-        """Let Ctrl-C wait for the commit in hand, and a second one not."""
+    def carry(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
+        """Measure the programs of the round before, without tickets, and start the method.
 
-        def interrupt(*_: Any) -> None:
-            if self._interrupted:
-                raise KeyboardInterrupt
-            self._interrupted = True
-
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def carry(self, search: LevelSearch, programs: Sequence[Program]) -> None:
-        """Measure the programs of the round before in this round (no tickets)."""
+        Parameters
+        ----------
+        tickets
+            How many programs the round may ask for.
+        """
         evaluations = [self._evaluation(search, program) for program in programs]
         kept = []
+        carried = []
         for program, evaluation in zip(programs, evaluations, strict=True):
             result = evaluation.result()
             measured = search.measure(result)
@@ -166,7 +173,10 @@ class Engine:
             if measured.retained:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
-        search.policy.begin(search.rank, kept)
+                assert measured.score is not None
+                carried.append(Parent(kept[-1], measured.score, measured.responses))
+        tickets = min(tickets, self.ledger.left)
+        search.method.begin(RoundStart(search.contract, tickets, tuple(carried), search.rank))
         by_id = {program.id: program for program in kept}
         for program in kept:
             if program.parents and program.parents[0] in by_id:
@@ -192,33 +202,36 @@ class Engine:
         recalled.set_result(search.recall(known))
         return recalled
 
-    def _issue(self, search: LevelSearch, index: int) -> Sample:
+    def _next_request(self, search: LevelSearch, index: int) -> Request | None:
+        """Return what the method asks for, None if it waits for what is under way."""
         rng = generator(self.seed, search.level, search.round, index)
-        variation = search.policy.ask(index, rng)
+        query = search.method.ask(index, rng)
+        if query is None:
+            return None
         request = Request(
             contract=search.contract,
             seed=self.seed,
             level=search.level,
             round=search.round,
             index=index,
-            operator=variation.operator,
-            parents=variation.parents,
+            operator=query.operator,
+            parents=query.parents,
+            hints=query.hints,
         )
         request = replace(request, skills=self._skills(request))
-        request = replace(request, prompt=render(request))
-        return Sample(request, self._asking.submit(request), time.perf_counter())
+        return replace(request, prompt=query.prompt or render(request))
 
     def _skills(self, request: Request) -> tuple[Skill, ...]:
         """Return the records that a request bears, or bore before."""
         memory = self._memories[request.level]
-        if request.operator not in MUTATIONS:
+        if not (request.operator.skills and request.parents):
             return ()
         known = self.past.skills(request.id)
         if known is not None:
             return memory.recall(known)
         return memory.retrieve(request.parents[0].program)
 
-    def _screen(self, search: LevelSearch, flight: deque[Sample]) -> None:
+    def _screen(self, search: LevelSearch, flight: deque[PendingSample]) -> None:
         """Screen replies as far as they have come, in index order."""
         for sample in flight:
             if sample.screened:
@@ -227,11 +240,13 @@ class Engine:
                 return
             sample.screened = True
             sample.seconds["reply"] = time.perf_counter() - sample.started
+            if sample.request.operator.wants_text:
+                continue
             sample.program, sample.failure = self._admissible(sample)
             if sample.program is not None and sample.failure is None:
                 sample.evaluation = self._evaluation(search, sample.program)
 
-    def _admissible(self, sample: Sample) -> tuple[Program | None, Evaluation | None]:
+    def _admissible(self, sample: PendingSample) -> tuple[Program | None, Evaluation | None]:
         request = sample.request
         try:
             source, idea = parse_reply(sample.reply.result().text, request.contract)
@@ -242,7 +257,7 @@ class Engine:
             level=request.level,
             source=source,
             idea=idea,
-            operator=request.operator,
+            operator=request.operator.name,
             parents=tuple(parent.program.id for parent in request.parents),
             skills=tuple(skill.id for skill in request.skills),
             contract=request.contract.id,
@@ -259,7 +274,27 @@ class Engine:
             return program, rejected(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")
         return program, None
 
-    def _commit(self, search: LevelSearch, sample: Sample) -> None:
+    def _commit(self, search: LevelSearch, sample: PendingSample) -> None:
+        self._committed = self._committed + sample.reply.result()
+        if sample.request.operator.wants_text:
+            self._commit_text(search, sample)
+        else:
+            self._commit_program(search, sample)
+
+    def _commit_text(self, search: LevelSearch, sample: PendingSample) -> None:
+        reply = sample.reply.result()
+        text = parse_text(reply.text)
+        outcome = Outcome.OK if text else Outcome.PARSE_ERROR
+        detail = "" if text else "The reply holds no text."
+        self._tell(search, Sample(sample.request, text, outcome, detail))
+        self._journal.samples.append(text_record(sample.request, reply.text))
+
+    def _tell(self, search: LevelSearch, sample: Sample) -> None:
+        request = sample.request
+        rng = generator(self.seed, search.level, search.round, request.index, "tell")
+        search.method.tell(sample, rng)
+
+    def _commit_program(self, search: LevelSearch, sample: PendingSample) -> None:
         request, program = sample.request, sample.program
         if sample.evaluation is None:
             assert sample.failure is not None
@@ -271,39 +306,16 @@ class Engine:
                 assert program is not None
                 program = replace(program, tier=evaluation.tier)
                 search.admit(program, result)
-        search.policy.tell(program if evaluation.retained else None)
-        reply = sample.reply.result()
-        self._committed = self._committed + reply
+        self._tell(search, sample.told(evaluation, program))
         self.outcomes[evaluation.outcome] += 1
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if sample.evaluation is not None:
             self._journal.responses.append({"sample": request.id, **_measured(search, evaluation)})
         repeated = self._journal.samples.repeating
+        survivors = [member.program.id for member in search.method.members]
         self._journal.samples.append(
-            {
-                "sample": request.id,
-                "level": request.level,
-                "contract": request.contract.id,
-                "round": request.round,
-                "index": request.index,
-                "operator": request.operator,
-                "parents": [parent.program.id for parent in request.parents],
-                "skills": [skill.id for skill in request.skills],
-                "request": request.hash,
-                "reply": reply.text,
-                "source": program.source if program else None,
-                "idea": program.idea if program else None,
-                "tier": evaluation.tier,
-                "novelty": sample.verdict.record if sample.verdict else None,
-                "outcome": evaluation.outcome,
-                "detail": evaluation.detail,
-                "score": evaluation.score,
-                "responses": request.id if evaluation.vector else None,
-                "survivors": [member.program.id for member in search.policy.members],
-                "best": best,
-                **evaluation.record,
-            }
+            {**sample.record(evaluation, program), "survivors": survivors, "best": best}
         )
         if evaluation.retained and request.parents:
             assert program is not None

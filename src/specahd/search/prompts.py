@@ -1,7 +1,10 @@
-"""All prompt text: what a language model is told when it is asked for one program.
+"""Prompt text: what a language model is told when it is asked for one program, or for a text.
 
 Everything that the requests of a level share comes first, word for word the
 same, so that a provider that caches the beginning of a prompt bills it once.
+What an operator asks for is the search method's; a method that writes a whole
+prompt of its own can use the parts: :func:`interface`, :func:`score`,
+:func:`rules`, :func:`program`, :func:`answer`, :func:`fenced`.
 """
 
 import textwrap
@@ -13,34 +16,6 @@ from specahd.sandbox.allowed import BUILTINS
 
 MAX_IDEA = 600
 """Longest idea of a parent that is shown, in characters; a longer one is cut at a word."""
-
-INSTRUCTIONS = {
-    "i1": (
-        "Write a new program from scratch. Do not start from the example; choose an approach of "
-        "your own that fits the problem."
-    ),
-    "e1": (
-        "Write a program whose approach is as different as possible from {parents}: other "
-        "signals, another structure, another way to decide."
-    ),
-    "e2": (
-        "Find the idea at the core of {parents}. Write a new program that has this idea as its "
-        "backbone and adds what makes it better."
-    ),
-    "m1": (
-        "Modify the structure of {parents}: add, replace or rearrange parts of its logic so that "
-        "it scores higher."
-    ),
-    "m2": (
-        "Keep the structure of {parents} and retune it: find the parameters that matter most, "
-        "the constants and weights of its formulas, and give them other values."
-    ),
-    "m3": (
-        "Simplify {parents}: remove what does not pay, above all special cases and terms that may "
-        "be fitted to the training instances, and keep what will help on unseen ones."
-    ),
-}
-"""What each operator asks for (baselines.md section 4); ``{parents}`` names the programs shown."""
 
 _SCORES = {
     Level.UPPER: (
@@ -83,6 +58,7 @@ _LESSONS = {
     ),
 }
 """What explains skill records."""
+_TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
 def render(request: Request) -> str:
@@ -93,30 +69,39 @@ def render(request: Request) -> str:
     once. What is said about speed is an aim that holds under any ``limits``.
     """
     contract = request.contract
+    operator = request.operator
     # Two programs of a run may be equal in source and idea, but not in their identifier.
     shown = list({parent.program.id: parent for parent in request.parents}.values())
     parts = [
         contract.task,
-        _interface(contract),
-        f"The score of a program is {_SCORES[contract.level]}",
-        _rules(contract),
-        *(_program(number, parent) for number, parent in enumerate(shown, start=1)),
+        interface(contract),
+        score(contract),
+        "" if operator.wants_text else rules(contract),
+        *(program(number, parent) for number, parent in enumerate(shown, start=1)),
         _lessons(request),
-        INSTRUCTIONS[request.operator].format(parents=_names(len(shown))),
-        _answer(contract),
+        request.hints,
+        operator.instruction.replace("{parents}", _names(len(shown))),
+        _TEXT_ANSWER if operator.wants_text else answer(contract),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def _interface(contract: Contract) -> str:
+def interface(contract: Contract) -> str:
+    """Return the function that programs must be, with its docstring."""
     return (
         "This is its interface. The body is only an example; name, arguments and kind of answer "
         "are fixed. IntArray and FloatArray are NumPy arrays of int64 and float64.\n\n"
-        f"{_fenced(contract.document)}"
+        f"{fenced(contract.document)}"
     )
 
 
-def _rules(contract: Contract) -> str:
+def score(contract: Contract) -> str:
+    """Return what the score of a program means."""
+    return f"The score of a program is {_SCORES[contract.level]}"
+
+
+def rules(contract: Contract) -> str:
+    """Return what a program may say, and how fast it should be."""
     return "\n".join(
         (
             "Rules:",
@@ -136,11 +121,12 @@ def _rules(contract: Contract) -> str:
     )
 
 
-def _program(number: int, parent: Parent) -> str:
+def program(number: int, parent: Parent) -> str:
+    """Return a program with its number, score and idea."""
     idea = textwrap.shorten(parent.program.idea, MAX_IDEA, placeholder=" ...")
     return (
         f"Program {number}, score {_percent(parent.score)}. Its idea: {idea}\n\n"
-        f"{_fenced(parent.program.source)}"
+        f"{fenced(parent.program.source)}"
     )
 
 
@@ -171,17 +157,19 @@ def _measured(skill: Skill, units: str) -> str:
     return " ".join(sentences)
 
 
-def _answer(contract: Contract) -> str:
+def answer(contract: Contract) -> str:
+    """Return the form that a reply with a program has; any other is a failure."""
     form = f"def {contract.name}({', '.join(contract.arguments)}):\n    ..."
     return (
         "Answer in exactly this form: one sentence in braces that states the idea, then the "
         "function. Use no other braces outside the code, and write nothing else; docstring, "
         "annotations and comments are not needed.\n\n"
-        f"{{The idea in one sentence.}}\n\n{_fenced(form)}"
+        f"{{The idea in one sentence.}}\n\n{fenced(form)}"
     )
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str) -> str:
+    """Return code as Markdown."""
     return f"```python\n{code.strip()}\n```"
 
 

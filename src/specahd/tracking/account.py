@@ -77,6 +77,7 @@ class Account:
         self._utilities: dict[str, tuple[float, float]] = {}
         self._outcomes: Counter[str] = Counter()
         self._spent: Counter[str] = Counter()
+        self._texts: Counter[str] = Counter()
         self._commits: deque[int] = deque(maxlen=_WINDOW + 1)
         self._tickets = 0
         # The start of the run, for nothing writes its configuration again.
@@ -109,6 +110,11 @@ class Account:
     def _entry(self, record: Record) -> Entry:
         if record.get("record") == "round":
             return Entry(record, self.at, 0, tuple(self._of_round(record)))
+        if record.get("record") == "text":
+            # What a text cost counts with the next program: metrics go by tickets.
+            reply = self._replies.pop(record["text"], {})
+            self._texts.update({name: reply[name] for name in _SPENT if name in reply})
+            self._texts["auxiliary_calls"] += 1
         if not _is_sample(record):
             return Entry(record, self.at, 0, ())
         sample = record["sample"]
@@ -130,9 +136,10 @@ class Account:
             f"{level}/best": record["best"],
             "spent/tickets": self._tickets,
         }
-        for name in _SPENT:
-            if reply.get(name):
-                self._spent[name] += reply[name]
+        for name in (*_SPENT, "auxiliary_calls"):
+            spent = reply.get(name, 0) + self._texts.pop(name, 0)
+            if spent:
+                self._spent[name] += spent
                 values[f"spent/{name}"] = self._spent[name]
         took = self._commits[-1] - self._commits[0]
         if took > 0:

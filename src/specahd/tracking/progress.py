@@ -127,6 +127,8 @@ class ProgressObserver(Observer):
     def _note(self, spent: Spent) -> str:
         parts = [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
         parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]
+        if spent.auxiliary_calls:
+            parts.append(f"{spent.auxiliary_calls} texts")
         if spent.cost > 0:
             parts.append(f"cost {spent.cost:.2f}")
         return ", ".join(parts)

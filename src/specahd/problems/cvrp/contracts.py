@@ -134,6 +134,7 @@ CUSTOMER_GROUPS = Contract.of(
     "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
     runner=construct.propose,
     vocabulary=customer_groups.vocabulary(),
+    cheaper=customer_groups.CHEAPER,
 )
 APPEND = Contract.of(
     select_next_node,

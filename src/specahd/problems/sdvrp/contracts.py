@@ -12,6 +12,7 @@ from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.problems.sdvrp import construct, vocabulary
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.vehicles import customer_groups
 
 
 def generate_delivery_groups(
@@ -146,6 +147,7 @@ DELIVERY_GROUPS = Contract.of(
     "saves most, for example neighbouring routes that share customers, cross or overlap.",
     runner=construct.propose,
     vocabulary=vocabulary.upper(),
+    cheaper=customer_groups.CHEAPER,
 )
 APPEND = Contract.of(
     select_next_delivery,

@@ -117,6 +117,7 @@ TOUR_SEGMENTS = Contract.of(
     "the tour crosses itself, leaves near nodes aside or takes long steps.",
     runner=construct.propose,
     vocabulary=upper_vocabulary.vocabulary(),
+    cheaper=("stays only if the tour gets shorter", "stays even if the tour gets longer"),
 )
 APPEND = Contract.of(
     select_next_node,

@@ -12,6 +12,7 @@ from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.problems.vrptw import construct, time_vocabulary
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.vehicles import customer_groups
 
 
 def generate_customer_groups(
@@ -163,6 +164,7 @@ CUSTOMER_GROUPS = Contract.of(
     "much unused capacity.",
     runner=construct.propose,
     vocabulary=time_vocabulary.groups(),
+    cheaper=customer_groups.CHEAPER,
 )
 APPEND = Contract.of(
     select_next_node,

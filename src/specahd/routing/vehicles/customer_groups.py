@@ -9,6 +9,13 @@ from collections.abc import Sequence
 
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 
+CHEAPER = (
+    "stays only if the whole solution stays feasible and gets cheaper",
+    "stays if the whole solution stays feasible,\n    even if it gets dearer",
+)
+"""What the docstrings of all problems say of a rebuilt group, and what they say where it may
+stay at a loss (:attr:`specahd.core.contract.Contract.cheaper`)."""
+
 _ROUTES = """
     sizes = np.array([len(route) for route in routes])
     flat = np.concatenate(routes)

@@ -1,0 +1,134 @@
+"""A method that a user adds: one file of Python, one of configuration, nothing edited.
+
+Real runs of ``added/reflective_tree.py``, which uses what EoH does not.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from specahd.core import journal
+from specahd.tracking.account import Account
+from test_doors import call, tree
+
+ADDED = Path(__file__).parent / "added"
+ENV = {"PYTHONPATH": str(ADDED)}
+SEARCHPATH = f"hydra.searchpath=[file://{ADDED}]"
+RUN = [
+    SEARCHPATH,
+    "method=reflective_tree",
+    "budget=smoke",
+    "budget.programs=24",
+    "budget.lower_train=6",
+    "budget.upper_train=2",
+    "budget.selection=2",
+    "budget.validation=2",
+    "search.lag=4",
+    "tracking=none",
+    "hydra.run.dir=run",
+]
+FILES = ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl")
+
+
+def lasting(place):
+    run = place / "run"
+    return {name: (run / name).read_bytes() for name in FILES}, tree(run / "checkpoint")
+
+
+def lines(place, name):
+    return list(journal.read(place / "run" / f"{name}.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    place = tmp_path_factory.mktemp("added")
+    call("train", *RUN, "search.samplers=1", "executor.workers=1", cwd=place, env=ENV)
+    return place
+
+
+def test_it_uses_what_eoh_does_not(place):
+    records = lines(place, "journal")
+    programs = [record for record in records if "sample" in record]
+    texts = [record for record in records if record.get("record") == "text"]
+    assert len(programs) == 24
+    assert {record["operator"] for record in programs} == {"write", "revise", "join"}
+    assert {record["operator"] for record in texts} == {"reflect"}
+    asked = {record["sample"]: record["request"] for record in lines(place, "wal")}
+    assert {name for name, request in asked.items() if request["text"]} == {
+        record["text"] for record in texts
+    }
+    assert all(text["reply"].startswith(("Program", "The idea of program")) for text in texts)
+    for record in programs:
+        if record["operator"] == "revise":
+            [varied] = record["parents"]
+            before = [text for text in texts if text["index"] < record["index"]]
+            assert any(varied in text["parents"] for text in before)
+    [end] = [record for record in records if record.get("record") == "round"]
+    assert (end["round"], end["upper"], len(end["repertoire"])) == (1, "upper-seed", 2)
+
+
+def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_path):
+    (tmp_path / "pools").symlink_to(place / "pools")
+    more = ["search.samplers=4", "executor.workers=2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "specahd.train", *RUN, *more],
+        cwd=tmp_path,
+        env={**os.environ, **ENV},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    written = tmp_path / "run" / "journal.jsonl"
+    while sum(record.get("record") == "text" for record in journal.read(written)) < 2:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert len(list(journal.read(written))) < len(lines(place, "journal"))
+    call("train", "resume=run", SEARCHPATH, cwd=tmp_path, env=ENV)
+    assert lasting(tmp_path) == lasting(place)
+    samples = [record["sample"] for record in lines(tmp_path, "wal")]
+    assert len(samples) == len(set(samples)) == len(lines(place, "wal"))
+
+
+def test_trackers_read_such_a_run(place):
+    entries = Account(place / "run").news(final=True)
+    assert [entry.ticket for entry in entries if entry.ticket] == list(range(1, 25))
+    texts = [record for record in lines(place, "journal") if record.get("record") == "text"]
+    calls = [m.value for e in entries for m in e.measures if m.name == "spent/auxiliary_calls"]
+    assert calls[-1] == len(texts) > 0
+
+
+def test_one_level_of_the_coupled_search_may_have_it(place, tmp_path):
+    (tmp_path / "pools").symlink_to(place / "pools")
+    options = [option for option in RUN if not option.startswith(("method", "budget.programs"))]
+    own = "method.lower={_target_:reflective_tree.ReflectiveTree,_partial_:true,island:2}"
+    options += ["budget.programs=16", "budget.rounds=1", own]
+    call("train", *options, cwd=tmp_path, env=ENV)
+    operators = {
+        level: {
+            record["operator"]
+            for record in lines(tmp_path, "journal")
+            if record.get("level") == level
+        }
+        for level in ("lower", "upper")
+    }
+    assert operators["lower"] >= {"write", "reflect", "revise"}
+    assert operators["upper"] == {"i1"}
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["method.portfolio=0"], "Expected method.portfolio of at least 1, got 0."),
+        (["search.levels=upper"], "Expected search.repertoire=CHECKPOINT with search.levels=upper"),
+    ],
+)
+def test_options_out_of_range_are_refused(place, tmp_path, options, sentence):
+    done = call("train", *RUN, *options, cwd=tmp_path, env=ENV, check=False)
+    assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "run").exists()
