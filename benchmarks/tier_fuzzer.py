@@ -17,16 +17,21 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "fuzzing"))
 
-from both_tiers import FREE, Scene, Verdict, scene
+from both_tiers import DIFFERENT, FREE, Scene, Verdict, scene
 from reduction import reduced
-
-DIFFERENT = ("differ", "other error")
 
 
 def minimal(bench: Scene, source: str, verdict: Verdict) -> str:
     return reduced(
         source, lambda smaller: bench.admits(smaller) and bench.judge(smaller) == verdict
     )
+
+
+def by_kind(counts: collections.Counter[Verdict]) -> collections.Counter[str]:
+    kinds = collections.Counter[str]()
+    for verdict, count in counts.items():
+        kinds[verdict.kind] += count
+    return kinds
 
 
 def fuzz(
@@ -39,6 +44,8 @@ def fuzz(
             source = bench.draw(seed, index)
             verdict = bench.judge(source)
             counts[Verdict(verdict.kind) if verdict.kind == "not compiled" else verdict] += 1
+            if index % 50 == 49:
+                print(f"{problem}: {dict(by_kind(counts))}", file=sys.stderr, flush=True)
             if verdict.kind not in DIFFERENT:
                 continue
             if shown := counts[verdict] <= most:
@@ -67,10 +74,7 @@ def main() -> None:
         counts = fuzz(problem, share, given.seed, given.reduce, given.out)
         total += counts
         print(f"{problem}: {share} programs in {time.perf_counter() - began:.0f} s", flush=True)
-    kinds = collections.Counter[str]()
-    for verdict, count in total.items():
-        kinds[verdict.kind] += count
-    for kind, count in kinds.most_common():
+    for kind, count in by_kind(total).most_common():
         print(f"{count:6,} {kind}")
         for verdict, part in total.most_common():
             if verdict.kind == kind and verdict.detail:

@@ -25,6 +25,8 @@ from specahd.sandbox.session import Sandbox
 HERE = str(Path(__file__).parent)
 FREE = "free"
 """Stands for no problem: programs that take and return anything."""
+DIFFERENT = ("differ", "other error")
+"""Kinds of verdicts that no program should get."""
 SIZES = (1, 2, 3, 4, 6, 8)
 _LIMITS = Limits(call_seconds=2.0, total_seconds=10.0, memory_bytes=1 << 30)
 _KINDS = {

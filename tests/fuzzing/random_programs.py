@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from program_templates import CHANGES, CHOICES, EXPRESSIONS, FOLDS, KEYWORDS, ODD_ANSWERS, WORDS
+from program_templates import CHANGES, CHOICES, EXPRESSIONS, FOLDS, ODD_ANSWERS
+from scalar_templates import KEYWORDS
+from template_words import WORDS
 
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
 from specahd.sandbox.guard import guard
