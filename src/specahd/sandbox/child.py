@@ -35,6 +35,9 @@ Bound = Callable[[Arrays, tuple[IntArray, ...]], Sequence[IntArray]]
 class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
+    interpreted: Runner
+    """Its twin that calls the program itself."""
+
     def warm_up(self) -> None:
         """Do once, in the zygote, what every translation would do again."""
         ...
@@ -195,10 +198,24 @@ class _Child:
 
 
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
-    """Define or translate the program, and tie its runner to it."""
-    translate = getattr(runner, "translate", None)
-    function = _define(source, name) if translate is None else translate(source, name)
-    return lambda arrays, inputs: runner(function, arrays, inputs)
+    """Define or translate the program, and tie its runner to it.
+
+    A translation raises wherever the program itself might do anything else, so what
+    the program itself does is then the answer.
+    """
+    interpreted = getattr(runner, "interpreted", None)
+    if interpreted is None:
+        function = _define(source, name)
+        return lambda arrays, inputs: runner(function, arrays, inputs)
+    translated, plain = runner.translate(source, name), _define(source, name)
+
+    def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Sequence[IntArray]:
+        try:
+            return runner(translated, arrays, inputs)
+        except Exception:  # noqa: BLE001  what it would have been, the program itself says
+            return interpreted(plain, arrays, inputs)
+
+    return run
 
 
 def _define(source: str, name: str) -> Callable[..., Any]:

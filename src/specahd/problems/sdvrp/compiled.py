@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.errors import InvalidAnswer
-from specahd.problems.sdvrp.construct import most_stops
+from specahd.problems.sdvrp.construct import most_stops, rebuild
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
     MATRIX,
@@ -105,5 +105,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return [stops[0].copy(), stops[1].copy(), np.array([fallbacks], dtype=np.int64)]
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run)
+REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.errors import InvalidAnswer
+from specahd.problems.vrptw.construct import rebuild
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
     MATRIX,
@@ -115,5 +116,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return [route, np.array([fallbacks], dtype=np.int64)]
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""
