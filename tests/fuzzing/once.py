@@ -71,4 +71,4 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> lis
     return [np.array([answer])]
 
 
-COMPILED = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+COMPILED = CompiledRunner(_ARGUMENTS, NUMBER, _run, interpreted)
