@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from program_templates import CHANGES, CHOICES, EXPRESSIONS, FOLDS, ODD_ANSWERS
 from scalar_templates import KEYWORDS
-from template_words import WORDS
+from template_words import COMMON_WORDS, WORDS
 
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
 from specahd.sandbox.guard import guard
@@ -19,6 +19,10 @@ from specahd.sandbox.guard import guard
 _HOLE = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _MISFIT = 0.008
 """How often a value of any kind stands where one kind is expected."""
+_PLAIN = 0.6
+"""Share of programs without rare templates: what is rare keeps numba from compiling the rest."""
+_COMMON = 1.0
+"""The least weight of a template that is not rare."""
 _CONSTANTS = {
     "int": ["0", "1", "2", "3", "-1"],
     "real": ["0.0", "1.0", "0.5", "-2.5"],
@@ -66,6 +70,8 @@ class _Draft:
         self._rng = rng
         self._pool = pool
         self._pair = pair
+        self._plain = rng.random() < _PLAIN
+        self._words = WORDS | COMMON_WORDS if self._plain else WORDS
         self._arguments = dict(kinds)
         self._scope = dict(kinds)
         self._lines: list[str] = []
@@ -86,6 +92,8 @@ class _Draft:
 
     def _weighted(self, table: Sequence[tuple[float, str]]) -> str:
         weights = np.array([weight for weight, _ in table])
+        if self._plain and weights.max() >= _COMMON:
+            weights[weights < _COMMON] = 0.0
         return table[self._rng.choice(len(table), p=weights / weights.sum())][1]
 
     def _write(self, depth: int, line: str) -> None:
@@ -106,8 +114,8 @@ class _Draft:
             kind, label = hole.groups()
             if kind in labels:
                 return labels[kind]
-            if kind in WORDS:
-                text = self._one_of(WORDS[kind])
+            if kind in self._words:
+                text = self._one_of(self._words[kind])
             # What is repeated is a name wherever one will do.
             else:
                 text = self._value(kind, 0 if label else depth - 1)
@@ -119,7 +127,7 @@ class _Draft:
 
     def _value(self, kind: str, depth: int) -> str:
         kind = self._one_of(CHOICES[kind]) if kind in CHOICES else kind
-        if self._chance(_MISFIT):
+        if not self._plain and self._chance(_MISFIT):
             kind = self._one_of(CHOICES["any"])
         known = [name for name, its in self._scope.items() if its == kind]
         if depth <= 0 or self._chance(0.3):
@@ -162,7 +170,7 @@ class _Draft:
 
     def _statement(self, depth: int, nesting: int) -> None:
         makers = [self._assign, self._change, self._alias, self._call]
-        weights = [5.0, 4.0, 0.4, 0.6]
+        weights = [5.0, 4.0, *((0.0, 0.0) if self._plain else (0.6, 1.0))]
         if nesting > 0:
             makers += [self._branch, self._loop, self._while, self._early]
             weights += [1.2, 1.5, 0.5, 0.6]

@@ -52,3 +52,17 @@ WORDS = {
     "whole_number": ["0", "1", "2", "3", "-1", "-2", "5", "10", "100"],
 }
 """Holes that one of some words fills."""
+
+COMMON_WORDS = {
+    "elementwise": _words("abs exp log sqrt square floor sin sign"),
+    "binary": _words("add subtract multiply divide maximum minimum hypot"),
+    "comparison": _words("greater less equal logical_and logical_or"),
+    "reduction": _words("max mean min sum std var"),
+    "math": _words("sqrt exp log floor ceil"),
+    "math_two": _words("hypot pow atan2"),
+    "whole": ["+", "-", "*", "//", "%"],
+    "arithmetic": ["+", "-", "*", "/", "+", "-", "*", "/", "**", "//", "%"],
+    "change": ["+=", "-=", "*=", "/="],
+    "whole_change": ["+=", "-=", "*="],
+}
+"""What most programs use of them."""
