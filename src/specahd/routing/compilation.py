@@ -168,9 +168,7 @@ def _in_list(program: Any) -> Any:
     return programs
 
 
-def compiled(
-    source: str, name: str, arguments: Sequence[types.Type], answer: types.Type
-) -> Any:
+def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: types.Type) -> Any:
     """Compile a guarded program for arguments and an answer of some types.
 
     What it returns stays inside its arrays. It raises where the interpreter might do
@@ -183,9 +181,11 @@ def compiled(
     """
     namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
     exec(compile(_prepared(source, answer), "<program>", "exec"), namespace)
-    options = {"boundscheck": True, "error_model": "numpy", "pipeline_class": ProgramCompiler}
+    jit = njit(
+        tuple(arguments), boundscheck=True, error_model="numpy", pipeline_class=ProgramCompiler
+    )
     try:
-        program = njit(tuple(arguments), **options)(namespace[name])
+        program = jit(namespace[name])
     except Exception as error:
         # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
         reason = " ".join(str(error).split())

@@ -40,7 +40,7 @@ class Entry:
     keywords
         The keywords it may have.
     kinds
-        Element kinds of its arguments: ``b`` truth values, ``i`` integers, ``f`` floats, ``n`` None.
+        What its arguments hold: ``b`` truth values, ``i`` integers, ``f`` floats, ``n`` None.
     array
         Whether the first argument must be an array, not a number.
     ndim
@@ -64,6 +64,10 @@ class Entry:
 
 def _named(owner: Any, names: str, entry: Entry) -> dict[Any, Entry]:
     return {getattr(owner, name): entry for name in names.split()}
+
+
+def _methods(names: str, entry: Entry) -> dict[str, Entry]:
+    return dict.fromkeys(names.split(), entry)
 
 
 def _keywords(names: str) -> frozenset[str]:
@@ -143,9 +147,9 @@ FUNCTIONS: Mapping[Any, Entry] = {
 """What may be called, by the object that a name stands for: an alias changes nothing."""
 
 ARRAY_METHODS: Mapping[str, Entry] = {
-    **dict.fromkeys("mean std var prod min max cumsum".split(), Entry(OWN_SHAPE, 0)),
-    **dict.fromkeys("copy flatten ravel nonzero any all".split(), Entry(OWN_SHAPE, 0, kinds="bif")),
-    **dict.fromkeys("sum argmin argmax".split(), Entry(OWN_SHAPE, 1, _keywords("axis"), "bif")),
+    **_methods("mean std var prod min max cumsum", Entry(OWN_SHAPE, 0)),
+    **_methods("copy flatten ravel nonzero any all", Entry(OWN_SHAPE, 0, kinds="bif")),
+    **_methods("sum argmin argmax", Entry(OWN_SHAPE, 1, _keywords("axis"), "bif")),
     "item": Entry(OWN_SHAPE, 0, kinds="bif"),
     "astype": Entry(OWN_SHAPE, 1, kinds="bif", converts=True),
     "clip": Entry(ELEMENTWISE, 2, kinds="f"),
@@ -153,8 +157,8 @@ ARRAY_METHODS: Mapping[str, Entry] = {
     "sort": Entry(OWN_SHAPE, 0, ndim=1),
 }
 LIST_METHODS: Mapping[str, Entry] = {
-    **dict.fromkeys("copy clear reverse".split(), Entry(LISTED, 0, kinds="bif")),
-    **dict.fromkeys("append pop remove index count extend".split(), Entry(LISTED, 1, kinds="bif")),
+    **_methods("copy clear reverse", Entry(LISTED, 0, kinds="bif")),
+    **_methods("append pop remove index count extend", Entry(LISTED, 1, kinds="bif")),
     "insert": Entry(LISTED, 2, kinds="bif"),
 }
 ARRAY_ATTRIBUTES = frozenset({"T", "ndim", "shape", "size"})

@@ -3,6 +3,7 @@
 from typing import Any
 
 from numba import types
+from numba.core.types.common import SimpleIteratorType
 
 _SCALARS = {types.int64: "i", types.float64: "f", types.boolean: "b"}
 _OPAQUE = (
@@ -44,12 +45,18 @@ def allowed(value: Any) -> bool:
     if isinstance(value, types.List | types.UniTuple | types.Optional):
         return allowed(value.type if isinstance(value, types.Optional) else value.dtype)
     if isinstance(value, types.BaseTuple):
-        return all(map(allowed, value.types))
+        return all(map(allowed, parts(value)))
     if isinstance(value, types.Pair):
         return allowed(value.first_type) and allowed(value.second_type)
-    if isinstance(value, types.SimpleIteratorType):
+    if isinstance(value, SimpleIteratorType):
         return allowed(value.yield_type)
     return kind(value) is not None or isinstance(value, _OPAQUE)
+
+
+def parts(value: Any) -> tuple[Any, ...]:
+    """Return the types of a tuple's parts, or the type itself alone."""
+    several: Any = value
+    return tuple(several) if isinstance(value, types.BaseTuple) else (value,)
 
 
 def elements(value: Any) -> list[Any]:
@@ -57,5 +64,5 @@ def elements(value: Any) -> list[Any]:
     if isinstance(value, types.List | types.UniTuple):
         return elements(value.dtype)
     if isinstance(value, types.BaseTuple):
-        return [element for part in value.types for element in elements(part)]
+        return [element for part in parts(value) for element in elements(part)]
     return [value]

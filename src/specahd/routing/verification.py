@@ -17,6 +17,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import length_of_iterator
 from numba.core.typed_passes import NopythonTypeInference
+from numba.core.types.common import SimpleIteratorType
 
 from specahd.routing import checks
 from specahd.routing.compiled_language import (
@@ -26,7 +27,7 @@ from specahd.routing.compiled_language import (
     LIST_METHODS,
     Entry,
 )
-from specahd.routing.compiled_values import allowed, constant, elements, integer, kind, ndim
+from specahd.routing.compiled_values import allowed, constant, elements, integer, kind, ndim, parts
 
 _SUMS = frozenset({operator.add, operator.sub})
 _DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
@@ -41,6 +42,7 @@ _PLAIN = frozenset(
 )
 
 
+_NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorType)
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
@@ -49,7 +51,7 @@ class NotInLanguage(Exception):
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class Verification(FunctionPass):  # type: ignore[misc]  # numba has no types
+class Verification(FunctionPass):
     """Refuse what is not in the language, and put in the checks."""
 
     _name = "verification"
@@ -63,7 +65,7 @@ class Verification(FunctionPass):  # type: ignore[misc]  # numba has no types
         return True
 
 
-class ProgramCompiler(CompilerBase):  # type: ignore[misc]
+class ProgramCompiler(CompilerBase):
     """numba's pipeline with the verification in it."""
 
     def define_pipelines(self) -> list[Any]:
@@ -190,8 +192,7 @@ class _Verifier:
         elif isinstance(of, types.BaseTuple):
             known = integer(index)
         else:
-            parts = index.types if isinstance(index, types.BaseTuple) else (index,)
-            known = isinstance(of, types.Array) and all(map(_selects, parts))
+            known = isinstance(of, types.Array) and all(map(_selects, parts(index)))
             if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
                 self._check(checks.same_length, value, variable)
                 known = True
@@ -319,7 +320,8 @@ class _Verifier:
         this = getattr(function, "this", None)
         given = [self._type(argument) for argument in call.args]
         _refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
-        if getattr(function, "typing_key", None) is length_of_iterator and not isinstance(given[0], _UNCHANGING):
+        changing = not (given and isinstance(given[0], _UNCHANGING))
+        if getattr(function, "typing_key", None) is length_of_iterator and changing:
             raise NotInLanguage("an array made from what may change meanwhile")
         for argument in (*call.args, *keywords.values()):
             self._small(argument)
@@ -370,9 +372,7 @@ def _refuse_arguments(entry: Entry, given: Sequence[Any]) -> None:
             if isinstance(element, types.NoneType):
                 known = "n" in entry.kinds
             elif number is None:
-                known = isinstance(element, types.NumberClass | types.DType) or isinstance(
-                    element, types.RangeType | types.SimpleIteratorType
-                )
+                known = isinstance(element, _NOT_NUMBERS)
             else:
                 known = number in kinds and ndim(element) <= entry.ndim
             if not known or (entry.array and not position and not ndim(argument)):

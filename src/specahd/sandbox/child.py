@@ -203,11 +203,12 @@ def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     A translation raises wherever the program itself might do anything else, so what
     the program itself does is then the answer.
     """
-    interpreted = getattr(runner, "interpreted", None)
-    if interpreted is None:
-        function = _define(source, name)
-        return lambda arrays, inputs: runner(function, arrays, inputs)
-    translated, plain = runner.translate(source, name), _define(source, name)
+    translate = getattr(runner, "translate", None)
+    plain = _define(source, name)
+    if translate is None:
+        return lambda arrays, inputs: runner(plain, arrays, inputs)
+    translated = translate(source, name)
+    interpreted: Runner = runner.interpreted  # type: ignore[union-attr]  # what translates has one
 
     def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Sequence[IntArray]:
         try:
