@@ -17,7 +17,7 @@ def reduced(source: str, keeps: Callable[[str], bool], attempts: int = 80) -> st
         How often ``keeps`` may be called.
     """
     source = ast.unparse(ast.parse(source)) + "\n"
-    # Not "try the first that goes and start again": what was tried in vain is not tried twice.
+    # The search starts again after each success; what was tried in vain is not tried twice.
     tried = {source}
     progress = True
     while progress and attempts > 0:
