@@ -50,6 +50,14 @@ def interpreted(
     return [np.array([int(answer)])]
 
 
+def one_more(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[Any]
+) -> list[Any]:
+    """Answer wrongly, as no tier should."""
+    [answer] = interpreted(program, arrays, inputs)
+    return [answer + 1]
+
+
 @njit(NUMBER(program_type(_ARGUMENTS, NUMBER), *_ARGUMENTS), cache=True)
 def _answer(
     programs: Any,
