@@ -2,11 +2,11 @@
 
 A problem's construction loop is compiled once and cached on disk; it takes the
 program as an argument. The program is compiled in the child that runs it and is
-cached nowhere. Bounds are checked (what numba does not check is refused), and
-division follows NumPy: where the interpreter raises ZeroDivisionError on Python
-numbers, compiled code goes on with infinity. Answers that are
-no node (``None``, or falling off the end) become :data:`NO_ANSWER`, which the
-loops refuse as the interpreted runners refuse ``None``.
+cached nowhere. It may say what :mod:`specahd.routing.compiled_language` lists, and
+raises where the interpreter might do anything else than compiled code: a call that
+raises is made again by the interpreter (:attr:`CompiledRunner.interpreted`).
+Answers that are no node (``None``, or falling off the end) become
+:data:`NO_ANSWER`, which the loops refuse as the interpreted runners refuse ``None``.
 """
 
 import ast
@@ -21,6 +21,7 @@ from numba.typed import List
 from specahd.core.answer import Answer
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.order import argsort
+from specahd.routing.verification import ProgramCompiler
 
 NO_ANSWER = -(2**63 - 1)
 """What a compiled program returns where Python returns None."""
@@ -59,17 +60,6 @@ _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
 
 
-_UNGUARDED = frozenset({"at", "copyto", "delete", "fill_diagonal", "flat", "insert", "itemset"}) | {
-    "place",
-    "put",
-    "putmask",
-    "take_along_axis",
-}
-"""What numba runs without looking at bounds, or on arrays that are read-only."""
-_THREE_ARGUMENTS = frozenset(["arange", "clip", "full", "interp", "linspace", "where"])
-"""Functions whose third argument is no place to write to."""
-
-
 class Untranslatable(Exception):
     """The program cannot be compiled: numba refuses it, or its answer has another type."""
 
@@ -86,6 +76,8 @@ class CompiledRunner:
         Type of what the program returns: :data:`NUMBER` or a tuple of it.
     run
         Calls the construction loop with ``(program, arrays, inputs)``.
+    interpreted
+        The interpreted twin of ``run``, which is called after ``run`` raised.
     """
 
     def __init__(
@@ -93,7 +85,9 @@ class CompiledRunner:
         arguments: Sequence[types.Type],
         answer: types.Type,
         run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
+        interpreted: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
     ) -> None:
+        self.interpreted = interpreted
         self._arguments = tuple(arguments)
         self._answer = answer
         self._run = run
@@ -104,7 +98,7 @@ class CompiledRunner:
 
     def warm_up(self) -> None:
         """Compile what most programs need of numba, before the child is confined."""
-        _compiled(_prepared(_WARM_UP, NUMBER), "warm_up", (NUMBER, VECTOR, MATRIX))
+        compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
 
     def translate(self, source: str, name: str) -> Any:
         """Compile a guarded program and return it as a loop takes it.
@@ -114,12 +108,7 @@ class CompiledRunner:
         Untranslatable
             With numba's reason in one line.
         """
-        program = _compiled(_prepared(source, self._answer), name, self._arguments)
-        [signature] = program.nopython_signatures
-        if signature.return_type != self._answer:
-            raise Untranslatable(
-                f"Expected an answer of {self._answer}, not {signature.return_type}."
-            )
+        program = compiled(source, name, self._arguments, self._answer)
         self._programs.append(program)
         return self._hold(program)
 
@@ -180,21 +169,37 @@ def _in_list(program: Any) -> Any:
     return programs
 
 
-def _compiled(source: str, name: str, arguments: tuple[types.Type, ...]) -> Any:
+def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: types.Type) -> Any:
+    """Compile a guarded program for arguments and an answer of some types.
+
+    What it returns stays inside its arrays. It raises where the interpreter might do
+    anything else; whoever calls it then asks the interpreter.
+
+    Raises
+    ------
+    Untranslatable
+        The program says what compiled programs may not say, or numba refuses it.
+    """
     namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
-    exec(compile(source, "<program>", "exec"), namespace)
+    exec(compile(_prepared(source, answer), "<program>", "exec"), namespace)
+    jit = njit(
+        tuple(arguments), boundscheck=True, error_model="numpy", pipeline_class=ProgramCompiler
+    )
     try:
-        return njit(arguments, boundscheck=True, error_model="numpy")(namespace[name])
+        program = jit(namespace[name])
     except Exception as error:
         # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
         reason = " ".join(str(error).split())
         raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
+    [signature] = program.nopython_signatures
+    if signature.return_type != answer:
+        raise Untranslatable(f"Expected an answer of {answer}, not {signature.return_type}.")
+    return program
 
 
 def _prepared(source: str, answer: types.Type) -> str:
     """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
     tree = ast.parse(source)
-    _refuse_unsafe(tree)
     count = answer.count if isinstance(answer, types.UniTuple) else 0
     nothing = f"({', '.join([str(NO_ANSWER)] * count)})" if count else str(NO_ANSWER)
     [function] = tree.body
@@ -205,37 +210,8 @@ def _prepared(source: str, answer: types.Type) -> str:
         if isinstance(node, ast.Return) and _is_none(node.value):
             node.value = ast.parse(nothing, mode="eval").body
         elif isinstance(node, ast.Call) and _is_argsort(node):
-            node.func = ast.Name(_ARGSORT, ast.Load())
+            node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
     return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def _refuse_unsafe(tree: ast.Module) -> None:
-    """Refuse what numba runs otherwise than NumPy: bounds, read-only arrays, truth values."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in _UNGUARDED:
-            raise Untranslatable(f"numba does not guard {node.attr}.")
-        if (isinstance(node, ast.keyword) and node.arg == "out") or _may_write(node):
-            raise Untranslatable("numba does not guard an argument to write to.")
-        if isinstance(node, ast.Return) and _may_be_truth(node.value):
-            raise Untranslatable(
-                "An answer may be a truth value, which numba takes for an integer."
-            )
-
-
-def _may_write(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return False
-    return len(node.args) > 2 and node.func.attr not in _THREE_ARGUMENTS
-
-
-def _may_be_truth(value: ast.expr | None) -> bool:
-    if isinstance(value, ast.Constant):
-        return isinstance(value.value, bool)
-    if isinstance(value, ast.IfExp):
-        return _may_be_truth(value.body) or _may_be_truth(value.orelse)
-    return isinstance(value, ast.Compare | ast.BoolOp) or (
-        isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-    )
 
 
 def _is_none(value: ast.expr | None) -> bool:
@@ -243,4 +219,6 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _is_argsort(call: ast.Call) -> bool:
-    return ast.unparse(call.func) == "np.argsort" and len(call.args) == 1 and not call.keywords
+    stable = [keyword for keyword in call.keywords if ast.unparse(keyword) == "kind='stable'"]
+    plain = len(call.args) == 1 and stable == call.keywords
+    return ast.unparse(call.func) == "np.argsort" and plain

@@ -32,6 +32,9 @@ Bound = Callable[[Arrays, tuple[IntArray, ...]], Answer]
 class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
+    interpreted: Runner
+    """Its twin that calls the program itself."""
+
     def warm_up(self) -> None:
         """Do once, in the zygote, what every translation would do again."""
         ...
@@ -191,10 +194,25 @@ class _Child:
 
 
 def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
-    """Define or translate the program, and tie its runner to it."""
+    """Define or translate the program, and tie its runner to it.
+
+    A translation raises wherever the program itself might do anything else, so what
+    the program itself does is then the answer.
+    """
     translate = getattr(runner, "translate", None)
-    function = define(source, name) if translate is None else translate(source, name)
-    return lambda arrays, inputs: runner(function, arrays, inputs)
+    plain = define(source, name)
+    if translate is None:
+        return lambda arrays, inputs: runner(plain, arrays, inputs)
+    translated = translate(source, name)
+    interpreted: Runner = runner.interpreted  # type: ignore[union-attr]  # what translates has one
+
+    def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Answer:
+        try:
+            return runner(translated, arrays, inputs)
+        except Exception:  # noqa: BLE001  what it would have been, the program itself says
+            return interpreted(plain, arrays, inputs)
+
+    return run
 
 
 def _reply(

@@ -8,7 +8,7 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.problems.sdvrp.construct import most_stops
+from specahd.problems.sdvrp.construct import most_stops, rebuild
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
     MATRIX,
@@ -106,5 +106,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([stops[0].copy(), stops[1].copy()], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run)
+REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

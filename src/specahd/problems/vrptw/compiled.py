@@ -8,6 +8,7 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
+from specahd.problems.vrptw.construct import rebuild
 from specahd.routing.base import IntArray
 from specahd.routing.compilation import (
     MATRIX,
@@ -116,5 +117,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([route], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run)
+REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

@@ -1,0 +1,85 @@
+"""Random programs in the compiled tier and in the interpreted one: do they act alike.
+
+    python benchmarks/tier_fuzzer.py [--programs 2000] [--seed 0] [--problem free cvrp tsp]
+                                     [--reduce 2] [--out FILE]
+
+Draws programs of the allowed language, runs each in both tiers on small inputs, in the children
+of a sandbox, and counts: not compiled, same answers, same failures, other error (both raise, but
+not the same), differ. FILE gets every program that differs as it is found; the first of each kind
+are made smaller and printed. Takes about a second of CPU time a program, 20 to make one smaller.
+"""
+
+import argparse
+import collections
+import sys
+import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "fuzzing"))
+
+from both_tiers import DIFFERENT, FREE, Scene, Verdict, scene
+from reduction import reduced
+
+
+def minimal(bench: Scene, source: str, verdict: Verdict) -> str:
+    return reduced(
+        source, lambda smaller: bench.admits(smaller) and bench.judge(smaller) == verdict
+    )
+
+
+def by_kind(counts: collections.Counter[Verdict]) -> collections.Counter[str]:
+    kinds = collections.Counter[str]()
+    for verdict, count in counts.items():
+        kinds[verdict.kind] += count
+    return kinds
+
+
+def fuzz(
+    problem: str, programs: int, seed: int, most: int, out: Path | None
+) -> collections.Counter[Verdict]:
+    """Judge so many programs of a problem; of each kind that differs make so many smaller."""
+    counts: collections.Counter[Verdict] = collections.Counter()
+    with scene(problem) as bench:
+        for index in range(programs):
+            source = bench.draw(seed, index)
+            verdict = bench.judge(source)
+            counts[Verdict(verdict.kind) if verdict.kind == "not compiled" else verdict] += 1
+            if index % 50 == 49:
+                print(f"{problem}: {dict(by_kind(counts))}", file=sys.stderr, flush=True)
+            if verdict.kind not in DIFFERENT:
+                continue
+            if shown := counts[verdict] <= most:
+                source = minimal(bench, source, verdict)
+            report = f"# {problem} {seed} {index}: {verdict.kind}: {verdict.detail}\n{source}\n"
+            if shown:
+                print(report, flush=True)
+            if out is not None:
+                with out.open("a") as file:
+                    file.write(report)
+    return counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--programs", type=int, default=2000, help="in all (default: 2000)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--problem", nargs="+", default=[FREE, "cvrp", "tsp"], metavar="NAME")
+    parser.add_argument("--reduce", type=int, default=2, help="of each kind (default: 2)")
+    parser.add_argument("--out", type=Path, help="a file to which programs that differ are added")
+    given = parser.parse_args()
+    total: collections.Counter[Verdict] = collections.Counter()
+    for place, problem in enumerate(given.problem):
+        share = len(range(place, given.programs, len(given.problem)))
+        began = time.perf_counter()
+        counts = fuzz(problem, share, given.seed, given.reduce, given.out)
+        total += counts
+        print(f"{problem}: {share} programs in {time.perf_counter() - began:.0f} s", flush=True)
+    for kind, count in by_kind(total).most_common():
+        print(f"{count:6,} {kind}")
+        for verdict, part in total.most_common():
+            if verdict.kind == kind and verdict.detail:
+                print(f"    {part:6,} {verdict.detail}")
+
+
+if __name__ == "__main__":
+    main()

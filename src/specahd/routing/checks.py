@@ -1,0 +1,125 @@
+"""What a compiled program checks before or after an operation, so that it never goes on alone.
+
+Where the interpreter raises, lets an integer grow or looks at shapes, numba
+computes on. A check raises there instead, and a compiled call that raises is
+made again by the interpreter, whose word counts. Checks cost a comparison or
+two for each operation, and nothing for each element unless they say so.
+"""
+
+import math
+from typing import Any
+
+from numba import njit
+
+LARGEST = 2**53
+"""Larger integers are left to the interpreter: floats no longer hold them exactly."""
+
+_check = njit(error_model="numpy")
+
+
+@_check
+def small(value: int) -> None:
+    """Refuse a large integer: neither sums nor differences of small ones wrap around."""
+    if value > LARGEST or value < -LARGEST:
+        raise OverflowError("Large integers are left to the interpreter.")
+
+
+@_check
+def small_product(left: int, right: int) -> None:
+    """Refuse integers whose product is large, and so is that of their floats."""
+    if not abs(float(left) * float(right)) <= LARGEST:
+        raise OverflowError("Large integers are left to the interpreter.")
+
+
+@_check
+def small_power(base: int, exponent: int) -> None:
+    """Refuse integers whose power is large or a fraction."""
+    if exponent < 0 or not abs(float(base) ** float(exponent)) <= LARGEST:
+        raise OverflowError("Large integers and fractions are left to the interpreter.")
+
+
+@_check
+def nonzero(divisor: float) -> None:
+    """Refuse a divisor of zero: Python raises, NumPy does not."""
+    if divisor == 0:
+        raise ZeroDivisionError("division by zero")
+
+
+@_check
+def not_minus_one(divisor: int) -> None:
+    """Refuse the divisor by which the least integer has no quotient."""
+    if divisor == -1:
+        raise OverflowError("Division of integers by -1 is left to the interpreter.")
+
+
+@_check
+def finite(value: float) -> None:
+    """Refuse a result that Python's ``math`` and powers never give: they raise."""
+    if not math.isfinite(value):
+        raise ArithmeticError("The result is not finite.")
+
+
+@_check
+def integral(value: float) -> None:
+    """Refuse a number that has no whole part, or a large one."""
+    if not abs(value) <= LARGEST:
+        raise OverflowError("Large integers are left to the interpreter.")
+
+
+@_check
+def integral_array(values: Any) -> None:
+    """Refuse an array that holds such a number; looks at each element."""
+    for value in values.flat:
+        if not abs(value) <= LARGEST:
+            raise OverflowError("Large integers are left to the interpreter.")
+
+
+@_check
+def same_length(array: Any, mask: Any) -> None:
+    """Refuse a mask that is not as long as the array it selects from."""
+    if len(mask) != len(array):
+        raise IndexError("The mask has another length than the array.")
+
+
+@_check
+def not_empty(values: Any) -> None:
+    """Refuse an empty sequence, which has no least and no largest element."""
+    if len(values) == 0:
+        raise ValueError("The sequence is empty.")
+
+
+@_check
+def fits(target: Any, value: Any) -> None:
+    """Refuse a value that does not broadcast to the shape of a target."""
+    for axis in range(value.ndim):
+        length = value.shape[value.ndim - 1 - axis]
+        if length != 1 and length != target.shape[target.ndim - 1 - axis]:
+            raise ValueError("The shapes do not fit.")
+
+
+@_check
+def apart(target: Any, value: Any) -> None:
+    """Refuse arrays that share memory, unless they are one: NumPy copies the value first."""
+    low, high = _extent(target)
+    least, most = _extent(value)
+    one = target.strides == value.strides and target.ctypes.data == value.ctypes.data
+    if low < most and least < high and not one:
+        raise ValueError("The arrays overlap.")
+
+
+@_check
+def _extent(array: Any) -> tuple[int, int]:
+    low = high = array.ctypes.data
+    for axis in range(array.ndim):
+        reach = (array.shape[axis] - 1) * array.strides[axis]
+        low += min(reach, 0)
+        high += max(reach, 0)
+    return low, high + array.itemsize
+
+
+@_check
+def ordered(values: Any) -> None:
+    """Refuse an array that holds NaN, which has no place in an order; looks at each element."""
+    for value in values.flat:
+        if value != value:
+            raise ValueError("The array holds NaN.")

@@ -1,0 +1,71 @@
+"""Random programs act alike in both tiers, or are not compiled: the short form of the fuzzer."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from both_tiers import DIFFERENT, FREE, scene
+from reduction import reduced
+
+SEED = 0
+
+
+@pytest.fixture(scope="module")
+def free():
+    with scene(FREE) as bench:
+        yield bench
+
+
+def counted(bench, programs):
+    """Count what random programs do; fail where one differs between the tiers."""
+    kinds = Counter()
+    for index in range(programs):
+        source = bench.draw(SEED, index)
+        verdict = bench.judge(source)
+        assert verdict.kind not in DIFFERENT, f"{verdict.detail}\n{source}"
+        kinds[verdict.kind] += 1
+    return kinds
+
+
+def test_random_programs_act_alike_in_both_tiers(free):
+    kinds = counted(free, 36)
+    assert kinds["same answers"] >= 5
+    assert kinds["same failures"] >= 1
+
+
+def test_so_do_those_of_a_problem():
+    with scene("cvrp") as bench:
+        assert counted(bench, 12)["same answers"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "detail"),
+    [
+        ("return nodes[-1]", "same answers", ""),
+        ("return nodes[99]", "same failures", "IndexError"),
+        ("return len([])", "not compiled", None),
+    ],
+)
+def test_the_judge_tells_what_programs_do(free, body, kind, detail):
+    verdict = free.judge(f"def answer({', '.join(free.arguments)}):\n    {body}\n")
+    assert verdict.kind == kind
+    assert detail in (None, verdict.detail)
+
+
+def test_the_judge_tells_a_wrong_answer(free):
+    wrong = replace(free, compiled="once:one_more")
+    with wrong.sandbox:
+        verdict = wrong.judge(f"def answer({', '.join(free.arguments)}):\n    return total\n")
+    assert verdict.kind == "differ"
+
+
+def test_reduction_keeps_what_matters():
+    source = """def f(a, b):
+    x = a + 1
+    if b:
+        for i in range(3):
+            y = a[3 * b] + 2
+    return x
+"""
+    small = reduced(source, lambda text: text.startswith("def") and "a[" in text)
+    assert small == "def f(a, b):\n    y = a[b]\n"
