@@ -18,7 +18,7 @@ CANARY = 12345
 
 INTERPRETED = """
 return len(np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)))
-a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return 0
+a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return z
 return len(np.reshape(v, (2 ** 32, 2 ** 32)))
 return v.take(n + 10 ** 6)
 return np.take(v, n)
@@ -29,32 +29,32 @@ return np.searchsorted(f, 0.5)
 return int(np.partition(f, n)[0])
 return int(np.argpartition(f, n)[0])
 return v.size + np.sqrt(np.ones(3), np.ones(2)).size
-a = np.ones(3); b = np.ones(2); np.add(a, a, b); return 0
-g = np.add; a = np.ones(3); b = np.ones(2); g(a, a, b); return 0
-g = np.sqrt; b = np.ones(2); g(np.ones(3), out=b); return 0
-np.add(np.ones(3), np.ones(3), out=np.ones(2)); return 0
+a = np.ones(3); b = np.ones(2); np.add(a, a, b); return z
+g = np.add; a = np.ones(3); b = np.ones(2); g(a, a, b); return z
+g = np.sqrt; b = np.ones(2); g(np.ones(3), out=b); return z
+np.add(np.ones(3), np.ones(3), out=np.ones(2)); return z
 return int(np.sum(np.ones(3), z, np.float64))
-np.copyto(np.zeros(2), np.ones(3)); return 0
-a = np.diag(m); a[0] = 5.0; return 0
-np.fill_diagonal(m, 1.0); return 0
-np.put(v, v, v); return 0
-np.add.at(v, [0], 1); return 0
-v.sort(); return 0
-a = m.T; a[0, 0] = 5.0; return 0
-a = v.ravel(); a[0] = 5; return 0
-v += 1; return 0
+np.copyto(np.zeros(2), np.ones(3)); return z
+a = np.diag(m); a[0] = 5.0; return z
+np.fill_diagonal(m, 1.0); return z
+np.put(v, v, v); return z
+np.add.at(v, [0], 1); return z
+v.sort(); return z
+a = m.T; a[0, 0] = 5.0; return z
+a = v.ravel(); a[0] = 5; return z
+v += 1; return z
 for row in m:
     row[0] = 1.0
-return 0
+return z
 return v.flat[99]
 a = [1, 2, 3] * ((2 ** 64 + 2) // 3 - 2 ** 63 + n - 4); return len(a)
 a = [n] * n; return len(a)
-s = np.zeros(3); s += np.ones((3, 1)); return 0
-s = np.arange(3); s += 1.5; return 0
-s = np.arange(3); s /= 2; return 0
-s = np.arange(3); s //= z; return 0
+s = np.zeros(3); s += np.ones((3, 1)); return z
+s = np.arange(3); s += 1.5; return z
+s = np.arange(3); s /= 2; return z
+s = np.arange(3); s //= z; return z
 return int(m[n, np.array([True, False])][0])
-s = m.copy(); s[0, v > 0] = 1.0; return 0
+s = m.copy(); s[0, v > 0] = 1.0; return z
 return len(np.broadcast_to(v, (n, 5)))
 return len(np.delete(v, 99))
 return int(np.interp(0.5, f, f[:3]))
@@ -98,15 +98,15 @@ return len(np.arange(n, n + 5, z))
 t = m[0].copy(); t += m[0, v[:2]]; return int(t[5])
 t = m[0].copy(); t[:] += np.ones(2); return int(t[5])
 t = np.zeros((3, 3)); t += np.ones(2); return int(t.sum())
-t = np.ones(3); t *= np.ones(4); return 0
-t = np.ones(3); t -= t[:2]; return 0
-t = np.arange(5.0); t[1:] += t[:-1]; return int(t[4])
-t = np.zeros(3); t[0:2] = np.ones(3); return 0
-t = np.zeros(3); t[v[:2] - 1] = np.ones(3); return 0
-t = np.zeros(3); t[v] = 1.0; return 0
-t = np.zeros((3, 3)); t[1:] = np.ones(2); return 0
-t = np.zeros(3); t[np.array([True, False])] = 1.0; return 0
-t = np.zeros(3); t[np.array([True, False, True, True, True])] = 1.0; return 0
+t = np.ones(3); t *= np.ones(4); return z
+t = np.ones(3); t -= t[:2]; return z
+t = (v * 1.0); t[1:] += t[:-1]; return int(t[4])
+t = np.zeros(3); t[0:2] = np.ones(3); return z
+t = np.zeros(3); t[v[:2] - 1] = np.ones(3); return z
+t = np.zeros(3); t[v] = 1.0; return z
+t = np.zeros((3, 3)); t[1:] = np.ones(2); return z
+t = np.zeros(3); t[np.array([True, False])] = 1.0; return z
+t = np.zeros(3); t[np.array([True, False, True, True, True])] = 1.0; return z
 t = np.ones(3); return int(t[np.array([True, False])][0])
 t = np.ones(3); return int(t[v > 0][0])
 return int(m[v, v[:2]][0])
@@ -158,7 +158,7 @@ return len(np.zeros((n, -z), np.int64))
 t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
 t = np.zeros((3, 3)); t += np.ones(3); t += 1; t *= t; return int(t.sum())
 t = np.zeros(6); t[v[:2]] = 3.0; t[t > 1] += f[:2]; return int(10 * t.sum())
-t = np.arange(5.0); t[1:] = t[:-1]; return int(t[4])
+t = (v * 1.0); t[1:] = t[:-1]; return int(t[4])
 return v[::-2][0] + v[10 ** 18 :: -(2 ** 62)][0]
 return int((v // 0)[0] + (v % 0)[0]) + int((f / 0)[0] > 1) + int((f // 0)[0] > 1)
 return n // -3 + n % -3 + -7 // n + int(-7.5 % n) + int(7.5 // -n)

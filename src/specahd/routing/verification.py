@@ -156,6 +156,10 @@ class _Verifier:
                 self._unary(value.fn, value.value)
             case "getitem":
                 self._index(value.value, self._type(value.index), value.index)
+            case "static_getitem" if value.index_var is None:
+                # A tuple is unpacked, whose length is part of its type.
+                if not isinstance(self._type(value.value), types.BaseTuple):
+                    raise NotInLanguage("a subscript without an index")
             case "static_getitem":
                 self._index(value.value, self._type(value.index_var), value.index_var)
             case "getattr":
