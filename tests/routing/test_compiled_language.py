@@ -86,6 +86,7 @@ return int((v // v)[0])
 return isinstance(n, int) + 1
 return len(*[v])
 return 2 ** 60 + n
+return len(range(n, 2 ** 63 - 1, 2 ** 61))
 s = np.arange(3); s[0] = f[0] / z; return s[0]
 """
 RAISES = """
@@ -148,10 +149,6 @@ t = 1
 for i in range(70):
     t = t + t
 return int(t > 0)
-t = 0
-for i in range(2 ** 61 * n - 1, 2 ** 61, 2 ** 60):
-    t += 1
-return t
 """
 SAME = """
 return len(np.zeros((n, -z), np.int64))
@@ -159,7 +156,7 @@ t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
 t = np.zeros((3, 3)); t += np.ones(3); t += 1; t *= t; return int(t.sum())
 t = np.zeros(6); t[v[:2]] = 3.0; t[t > 1] += f[:2]; return int(10 * t.sum())
 t = (v * 1.0); t[1:] = t[:-1]; return int(t[4])
-return v[::-2][0] + v[10 ** 18 :: -(2 ** 62)][0]
+return v[::-2][0] + v[10 ** 15 :: -(2 ** 50)][0]
 return int((v // 0)[0] + (v % 0)[0]) + int((f / 0)[0] > 1) + int((f // 0)[0] > 1)
 return n // -3 + n % -3 + -7 // n + int(-7.5 % n) + int(7.5 // -n)
 return int(m[0, 0] / 3 * 100) + int(f[0] ** 2 * 100) + n ** 3

@@ -54,7 +54,8 @@ def results(case):
         sandbox.session(launches, Limits(20.0)) as session,
     ):
         assert session.launched is Outcome.OK, session.detail
-        found = session.call_many([Call(number, 0, inputs) for number in range(len(launches))])
+        calls = [Call(number, 0, inputs) for number in range(len(launches))]
+        found = list(session.call_many(calls))
         yield [(one, other) for one, other in zip(found[::2], found[1::2], strict=True)]
     arena.close()
 
