@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.compilation import (
     MATRIX,
@@ -40,22 +41,22 @@ def _given(arrays: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def interpreted(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[Any]
-) -> list[Any]:
+) -> Answer:
     with np.errstate(all="ignore"):
         answer = program(*_given(arrays))
     if type(answer) is not int and not isinstance(answer, np.integer):
         raise InvalidAnswer(f"Expected a node, got {type(answer).__name__}.")
     if not -(2**63) <= int(answer) < 2**63:
         raise InvalidAnswer("Expected a node, got a larger integer.")
-    return [np.array([int(answer)])]
+    return Answer([np.array([int(answer)])])
 
 
 def one_more(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[Any]
-) -> list[Any]:
+) -> Answer:
     """Answer wrongly, as no tier should."""
-    [answer] = interpreted(program, arrays, inputs)
-    return [answer + 1]
+    [answer] = interpreted(program, arrays, inputs).arrays
+    return Answer([answer + 1])
 
 
 @njit(NUMBER(program_type(_ARGUMENTS, NUMBER), *_ARGUMENTS), cache=True)
@@ -72,11 +73,11 @@ def _answer(
     return programs[0](place, total, level, nodes, amounts, weights, matrix)
 
 
-def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:
+def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[Any]) -> Answer:
     answer = _answer(programs, *_given(arrays))
     if answer == NO_ANSWER:
         raise InvalidAnswer("Expected a node, got None.")
-    return [np.array([answer])]
+    return Answer([np.array([answer])])
 
 
 COMPILED = CompiledRunner(_ARGUMENTS, NUMBER, _run, interpreted)

@@ -63,13 +63,34 @@ def test_a_tier_once_fixed_stays(evaluator, tasks):
     "body",
     [
         "return max(unvisited_nodes, key=lambda node: demands[node])",
-        # Divides by zero in the interpreter only.
-        f"return {FIRST} if 1 / (rest_capacity - rest_capacity) > 0 else 0",
+        f"return {FIRST} + 0 * np.zeros(0, np.int64).reshape((2 ** 32, 2 ** 32)).size",
     ],
-    ids=["numba refuses", "tiers differ"],
+    ids=["numba refuses", "the language has no reshape"],
 )
-def test_what_numba_refuses_or_does_otherwise_is_interpreted(evaluator, tasks, body):
+def test_what_is_not_in_the_language_is_interpreted(evaluator, tasks, body):
     assert evaluator.respond(lower(body), tasks).tier is Tier.INTERPRETED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # A number of Python in the one case, of NumPy in the other.
+        f"return {FIRST} if 1 / (rest_capacity - 49) > 0 else 0",
+        f"return {FIRST} if 1 / (demands[{FIRST}] - 9) > 0 else unvisited_nodes[-1]",
+        f"return {FIRST} if math.log(len(unvisited_nodes) - 3) > 0 else 0",
+        f"return {FIRST} + (2 ** 62 if rest_capacity % 7 else 2 ** 40 * rest_capacity ** 9) % 2",
+        f"score = demands * 1.0\n    score += demands[: {FIRST} * 1000]\n    return {FIRST}",
+    ],
+    ids=["division", "division of NumPy", "domain", "overflow", "shapes"],
+)
+def test_both_tiers_do_the_same_where_python_raises(evaluator, tasks, body):
+    compiled, plain = (
+        evaluator.respond(replace(lower(body), tier=tier), tasks[:12])
+        for tier in (Tier.COMPILED, Tier.INTERPRETED)
+    )
+    assert compiled.launched, compiled.detail
+    assert compiled.responses == plain.responses
+    assert compiled.detail == plain.detail
 
 
 def test_a_compiled_program_that_fails_costs_its_own_tasks(evaluator, tasks):

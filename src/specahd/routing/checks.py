@@ -82,13 +82,6 @@ def same_length(array: Any, mask: Any) -> None:
 
 
 @_check
-def not_empty(values: Any) -> None:
-    """Refuse an empty sequence, which has no least and no largest element."""
-    if len(values) == 0:
-        raise ValueError("The sequence is empty.")
-
-
-@_check
 def fits(target: Any, value: Any) -> None:
     """Refuse a value that does not broadcast to the shape of a target."""
     for axis in range(value.ndim):

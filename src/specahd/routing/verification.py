@@ -12,20 +12,21 @@ from typing import Any
 
 from numba import types
 from numba.core import ir
-from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import length_of_iterator
 from numba.core.typed_passes import NopythonTypeInference
-from numba.core.types.common import SimpleIteratorType
 
 from specahd.routing import checks
-from specahd.routing.compiled_language import (
-    ARRAY_ATTRIBUTES,
-    ARRAY_METHODS,
-    FUNCTIONS,
-    LIST_METHODS,
-    Entry,
+from specahd.routing.compiled_language import ARRAY_ATTRIBUTES
+from specahd.routing.compiled_rules import (
+    NotInLanguage,
+    entry_of,
+    fits,
+    present,
+    refuse_arguments,
+    refuse_unassigned,
+    selects,
 )
 from specahd.routing.compiled_values import allowed, constant, elements, integer, kind, ndim, parts
 
@@ -42,12 +43,7 @@ _PLAIN = frozenset(
 )
 
 
-_NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorType)
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
-
-
-class NotInLanguage(Exception):
-    """A program says what compiled programs may not say."""
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -94,7 +90,7 @@ class _Verifier:
         NotInLanguage
             With what is not listed.
         """
-        _refuse_unassigned(self._ir.blocks)
+        refuse_unassigned(self._ir.blocks)
         for block in self._ir.blocks.values():
             statements, self._body = block.body, []
             for statement in statements:
@@ -156,6 +152,10 @@ class _Verifier:
                 self._unary(value.fn, value.value)
             case "getitem":
                 self._index(value.value, self._type(value.index), value.index)
+            case "static_getitem" if value.index_var is None:
+                # A tuple is unpacked, whose length is part of its type.
+                if not isinstance(self._type(value.value), types.BaseTuple):
+                    raise NotInLanguage("a subscript without an index")
             case "static_getitem":
                 self._index(value.value, self._type(value.index_var), value.index_var)
             case "getattr":
@@ -192,7 +192,7 @@ class _Verifier:
         elif isinstance(of, types.BaseTuple):
             known = integer(index)
         else:
-            known = isinstance(of, types.Array) and all(map(_selects, parts(index)))
+            known = isinstance(of, types.Array) and all(map(selects, parts(index)))
             if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
                 self._check(checks.same_length, value, variable)
                 known = True
@@ -204,7 +204,7 @@ class _Verifier:
         into, new = self._type(target), self._type(value)
         if isinstance(into, types.List):
             self._convert(value, into if isinstance(new, types.List) else into.dtype)
-        elif not _fits(kind(new), kind(into)):
+        elif not fits(kind(new), kind(into)):
             raise NotInLanguage(f"{new} stored into {into}")
 
     # Operators
@@ -215,7 +215,7 @@ class _Verifier:
         if function in _IDENTITY and isinstance(other, types.NoneType):
             return None
         if function in _COMPARISONS:
-            one, other = _present(one), _present(other)
+            one, other = present(one), present(other)
         kinds = f"{kind(one)}{kind(other)}"
         arrays = bool(ndim(one) or ndim(other))
         if isinstance(one, types.List) and one == other and function is operator.add:
@@ -287,7 +287,7 @@ class _Verifier:
         """Put in the checks of an operator that changes an array."""
         into, new = self._type(target), self._type(value)
         integers = kind(into) == "i" and (function in _DIVISIONS or function is operator.pow)
-        if not _fits(kind(new), kind(into)) or integers or ndim(new) > ndim(into):
+        if not fits(kind(new), kind(into)) or integers or ndim(new) > ndim(into):
             raise NotInLanguage(f"{into} changed by {new}")
         if ndim(new):
             self._check(checks.fits, target, value)
@@ -311,7 +311,7 @@ class _Verifier:
     def _call(self, call: Any, result: Any) -> Any:
         """Verify a call; return the check of its result, if there is one."""
         function = self._type(call.func)
-        entry = _entry(function)
+        entry = entry_of(function)
         keywords = dict(call.kws)
         if entry is None or call.vararg is not None or call.varkwarg is not None:
             raise NotInLanguage(f"a call of {function}")
@@ -319,7 +319,7 @@ class _Verifier:
             raise NotInLanguage(f"these arguments of {function}")
         this = getattr(function, "this", None)
         given = [self._type(argument) for argument in call.args]
-        _refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
+        refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
         changing = not (given and isinstance(given[0], _UNCHANGING))
         if getattr(function, "typing_key", None) is length_of_iterator and changing:
             raise NotInLanguage("an array made from what may change meanwhile")
@@ -342,68 +342,3 @@ class _Verifier:
                 self._check(checks.integral_array, self._ir.get_definition(call.func).value)
         elif any(kind(element) == "f" for element in elements(given[0])):
             raise NotInLanguage("floats made integers")
-
-
-def _refuse_unassigned(blocks: Any) -> None:
-    """Refuse a variable that may have no value yet: Python raises, numba reads zeros."""
-    dominators = compute_cfg_from_blocks(blocks).dominators()
-    homes = {
-        statement.target.name: label
-        for label, block in blocks.items()
-        for statement in block.find_insts(ir.Assign)
-    }
-    for label, block in blocks.items():
-        for statement in block.body:
-            value = getattr(statement, "value", None)
-            if isinstance(value, ir.Expr) and value.op == "phi":
-                uses = list(zip(value.incoming_values, value.incoming_blocks, strict=True))
-            else:
-                uses = [(variable, label) for variable in statement.list_vars()]
-            for variable, place in uses:
-                if variable is ir.UNDEFINED or homes[variable.name] not in dominators[place]:
-                    raise NotInLanguage("a variable that may have no value")
-
-
-def _refuse_arguments(entry: Entry, given: Sequence[Any]) -> None:
-    for position, argument in enumerate(given):
-        for element in elements(argument):
-            kinds = f"{entry.kinds}i" if position and "f" in entry.kinds else entry.kinds
-            number = kind(element)
-            if isinstance(element, types.NoneType):
-                known = "n" in entry.kinds
-            elif number is None:
-                known = isinstance(element, _NOT_NUMBERS)
-            else:
-                known = number in kinds and ndim(element) <= entry.ndim
-            if not known or (entry.array and not position and not ndim(argument)):
-                raise NotInLanguage(f"an argument of {argument}")
-
-
-def _entry(function: Any) -> Entry | None:
-    """Return what the language says of a function; None if nothing."""
-    if isinstance(function, types.NumberClass):
-        of = {"i": int, "f": float, "b": bool}.get(kind(function.instance_type) or "")
-        return FUNCTIONS.get(of)
-    if isinstance(function, types.BoundFunction):
-        key = function.typing_key
-        name = str(key[1] if isinstance(key, tuple) else key).rpartition(".")[2]
-        methods = ARRAY_METHODS if isinstance(function.this, types.Array) else LIST_METHODS
-        known = isinstance(function.this, types.Array | types.List)
-        return methods.get(name) if known else None
-    return FUNCTIONS.get(function.typing_key) if isinstance(function, types.Function) else None
-
-
-def _selects(index: Any) -> bool:
-    """Say whether something may stand in a subscript of an array, alone or beside others."""
-    if isinstance(index, types.SliceType | types.NoneType | types.EllipsisType):
-        return True
-    return kind(index) == "i" and ndim(index) <= 1
-
-
-def _fits(new: str | None, into: str | None) -> bool:
-    """Say whether elements of a kind are stored as those of another without loss."""
-    return f"{new}{into}" in ("bb", "bi", "bf", "ii", "if", "ff")
-
-
-def _present(value: Any) -> Any:
-    return value.type if isinstance(value, types.Optional) else value

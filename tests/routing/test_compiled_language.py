@@ -1,0 +1,248 @@
+"""Compiled programs stay inside their arrays, and never do anything else than the interpreter.
+
+Every program is run in both tiers on arrays that lie between canaries. What a
+program comes to is written beside it: it is *interpreted* since the language
+does not have what it says, it *raises* when compiled and the interpreter
+answers, or both tiers answer the *same*.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from specahd.routing.compilation import MATRIX, NUMBER, REALS, VECTOR, Untranslatable, compiled
+
+ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
+CANARY = 12345
+
+INTERPRETED = """
+return len(np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)))
+a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return z
+return len(np.reshape(v, (2 ** 32, 2 ** 32)))
+return v.take(n + 10 ** 6)
+return np.take(v, n)
+return len(np.repeat(v, n))
+return v.repeat(n).size
+return np.bincount(v)[0]
+return np.searchsorted(f, 0.5)
+return int(np.partition(f, n)[0])
+return int(np.argpartition(f, n)[0])
+return v.size + np.sqrt(np.ones(3), np.ones(2)).size
+a = np.ones(3); b = np.ones(2); np.add(a, a, b); return z
+g = np.add; a = np.ones(3); b = np.ones(2); g(a, a, b); return z
+g = np.sqrt; b = np.ones(2); g(np.ones(3), out=b); return z
+np.add(np.ones(3), np.ones(3), out=np.ones(2)); return z
+return int(np.sum(np.ones(3), z, np.float64))
+np.copyto(np.zeros(2), np.ones(3)); return z
+a = np.diag(m); a[0] = 5.0; return z
+np.fill_diagonal(m, 1.0); return z
+np.put(v, v, v); return z
+np.add.at(v, [0], 1); return z
+v.sort(); return z
+a = m.T; a[0, 0] = 5.0; return z
+a = v.ravel(); a[0] = 5; return z
+v += 1; return z
+for row in m:
+    row[0] = 1.0
+return z
+return v.flat[99]
+a = [1, 2, 3] * ((2 ** 64 + 2) // 3 - 2 ** 63 + n - 4); return len(a)
+a = [n] * n; return len(a)
+s = np.zeros(3); s += np.ones((3, 1)); return z
+s = np.arange(3); s += 1.5; return z
+s = np.arange(3); s /= 2; return z
+s = np.arange(3); s //= z; return z
+return int(m[n, np.array([True, False])][0])
+s = m.copy(); s[0, v > 0] = 1.0; return z
+return len(np.broadcast_to(v, (n, 5)))
+return len(np.delete(v, 99))
+return int(np.interp(0.5, f, f[:3]))
+return len(np.histogram(f, v)[0])
+return int(np.trapezoid(f))
+return v.view(np.int32)[0]
+return len(v.astype(np.int32))
+return int(np.array([1, 2], np.uint8)[0])
+return n << n
+return v[0] >> n
+return int(np.convolve(f, f)[0])
+return len(np.stack((f, f), n))
+return len({1, 2, n})
+return len({1: n})
+s = [1, 2, 3]; return len(np.array([s.pop() for x in s]))
+if n > 4:
+    x = 1
+return x
+for i in range(z):
+    x = i
+return x
+return n if z else n > 2
+return True + (n > 2)
+return int(((v > 1) - (v > 2))[0])
+return int((-(v > 1))[0])
+return int((v ** (z - 1))[0])
+return int((v ** v)[0])
+return int((v // v)[0])
+return isinstance(n, int) + 1
+return len(*[v])
+return 2 ** 60 + n
+return len(range(n, 2 ** 63 - 1, 2 ** 61))
+s = np.arange(3); s[0] = f[0] / z; return s[0]
+"""
+RAISES = """
+return len(np.zeros((2 ** 40, 2 ** 40)))
+return len(np.zeros((z, 2 ** 40, 2 ** 40))) + len(np.zeros(z - 1))
+return len(np.full((n, -n), 1.0))
+return len(np.ones(n - 5))
+return len(np.linspace(0, 1, z - 1))
+return len(np.arange(n, n + 5, z))
+t = m[0].copy(); t += m[0, v[:2]]; return int(t[5])
+t = m[0].copy(); t[:] += np.ones(2); return int(t[5])
+t = np.zeros((3, 3)); t += np.ones(2); return int(t.sum())
+t = np.ones(3); t *= np.ones(4); return z
+t = np.ones(3); t -= t[:2]; return z
+t = (v * 1.0); t[1:] += t[:-1]; return int(t[4])
+t = np.zeros(3); t[0:2] = np.ones(3); return z
+t = np.zeros(3); t[v[:2] - 1] = np.ones(3); return z
+t = np.zeros(3); t[v] = 1.0; return z
+t = np.zeros((3, 3)); t[1:] = np.ones(2); return z
+t = np.zeros(3); t[np.array([True, False])] = 1.0; return z
+t = np.zeros(3); t[np.array([True, False, True, True, True])] = 1.0; return z
+t = np.ones(3); return int(t[np.array([True, False])][0])
+t = np.ones(3); return int(t[v > 0][0])
+return int(m[v, v[:2]][0])
+return int(m[v + 3][0, 0])
+return int(f[n + 5]) + int(m[-7, 0])
+return int((f + np.ones(5))[0])
+return int((f * 2 + np.ones(5) * f[:3])[0])
+return int(np.minimum(f, f[:3])[0])
+return int(np.where(f > 0.5, f, np.ones(3))[0])
+return int(np.dot(f, f[:3]))
+return int((m @ f[:3])[0])
+return int(np.concatenate((m, m[:, :3]))[0, 0])
+return int(np.column_stack((f, f[:3]))[0, 0])
+return int(np.argmin(f[:0]))
+return int(f[:0].max())
+return int(max(f[:0]))
+x = [1]; x.pop(); return x.pop()
+x = [1, 2]; return x[n]
+x = (1, 2, 3); return x[n]
+a, b = v; return a
+return n // z
+return n % z
+return int(n / z > 0)
+return int(1.0 / (m[2, 3] + z) > 0)
+return int(f[0] / 0 * 0)
+return int(math.sqrt(-n) > 0)
+return int(math.log(z) < 0)
+return int(math.exp(1000 * n) > 0)
+return int(10.0 ** (n * 100) > 0)
+return int((z - 8.0) ** (1 / 3) == 2.0)
+return int(2 ** (z - 1) == 0)
+return int(n * 10 ** 15 * 10 ** 3 * 10 < 0)
+return int((n + 2 ** 50) * (n + 2 ** 50) < 0)
+return math.floor(f[0] / 0)
+return round(f[0] / 0)
+return int((f / 0).astype(np.int64)[0] < 0)
+return int(np.median(f / 0 * 0) > 0)
+t = 1
+for i in range(70):
+    t = t + t
+return int(t > 0)
+"""
+SAME = """
+return len(np.zeros((n, -z), np.int64))
+t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
+t = np.zeros((3, 3)); t += np.ones(3); t += 1; t *= t; return int(t.sum())
+t = np.zeros(6); t[v[:2]] = 3.0; t[t > 1] += f[:2]; return int(10 * t.sum())
+t = (v * 1.0); t[1:] = t[:-1]; return int(t[4])
+return v[::-2][0] + v[10 ** 15 :: -(2 ** 50)][0]
+return int((v // 0)[0] + (v % 0)[0]) + int((f / 0)[0] > 1) + int((f // 0)[0] > 1)
+return n // -3 + n % -3 + -7 // n + int(-7.5 % n) + int(7.5 // -n)
+return int(m[0, 0] / 3 * 100) + int(f[0] ** 2 * 100) + n ** 3
+return int(np.argmin(np.array([1.0, np.nan, 0.5]))) + int(np.argmax(f / (f * 0)))
+return int(max(f[0] / (f[1] - 2) * 0 + 1, 0.5) > 0) + max(n, z, 7) + min([n, z])
+x = [1, 2, 3]; x.insert(n * 100, 5); x.insert(-n * 100, 6); x.append(n); return x[0] + x[-1] * 10
+t = 0
+for i, (a, b) in enumerate(zip(v, f)):
+    t += i * a + int(b * 10)
+return t + sum(v) + int(sum(f))
+order = np.argsort(f); return int(order[0]) + int(f.argmin())
+best = None
+where = z
+for i in range(n):
+    if best is None or f[i] < best:
+        best = f[i]
+        where = i
+return where
+t = np.array([f[i] * 2 for i in range(n)]); return int(10 * t.sum()) + [i for i in v if i > 1][0]
+return np.concatenate((v, np.array([n])))[5] + int(np.triu(m, 2).sum() * 10) + len(np.unique(v))
+"""
+
+
+def programs(text):
+    """Return the bodies of a list: statements that begin with a keyword of more lines go on."""
+    bodies: list[list[str]] = []
+    for line in text.strip().splitlines():
+        if not bodies or bodies[-1][-1].startswith("return"):
+            bodies.append([])
+        bodies[-1].extend(line.split("; ") if "; " in line else [line])
+    return ["\n    ".join(body) for body in bodies]
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    """Return read-only arguments in the middle of arrays of canaries, and these."""
+    rng = np.random.default_rng(0)
+    matrix = rng.random((6, 6))
+    matrix[2, 3] = 0.0
+    given, around = [], []
+    for inner in (np.array([3, 1, 2, 0, 5]), rng.random(6), matrix):
+        whole = np.full(inner.size + 128, CANARY, inner.dtype)
+        array = whole[64:-64].reshape(inner.shape)
+        array[...] = inner
+        array.flags.writeable = False
+        given.append(array)
+        around.append((whole, whole.copy()))
+    return given, around
+
+
+def source(body):
+    return f"def p(n, z, v, f, m):\n    {body}\n"
+
+
+def outcome(program, arrays):
+    try:
+        with np.errstate(all="ignore"):
+            return int(program(4, 0, *arrays))
+    except Exception as error:  # noqa: BLE001  a program may raise anything
+        return type(error)
+
+
+def tiers(body, arrays):
+    """Return what the interpreter answers and what compiled code does, which touches no canary."""
+    given, around = arrays
+    scope = {"np": np, "math": math}
+    exec(source(body), scope)
+    plain = outcome(scope["p"], given)
+    fast = outcome(compiled(source(body), "p", ARGUMENTS, NUMBER), given)
+    assert all(np.array_equal(whole, before) for whole, before in around)
+    return plain, fast
+
+
+@pytest.mark.parametrize("body", programs(INTERPRETED))
+def test_it_is_not_compiled(body):
+    with pytest.raises(Untranslatable):
+        compiled(source(body), "p", ARGUMENTS, NUMBER)
+
+
+@pytest.mark.parametrize("body", programs(RAISES))
+def test_compiled_it_raises(arrays, body):
+    assert isinstance(tiers(body, arrays)[1], type)
+
+
+@pytest.mark.parametrize("body", programs(SAME))
+def test_both_tiers_answer_alike(arrays, body):
+    plain, fast = tiers(body, arrays)
+    assert isinstance(plain, int)
+    assert fast == plain
