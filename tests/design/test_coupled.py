@@ -11,13 +11,15 @@ from specahd.core.events import Observer
 from specahd.core.program import Level
 from specahd.design.coupled import Coupled, Settings
 from specahd.repair.merge import Accept
-from specahd.repair.responses import RepairTask
+from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region
 from specahd.search.past import Past
 
 PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
-TASK = RepairTask("x#0", 0, Region((1, 2, 3)), (0.5,) * len(PROBLEM.descriptor_names))
+REGION = Region((1, 2, 3))
+DESCRIPTOR = (0.5,) * len(PROBLEM.descriptor_names)
+TASK = RepairTask(task_key("x", REGION), 0, REGION, DESCRIPTOR)
 
 
 class Forgetful:
@@ -51,7 +53,7 @@ def coupled():
             engine=engine,
             executor=None,
             policy=Forgetful,
-            pools={"upper_train": [0]},
+            pools={"lower_train": [0], "upper_train": [0]},
             settings=Settings(**settings),
             journal=journal,
             observer=Observer(),
