@@ -2,7 +2,7 @@
 
 import pytest
 
-from specahd.core.folders import whole
+from specahd.core.folders import file_name, whole
 
 
 def test_the_new_takes_the_place_of_the_old(tmp_path):
@@ -26,3 +26,26 @@ def test_a_failure_leaves_the_old_and_no_draft(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert [path.name for path in tmp_path.rglob("*")] == ["folder", "old"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("X-n101-k25", "X-n101-k25"),
+        ("C101.25", "C101.25"),
+        ("a/b\\c d:e", "a_b_c_d_e"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("...", "solution"),
+        ("Köln", "Köln"),
+    ],
+)
+def test_any_words_make_a_name(words, name):
+    assert file_name(words, "solution") == name
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "漢", "\N{OLD PERSIAN SIGN A}"])
+def test_the_longest_words_make_a_name_that_file_systems_take(tmp_path, letter):
+    for shift in range(4):
+        name = file_name("y" * shift + letter * 5000, "solution")
+        (tmp_path / f"{name}.sol").write_text("")
+        assert len(name.encode()) > 190
