@@ -15,11 +15,13 @@ from specahd.problems.cvrp import baseline, checker, generator
 from specahd.problems.cvrp.instance import CVRPInstance, dumps, read
 from specahd.routing.base import FloatArray, IntArray, PublicSet, Region, Validation, Violation
 from specahd.routing.formats import sol
+from specahd.routing.geometry import Convention
 from specahd.routing.groups import concatenated, validate_groups
 from specahd.routing.vehicles import block, descriptor, routes
 from specahd.routing.vehicles.routes import Solution
 
 _BASELINES = ("nearest", "savings", "pyvrp")
+_CONVENTIONS = {"rounded": Convention.EUC_2D, "float": Convention.EXACT_2D}
 
 
 class CVRP:
@@ -35,6 +37,9 @@ class CVRP:
         Most customers in a region, at least 2.
     solver_iterations
         Iterations of the baseline ``pyvrp``, at least 1.
+    convention
+        How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
+        the nearest integer, as TSPLIB says, or ``float`` (unrounded).
 
     Raises
     ------
@@ -60,6 +65,7 @@ class CVRP:
         max_regions: int = 8,
         max_size: int = 50,
         solver_iterations: int = 200,
+        convention: str = "rounded",
     ) -> None:
         if baseline not in _BASELINES:
             raise ConfigError(f"Expected a baseline in {', '.join(_BASELINES)}, got {baseline!r}.")
@@ -69,10 +75,15 @@ class CVRP:
             raise ConfigError(f"Expected max_size of at least 2, got {max_size}.")
         if solver_iterations < 1:
             raise ConfigError(f"Expected solver_iterations of at least 1, got {solver_iterations}.")
+        if convention not in _CONVENTIONS:
+            raise ConfigError(
+                f"Expected a convention in {', '.join(_CONVENTIONS)}, got {convention!r}."
+            )
         self.baseline_name = baseline
         self.max_regions = max_regions
         self.max_size = max_size
         self.solver_iterations = solver_iterations
+        self.convention = convention
 
     def contract(self, level: Level) -> Contract:
         # Only a search needs the contracts; reading and checking do not.
@@ -81,7 +92,7 @@ class CVRP:
         return CONTRACTS[level]
 
     def read(self, path: Path) -> CVRPInstance:
-        return read(path)
+        return read(path, _CONVENTIONS[self.convention])
 
     def dumps(self, instance: CVRPInstance) -> str:
         return dumps(instance)

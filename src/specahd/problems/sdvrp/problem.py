@@ -15,7 +15,7 @@ from specahd.problems.sdvrp.construct import most_stops
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance, dumps, read
 from specahd.routing.base import FloatArray, IntArray, PublicSet, Region, Validation, Violation
-from specahd.routing.formats import sdvrp
+from specahd.routing.formats import sol
 from specahd.routing.groups import concatenated, validate_groups
 from specahd.routing.vehicles import block
 from specahd.routing.vehicles.routes import local_customers
@@ -95,13 +95,13 @@ class SDVRP:
         return dumps(instance)
 
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
-        routes, quantities, cost = sdvrp.read_solution(path)
+        routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)
         return tuple(tuple(map(Delivery, *pair)) for pair in pairs), cost
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         given = [[quantity for _, quantity in route] for route in solution]
-        return {".sol": sdvrp.dumps_solution(deliveries.stops(solution), given, cost)}
+        return {".sol": sol.dumps_deliveries(deliveries.stops(solution), given, cost)}
 
     def generate(self, pool: str, seed: int) -> Iterator[SDVRPInstance]:
         return generator.generate(pool, seed)

@@ -38,10 +38,11 @@ class VRPTW:
     solver_iterations
         Iterations of the baseline ``pyvrp``, at least 1.
     convention
-        How files in Solomon's format measure distances: ``dimacs`` (rounded down
-        to tenths) or ``float`` (unrounded).
+        How files in Solomon's format measure distances, and those of LKH's collection
+        whose EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
+        ``float`` (unrounded).
     customers
-        How many customers of such a file make the instance, at least 1; None for all.
+        How many customers of Solomon's format make the instance, at least 1; None for all.
 
     Raises
     ------
