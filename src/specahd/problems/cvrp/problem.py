@@ -50,11 +50,12 @@ class CVRP:
     name: str = "cvrp"
     suffix: str = ".vrp"
     public_sets: Sequence[PublicSet] = (
-        PublicSet("cvrp_small", "cvrp_small/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_belgium", "cvrp_belgium/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_x", "cvrp_x/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_xl", "cvrp_xl/*.vrp"),
+        PublicSet("cvrp_small"),
+        PublicSet("cvrp_belgium"),
+        PublicSet("cvrp_x"),
+        PublicSet("cvrp_xl"),
     )
+    conventions: Sequence[str] = tuple(_CONVENTIONS)
     baselines: Sequence[str] = _BASELINES
     references: Sequence[str] = ("nearest", "savings")
     descriptor_names: tuple[str, ...] = descriptor.NAMES

@@ -47,7 +47,6 @@ class SDVRP:
         # No routes are published; solutions of the same instances as CVRP are feasible here.
         PublicSet(
             "sdvrp",
-            "sdvrp/*/*",
             borrowed={
                 "p01_00": "cvrp_small/E-n51-k5.sol",
                 "p02_00": "cvrp_small/E-n76-k10.sol",
@@ -55,6 +54,7 @@ class SDVRP:
             },
         ),
     )
+    conventions: Sequence[str] = ()
     baselines: Sequence[str] = ("nearest", "unsplit", "splitting")
     references: Sequence[str] = ("nearest", "unsplit")
     descriptor_names: tuple[str, ...] = descriptor.NAMES

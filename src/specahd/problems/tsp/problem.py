@@ -43,9 +43,8 @@ class TSP:
 
     name: str = "tsp"
     suffix: str = ".tsp"
-    public_sets: Sequence[PublicSet] = (
-        PublicSet("tsplib", "tsplib/*.tsp", ("tours/{stem}.opt.tour", "tours/{stem}.sol")),
-    )
+    public_sets: Sequence[PublicSet] = (PublicSet("tsplib"),)
+    conventions: Sequence[str] = ()
     baselines: Sequence[str] = tuple(_BASELINES)
     references: Sequence[str] = tuple(_BASELINES)
     descriptor_names: tuple[str, ...] = descriptor.NAMES

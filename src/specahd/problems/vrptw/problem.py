@@ -53,9 +53,10 @@ class VRPTW:
     name: str = "vrptw"
     suffix: str = ".vrp"
     public_sets: Sequence[PublicSet] = (
-        PublicSet("solomon", "solomon/*.txt", ("{stem}.sol",), convention="dimacs"),
-        PublicSet("homberger", "homberger/*.txt", ("{upper}.sol",), convention="dimacs"),
+        PublicSet("solomon", convention="dimacs"),
+        PublicSet("homberger", convention="dimacs"),
     )
+    conventions: Sequence[str] = tuple(_CONVENTIONS)
     baselines: Sequence[str] = _BASELINES
     references: Sequence[str] = ("nearest", "insertion")
     descriptor_names: tuple[str, ...] = descriptor.NAMES

@@ -1,0 +1,287 @@
+"""Every file below a folder: read, and every solution checked at the cost that it states.
+
+``bks.csv`` in the folder, where there is one, holds the best-known values of public
+sets, which lie in subfolders of their names.
+"""
+
+import csv
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from specahd.core.errors import FileError
+from specahd.routing.base import AnyProblem, PublicSet
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
+
+BEST_KNOWN = "bks.csv"
+PRECISION = 0.01
+"""Costs are published with two decimals; where distances are rounded, costs differ by more."""
+_COLUMNS = ("set", "name", "bks", "convention", "verified_cost", "note")
+# What bks.csv notes of a solution file that is not what it says.
+_SHIPPED_WRONG = "shipped .sol"
+_SOLUTIONS = (".sol", ".tour")
+
+Variants = Mapping[str, AnyProblem]
+"""One problem in each of its conventions, by their names, the default first."""
+_Row = Mapping[str, str]
+
+
+class Status(StrEnum):
+    """What became of a file."""
+
+    READ = "read"
+    CHECKED = "solutions checked"
+    MISMATCH = "mismatches"
+    REFUSED = "refused"
+    KNOWN = "known to be wrong"
+    UNCHECKED = "without an instance"
+    OTHER = "other files"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of a file, in words that begin with its name."""
+
+    group: str
+    status: Status
+    sentence: str
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the file is not what it should be."""
+        return self.status in (Status.MISMATCH, Status.REFUSED)
+
+
+class Tally(Counter[Status]):
+    """How many files of one folder came to what."""
+
+    def line(self, name: str) -> str:
+        """Return the counts in words; every solution that was compared counts as checked."""
+        compared = sum(self[key] for key in (Status.CHECKED, Status.MISMATCH, Status.KNOWN))
+        return (
+            f"{name:14}{self[Status.READ]:5} read{compared:5} solutions checked"
+            f"{self[Status.MISMATCH]:4} mismatches{self[Status.REFUSED]:4} refused"
+        )
+
+
+def tallies(findings: Iterable[Finding]) -> dict[str, Tally]:
+    """Count findings by group, in the order in which groups come first."""
+    counts: defaultdict[str, Tally] = defaultdict(Tally)
+    for finding in findings:
+        counts[finding.group][finding.status] += 1
+    return dict(counts)
+
+
+def files(folder: Path) -> list[Path]:
+    """Return what :func:`verify` looks at: everything below a folder that is not hidden.
+
+    Raises
+    ------
+    FileError
+        It is no folder.
+    """
+    if not folder.is_dir():
+        raise FileError(f"{folder} is no folder.")
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
+def verify(
+    problems: Mapping[str, Variants],
+    folder: Path,
+    paths: Sequence[Path],
+    step: Callable[[], None] = lambda: None,
+) -> Iterator[Finding]:
+    """Say of every file what it is, and of every solution whether it is what it states.
+
+    A solution belongs to the instance of its name, the one that lies nearest. It matches
+    when it is feasible and costs what its file states, or bks.csv where the file states
+    nothing, in any convention of the problem. One that bks.csv itself calls wrong is
+    listed as known.
+
+    Parameters
+    ----------
+    problems
+        By name.
+    paths
+        The files of the folder.
+    step
+        Called after each file.
+
+    Raises
+    ------
+    FileError
+        bks.csv is no table of values.
+    """
+    published = _published(folder / BEST_KNOWN) if (folder / BEST_KNOWN).exists() else []
+    instances: dict[Path, Variants] = {}
+    solutions: list[Path] = []
+    for path in paths:
+        kind = _kind(path, problems)
+        if kind is None:
+            step()
+            sentence = f"{path}: neither an instance nor a solution"
+            yield Finding(_group(path, folder), Status.OTHER, sentence)
+        elif kind.solution:
+            solutions.append(path)
+        else:
+            assert kind.problem is not None  # only solutions leave it open
+            instances[path] = problems[kind.problem]
+    belonging = _pairs(solutions, instances)
+    for path, variants in instances.items():
+        group = _group(path, folder)
+        default = _default(variants)
+        public = next((one for one in default.public_sets if one.name == group), None)
+        row = _row(public, path.stem, published) if public is not None else None
+        places = belonging.pop(path, [])
+        step()
+        for _ in places:
+            step()
+        if public is not None and path.stem in public.borrowed:
+            places = [*places, folder / public.borrowed[path.stem]]
+        for status, sentence in _instance(variants, path, places, row):
+            yield Finding(group, status, sentence)
+    for path in belonging.pop(None, []):
+        step()
+        yield Finding(_group(path, folder), *_lone(problems, path))
+
+
+def _default(variants: Variants) -> AnyProblem:
+    return next(iter(variants.values()))
+
+
+def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.Kind | None:
+    """Return what a file is by its text, or by its name where the text does not tell."""
+    try:
+        kind = kinds.identify(read_text(path))
+    except FileError:
+        # Whoever reads it will say why not.
+        kind = None
+    if kind is not None:
+        return kind
+    if path.suffix.lower() in _SOLUTIONS:
+        return kinds.ROUTES
+    for name, variants in problems.items():
+        # LKH writes .vrptw for .vrp.
+        if path.suffix.lower().startswith(_default(variants).suffix):
+            return kinds.Kind("an instance by its name", name)
+    return None
+
+
+def _group(path: Path, folder: Path) -> str:
+    parts = path.relative_to(folder).parts
+    return parts[0] if len(parts) > 1 else "."
+
+
+def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None, list[Path]]:
+    """Return the solutions of each instance, and under None those that have none."""
+    named: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in instances:
+        named[path.stem.lower()].append(path)
+    pairs: defaultdict[Path | None, list[Path]] = defaultdict(list)
+    for path in solutions:
+        name, candidates = path.name.lower(), list[Path]()
+        # a280.opt.tour belongs to a280.
+        while "." in name and not candidates:
+            name = name.rpartition(".")[0]
+            candidates = named.get(name, [])
+        away = [len(Path(os.path.relpath(one.parent, path.parent)).parts) for one in candidates]
+        for one, steps in zip(candidates, away, strict=True):
+            if steps == min(away):
+                pairs[one].append(path)
+        if not candidates:
+            pairs[None].append(path)
+    return pairs
+
+
+def _instance(
+    variants: Variants, path: Path, places: Sequence[Path], row: _Row | None
+) -> Iterator[tuple[Status, str]]:
+    """Say of an instance and of each of its solutions what became of it."""
+    problem = _default(variants)
+    try:
+        instance = problem.read(path)
+    except FileError as error:
+        yield Status.REFUSED, str(error)
+        for place in places:
+            yield Status.UNCHECKED, f"{place}: its instance {path.name} is refused"
+        return
+    yield Status.READ, f"{path}: read, {problem.name} of size {instance.size}"
+    for place in filter(Path.exists, places):
+        status, sentence = _solution(problem, path, place, row)
+        for name, other in variants.items():
+            if status is Status.MISMATCH and other is not problem:
+                again, words = _solution(other, path, place, row)
+                if again is Status.CHECKED:
+                    status, sentence = again, f"{words} with problem.convention={name}"
+        yield status, sentence
+
+
+def _solution(problem: AnyProblem, path: Path, place: Path, row: _Row | None) -> tuple[Status, str]:
+    try:
+        instance = problem.read(path)
+        solution, stated = problem.read_solution(place)
+    except FileError as error:
+        return Status.REFUSED, str(error)
+    known = row is not None and row["note"].startswith(_SHIPPED_WRONG)
+    wrong = Status.KNOWN if known else Status.MISMATCH
+    expected = stated
+    if expected is None and row is not None:
+        expected = _value(row)
+    violations = problem.check(instance, solution)
+    if violations:
+        return wrong, f"{place}: does not solve {path.name}: {violations[0].detail}"
+    cost = problem.cost(instance, solution)
+    if expected is None:
+        return Status.CHECKED, f"{place}: solves {path.name}, it costs {cost:.10g}, none is stated"
+    if abs(cost - expected) < PRECISION:
+        return Status.CHECKED, f"{place}: solves {path.name}, it costs {cost:.10g} as stated"
+    return wrong, f"{place}: it costs {cost:.10g}, published is {expected:.10g}"
+
+
+def _lone(problems: Mapping[str, Variants], path: Path) -> tuple[Status, str]:
+    """Say what a solution is that has no instance; it can be read at least."""
+    refusals = []
+    for problem in map(_default, problems.values()):
+        try:
+            problem.read_solution(path)
+        except FileError as error:
+            refusals.append(str(error))
+    if len(refusals) == len(problems):
+        return Status.REFUSED, refusals[0]
+    return Status.UNCHECKED, f"{path}: a solution without an instance of its name"
+
+
+def _published(path: Path) -> list[_Row]:
+    rows = csv.DictReader(read_text(path).splitlines(), restval="")
+    try:
+        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+        if missing:
+            raise FileError(f"{path}: the column {missing[0]} is missing, expected a table.")
+        return list(rows)
+    except csv.Error as error:
+        raise FileError(f"{path}: expected a table of values ({error}).") from None
+
+
+def _row(public: PublicSet, stem: str, published: Sequence[_Row]) -> _Row | None:
+    """Return the row of an instance; files are named in lower or upper case."""
+    for row in published:
+        same = row["name"].upper() == stem.upper() and row["set"].partition("/")[0] == public.name
+        if same and row["convention"].startswith(public.convention):
+            return row
+    return None
+
+
+def _value(row: _Row) -> float | None:
+    try:
+        return float(row["verified_cost"] or row["bks"])
+    except ValueError:
+        return None
