@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import warnings
 
 import pytest
 
@@ -142,6 +143,15 @@ def test_solutions_lie_beside_their_instance_or_below(folder):
         (Status.CHECKED, "tiny.sol: solves tiny.vrp, it costs 206 as stated"),
         (Status.UNCHECKED, "tours/other.sol: a solution without an instance of its name"),
     ]
+
+
+def test_a_file_that_may_not_be_whole_says_so(data):
+    with warnings.catch_warnings(action="error"):
+        found = {sentence for _, sentence in verified(data / "elsewhere")}
+    assert (
+        "few-solomon.txt: read, vrptw of size 4 (nothing in the file tells whether it is whole)"
+        in found
+    )
 
 
 def test_a_solution_in_another_convention_says_which(data):

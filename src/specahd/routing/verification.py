@@ -6,13 +6,14 @@ sets, which lie in subfolders of their names.
 
 import csv
 import os
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, FileWarning
 from specahd.routing.base import AnyProblem, PublicSet
 from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
@@ -208,13 +209,15 @@ def _instance(
     """Say of an instance and of each of its solutions what became of it."""
     problem = _default(variants)
     try:
-        instance = problem.read(path)
+        with warnings.catch_warnings(record=True, action="always", category=FileWarning) as doubts:
+            instance = problem.read(path)
     except FileError as error:
         yield Status.REFUSED, str(error)
         for place in places:
             yield Status.UNCHECKED, f"{place}: its instance {path.name} is refused"
         return
-    yield Status.READ, f"{path}: read, {problem.name} of size {instance.size}"
+    doubt = " (nothing in the file tells whether it is whole)" if doubts else ""
+    yield Status.READ, f"{path}: read, {problem.name} of size {instance.size}{doubt}"
     for place in filter(Path.exists, places):
         status, sentence = _solution(problem, path, place, row)
         for name, other in variants.items():
@@ -227,7 +230,8 @@ def _instance(
 
 def _solution(problem: AnyProblem, path: Path, place: Path, row: _Row | None) -> tuple[Status, str]:
     try:
-        instance = problem.read(path)
+        with warnings.catch_warnings(action="ignore", category=FileWarning):
+            instance = problem.read(path)
         solution, stated = problem.read_solution(place)
     except FileError as error:
         return Status.REFUSED, str(error)

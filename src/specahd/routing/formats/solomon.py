@@ -5,11 +5,12 @@ J. Homberger, Proceedings of EUROGEN99, 1999.
 """
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, FileWarning
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
@@ -55,12 +56,17 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
     FileError
         The file is missing, torn, not text, says what the format does not
         allow, or has fewer customers.
+
+    Warns
+    -----
+    FileWarning
+        Nothing tells whether the file holds all of its customers.
     """
     lines = _lines(path)
     name, capacity = _header(path, lines)
     table = _table(path, lines[6:])
     _check(path, table)
-    _refuse_part(path, name, len(table) - 1)
+    _doubt_part(path, name, len(table) - 1)
     if customers is not None:
         if not 1 <= customers < len(table):
             raise FileError(
@@ -124,13 +130,22 @@ def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
     return table
 
 
-def _refuse_part(path: Path, name: str, customers: int) -> None:
+def _doubt_part(path: Path, name: str, customers: int) -> None:
+    """Refuse a file of a set that was cut between rows; warn where no set tells the size."""
     for pattern, sizes in _SETS.items():
-        if pattern.fullmatch(name.upper()) and customers not in sizes:
-            expected = " or ".join(map(str, sizes))
-            raise FileError(
-                f"{path}: CUSTOMER holds {customers} customers, expected {expected} in {name}."
-            )
+        if pattern.fullmatch(name.upper()):
+            if customers not in sizes:
+                expected = " or ".join(map(str, sizes))
+                raise FileError(
+                    f"{path}: CUSTOMER holds {customers} customers, expected {expected} in {name}."
+                )
+            return
+    warnings.warn(
+        f"{path}: CUSTOMER holds {customers} customers, and nothing else says how many there "
+        "should be: a file that was cut looks the same.",
+        FileWarning,
+        stacklevel=3,
+    )
 
 
 def _numbers(path: Path, line: tuple[int, str], count: int) -> list[float]:
