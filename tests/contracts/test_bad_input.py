@@ -247,7 +247,7 @@ def test_no_more_than_a_bound_is_read(reader, tmp_path):
         file.truncate(1 << 40)
     with pytest.raises(FileError) as caught:
         getattr(problem_of("cvrp"), reader)(path)
-    assert str(caught.value) == f"{path} is larger than 64 MiB, the most that is read."
+    assert str(caught.value) == f"{path} is larger than 32 MiB, the most that is read."
 
 
 FIELDS = (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from specahd.core.errors import FileError
 
-LARGEST_FILE = 64 << 20
-"""Most bytes of a file that is read; the largest public instance has 2 MiB."""
+LARGEST_FILE = 32 << 20
+"""Most bytes of a file that is read: its words take up to 1 GiB. The largest public file has 2 MiB."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
