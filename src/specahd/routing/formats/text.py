@@ -6,7 +6,7 @@ from pathlib import Path
 from specahd.core.errors import FileError
 
 LARGEST_FILE = 32 << 20
-"""Most bytes of a file that is read: its words take up to 1 GiB. The largest public file has 2 MiB."""
+"""Most bytes of a file that is read: its words take up to 1 GiB; public ones have 2 MiB at most."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
