@@ -229,6 +229,9 @@ def test_odd_contents_get_one_sentence(name, reader, tmp_path):
         ("NAME : Köln\n".encode("latin-1"), "0xf6 at 8"),
         (b"1 " * 100_000, ""),
         (b"x" * 1_000_000, "line 1"),
+        # A pattern that goes back over these takes minutes.
+        *((start + b" " * 500_000 + b"x", "line 1") for start in (b"a", b"route", b"cost", b"#")),
+        (b"1" * 500_000 + b"x", "line 1"),
     ):
         path.write_bytes(content)
         with pytest.raises(FileError) as caught:

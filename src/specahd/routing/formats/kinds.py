@@ -40,9 +40,9 @@ TYPES = {
 }
 """By the first word of TYPE."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
-_ROUTE = re.compile(r"route\s*#?\s*\d+\s*:", re.IGNORECASE)
-_FIELD = re.compile(r"([A-Za-z][\w ]*?)\s*:\s*(.*)")
+# No two repetitions meet here: on a long line they would take for ever to fail.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
+_ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
 def identify(text: str) -> Kind | None:
@@ -54,9 +54,9 @@ def identify(text: str) -> Kind | None:
             return SOLOMON
         if _ROUTE.match(line):
             return ROUTES
-        field = _FIELD.fullmatch(line)
-        if field is not None and field[1].upper() == "TYPE":
-            return TYPES.get(next(iter(field[2].upper().split()), ""))
+        key, colon, value = line.upper().partition(":")
+        if colon and key.strip() == "TYPE":
+            return TYPES.get(next(iter(value.split()), ""))
         if line.upper().endswith("_SECTION"):
             return None
     return None

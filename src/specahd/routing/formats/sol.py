@@ -30,8 +30,9 @@ Quantities = tuple[tuple[int | None, ...], ...]
 
 WHOLE = "*"
 """How a file writes that a stop is given its whole demand."""
-_ROW = re.compile(r"(route|delivery)\s*#?\s*\d+\s*:(.*)", re.IGNORECASE)
-_COST = re.compile(r"cost\s*:?\s*([0-9.eE+-]+)", re.IGNORECASE)
+# No two repetitions meet here: on a long line they would take for ever to fail.
+_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?\d+\s*:(.*)", re.IGNORECASE)
+_COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
 # No digit stands before the colon of a note, so that no misspelt route is taken for one.
 _NOTE = re.compile(
     r"(?!cost|route|delivery)[#\s]*[a-z][a-z _-]*:.*|(optimal|time|comment)\s.*", re.IGNORECASE
