@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,10 +170,31 @@ def test_every_problem_trains(tmp_path, problem):
 def test_the_public_sets_are_verified_by_one_command(tmp_path, public):
     done = call("prepare", f"verify={public}", cwd=tmp_path)
     assert re.search(r"total +827 read +587 solutions checked +0 mismatches", done.stdout)
-    assert "E-n30-k3.sol: it costs 537" in done.stdout
+    assert re.search("known to be wrong: .*E-n30-k3.sol: it costs 537", done.stdout)
     done = call("prepare", "verify=nowhere", cwd=tmp_path, check=False)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1].startswith("nowhere holds no public sets")
+    assert done.stderr.splitlines()[-1] == "nowhere is no folder."
+
+
+def test_any_folder_is_verified(tmp_path):
+    folder = tmp_path / "some"
+    shutil.copytree(Path(__file__).parent / "data", folder)
+    done = call("prepare", "verify=some", cwd=tmp_path)
+    assert "some/tiny.sol: solves tiny.vrp, it costs 206 as stated\n" in done.stdout
+    assert re.search(r"total +8 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
+    (folder / "tiny.sol").write_text((folder / "tiny.sol").read_text().replace("206", "205"))
+    done = call("prepare", "verify=some", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        "some/tiny.sol: it costs 206, published is 205",
+        "Not what they should be: 1 of 15 files.",
+    ]
+    # Files that no problem reads are no instances.
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "notes.md").write_text("nothing")
+    done = call("prepare", "verify=empty", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "empty holds no instance that can be read."
 
 
 def test_the_literal_sweep(tmp_path):

@@ -9,7 +9,6 @@ and stores the signed costs in ``study.jsonl``. Nothing writes to the archive, a
 language model is needed.
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from omegaconf import DictConfig
 from specahd.checkpoint import thaw
 from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
 from specahd.config.door import door, run_directory
-from specahd.core.folders import together, writing
+from specahd.core.folders import file_name, together, writing
 from specahd.model import checkpoint_problem
 from specahd.repair.cases import given_case, make_cases
 from specahd.repair.merge import Accept
@@ -69,8 +68,7 @@ def _evaluate(config: DictConfig, directory: Path) -> None:
     save_sandbox(sandbox, directory)
     rows = write_rows(directory, "rows", problem, cases, repairs)
     for case, repair in zip(cases, repairs, strict=True):
-        # The file's own words, which may hold slashes.
-        name = re.sub(r"[^\w.+-]", "_", case.instance.name).lstrip(".") or "solution"
+        name = file_name(case.instance.name, "solution")
         for suffix, text in problem.solution_files(name, repair.solution, repair.cost).items():
             path = directory / f"{name}{suffix}"
             with writing(path):

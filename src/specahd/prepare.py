@@ -1,7 +1,7 @@
 """``python -m specahd.prepare``: write the instance pools of a problem.
 
-``verify=FOLDER`` reads the public sets there instead, those of every problem of
-``conf/problem``, and checks every published solution in them.
+``verify=FOLDER`` says of every file there what it is instead, public sets or your own:
+read, refused and why, or a solution, checked at which cost.
 """
 
 import sys
@@ -13,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.config import CONF_DIR
 from specahd.config.door import door
 from specahd.core.errors import FileError
-from specahd.routing import pools, public
+from specahd.routing import pools, verification
 from specahd.tracking.progress import ProgressObserver
 
 
@@ -36,29 +36,48 @@ def prepare(config: DictConfig) -> None:
 
 
 def verify(folder: Path) -> None:
-    """Verify the public sets of every problem and print what was found.
+    """Verify every file below a folder and print what became of it.
 
     Raises
     ------
     FileError
-        A file cannot be read, or a published solution is not what it claims.
+        A file cannot be read, or a solution is not what it claims.
     """
     progress = ProgressObserver()
-    tallies: list[public.Tally] = []
+    paths = verification.files(folder)
+    progress.on_phase(f"files of {folder}", len(paths))
+    findings: list[verification.Finding] = []
+    for finding in verification.verify(_problems(), folder, paths, progress.on_step):
+        findings.append(finding)
+        sys.stdout.write(f"{finding.sentence}\n")
+    total = verification.Tally()
+    for group, tally in verification.tallies(findings).items():
+        total.update(tally)
+        if set(tally) != {verification.Status.OTHER}:
+            sys.stdout.write(f"{tally.line(group)}\n")
+    for finding in findings:
+        if finding.status is verification.Status.KNOWN:
+            sys.stdout.write(f"known to be wrong: {finding.sentence}\n")
+    sys.stdout.write(f"{total.line('total')}\n")
+    if not total[verification.Status.READ]:
+        raise FileError(f"{folder} holds no instance that can be read.")
+    wrong = [finding.sentence for finding in findings if finding.wrong]
+    if wrong:
+        count = f"Not what they should be: {len(wrong)} of {len(findings)} files."
+        raise FileError("\n".join([*wrong[:4], count]))
+
+
+def _problems() -> dict[str, verification.Variants]:
+    """Return every problem of ``conf/problem`` in each of its conventions."""
+    problems: dict[str, verification.Variants] = {}
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
-        problem = instantiate(OmegaConf.load(path))
-        progress.on_phase(f"public sets of {problem.name}", 0)
-        tallies += public.verify(problem, folder, progress.on_step)
-    total = public.Tally("total")
-    for tally in tallies:
-        sys.stdout.write(f"{tally}\n")
-        total.add(tally)
-    for sentence in total.known:
-        sys.stdout.write(f"known to be wrong: {sentence}\n")
-    sys.stdout.write(f"{total}\n")
-    mismatches = total.mismatches
-    if mismatches:
-        raise FileError("\n".join([*mismatches[:4], f"{len(mismatches)} mismatches in all."]))
+        config = OmegaConf.load(path)
+        default = instantiate(config)
+        first, *others = default.conventions or [""]
+        problems[default.name] = {first: default} | {
+            name: instantiate(config, convention=name) for name in others
+        }
+    return problems
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ import pytest
 
 DOOR = """
 import sys
+import warnings
 from pathlib import Path
 from specahd.config.door import door, run_directory
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, FileWarning
 
 def task(config):
     match config.pools.dir:
@@ -29,6 +30,8 @@ def task(config):
             config.no_such_key
         case "value":
             int("no number")
+        case "doubt":
+            warnings.warn("x.txt: it may be torn.", FileWarning)
         case "even":
             if config.seed % 2:
                 raise FileError("Odd.")
@@ -90,6 +93,12 @@ def test_a_refusal_is_one_line_and_leaves_nothing(folder, arguments, message):
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
     assert files(folder) == []
+
+
+def test_a_doubt_is_one_line_and_the_task_goes_on(folder):
+    done = enter(folder, "pools.dir=doubt", "hydra.run.dir=run")
+    assert (done.returncode, done.stderr) == (0, "x.txt: it may be torn.\n")
+    assert (folder / "run" / "done").exists()
 
 
 def test_a_long_refusal_is_cut_to_six_lines(folder):

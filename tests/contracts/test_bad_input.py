@@ -5,9 +5,11 @@ formats that only one problem has are spoilt by hand below.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,10 +198,140 @@ def test_too_few_nodes_are_refused(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_no_file_is_refused(name, tmp_path):
+@pytest.mark.parametrize("reader", ["read", "read_solution"])
+def test_what_is_no_file_is_refused(name, reader, tmp_path):
+    """At once: a reader would wait for ever on a FIFO, and come to no end of a device."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path, what in (
+        (tmp_path, "it is a directory, expected a regular file"),
+        (fifo, "it is a FIFO, expected a regular file"),
+        (Path("/dev/zero"), "it is a device, expected a regular file"),
+        (tmp_path / "missing", "No such file or directory"),
+        (tmp_path / ("x" * 300), "File name too long"),
+    ):
+        with pytest.raises(FileError) as caught:
+            getattr(problem_of(name), reader)(path)
+        assert str(caught.value) == f"Cannot read {path}: {what}."
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("reader", ["read", "read_solution"])
+def test_odd_contents_get_one_sentence(name, reader, tmp_path):
+    path = tmp_path / "odd"
+    good = text_of(name, 5) if reader == "read" else "Route #1: 1 2 3 4\n"
+    for content, words in (
+        (b"", "missing" if reader == "read" else "holds no route"),
+        (b"\n" * 1000, "missing" if reader == "read" else "holds no route"),
+        (bytes(range(256)), "text"),
+        (b"\x7fELF" + bytes(100), "binary"),
+        (good.encode("utf-16"), "text"),
+        (good.encode("utf-32"), "binary"),
+        ("NAME : Köln\n".encode("latin-1"), "0xf6 at 8"),
+        (b"1 " * 100_000, ""),
+        (b"x" * 1_000_000, "line 1"),
+        # A pattern that goes back over these takes minutes.
+        *((start + b" " * 500_000 + b"x", "line 1") for start in (b"a", b"route", b"cost", b"#")),
+        (b"1" * 500_000 + b"x", "line 1"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(FileError) as caught:
+            getattr(problem_of(name), reader)(path)
+        assert_one_sentence(str(caught.value), path, words)
+    # Editors of one kind put a mark before the text, and end lines in their own way.
+    path.write_bytes(good.replace("\n", "\r\n").encode("utf-8-sig"))
+    getattr(problem_of(name), reader)(path)
+
+
+@pytest.mark.parametrize("reader", ["read", "read_solution"])
+def test_no_more_than_a_bound_is_read(reader, tmp_path):
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        # Without a block on disk.
+        file.truncate(1 << 40)
+    with pytest.raises(FileError) as caught:
+        getattr(problem_of("cvrp"), reader)(path)
+    assert str(caught.value) == f"{path} is larger than 32 MiB, the most that is read."
+
+
+FIELDS = (
+    "VEHICLES_MAX_DISTANCE", "MAX_DISTANCE", "DISTANCE", "DURATION", "MAX_DURATION",
+    "VEHICLES_MAX_DURATION", "DROP_TIME", "VEHICLES_FIXED_COST", "VEHICLES_UNIT_DISTANCE_COST",
+    "SCALE", "SALESMEN", "SPEED", "DEPOTS", "NEVER_HEARD_OF",
+)  # fmt: skip
+SECTIONS = (
+    "VEHICLES_MAX_DISTANCE_SECTION", "PRIZE_SECTION", "BACKHAUL_SECTION", "RELEASE_TIME_SECTION",
+    "PICKUP_AND_DELIVERY_SECTION", "NEVER_HEARD_OF_SECTION",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("stated", [*FIELDS, *SECTIONS])
+def test_what_may_be_a_constraint_is_never_passed_over(name, stated, tmp_path):
+    """A solution that breaks it would be found feasible, or cost something else."""
+    path = tmp_path / "x"
+    lines = f"{stated}\n1 50\n" if stated in SECTIONS else f"{stated} : 50\n"
+    path.write_text(text_of(name, 5).replace("EOF", f"{lines}EOF"))
+    assert_one_sentence(refusal(problem_of(name), path), path, stated, "expected")
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_fields_that_change_nothing_are_known(name, tmp_path):
+    path = tmp_path / "x"
+    path.write_text(text_of(name, 5))
     problem = problem_of(name)
-    for path in (tmp_path, tmp_path / "missing"):
-        assert re.fullmatch(f"Cannot read {path}: .+[.]", refusal(problem, path))
+    plain = problem.dumps(problem.read(path))
+    fields = ["NODE_COORD_TYPE : TWOD_COORDS", "DISPLAY_DATA_TYPE : COORD_DISPLAY"]
+    fields += ["EDGE_WEIGHT_FORMAT : FUNCTION"]
+    # Fleets are unlimited here, as the published values assume.
+    fields += ["VEHICLES : 2"] if name in VEHICLES else []
+    path.write_text("\n".join([*fields, text_of(name, 5)]))
+    assert problem.dumps(problem.read(path)) == plain
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_file_of_another_problem_is_named_as_what_it_is(name, tmp_path):
+    texts = {other: [text_of(other, 5)] for other in PROBLEMS}
+    texts["vrptw"] += [SOLOMON, text_of("vrptw", 5).replace("VRPTW", "CVRPTW")]
+    texts["sdvrp"] += [NUMBERS]
+    texts["tsp"] += [EXPLICIT]
+    path = tmp_path / "x"
+    for other, forms in texts.items():
+        for text in forms:
+            path.write_text(text)
+            if other == name:
+                problem_of(name).read(path)
+                continue
+            sentence = refusal(problem_of(name), path)
+            assert_one_sentence(sentence, path, "expected", f"problem={other} reads it")
+            assert name.upper() in sentence
+    path.write_text("Route #1: 1 2\nCost 5\n")
+    sentence = refusal(problem_of(name), path)
+    assert_one_sentence(sentence, path, "this is a solution", "incumbent=FILE")
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_solutions_are_read_alike(name, tmp_path):
+    """What one problem accepts beside the routes, all do; and so with what one refuses."""
+    path = tmp_path / "x.sol"
+    routes = "Route #1: 1 2 3 4\n"
+    problem = problem_of(name)
+    path.write_text(routes)
+    plain, _ = problem.read_solution(path)
+    for notes, cost in (
+        ("Cost 5\n", 5), ("cost: 5.5\n", 5.5), ("Optimal: True\n", None), ("Time 3\n", None),
+        ("Comment: by hand\nCost 5\n", 5), ("run-time: 0.50 seconds\n", None),
+        ("Delivery #1: * * * *\n", None),
+    ):  # fmt: skip
+        path.write_text(f"{routes}{notes}")
+        assert problem.read_solution(path) == (plain, cost)
+    path.write_text("Solution results\n====\n # routes: 1\nRoutes\n---\nRoute #1: C0 C1 C2 C3\n")
+    assert problem.read_solution(path) == (plain, None)
+    for line in ("Rout #1: 2", "Cost five", "1 2 3", "Route #2: x", "Delivery #1: 1", "words"):
+        path.write_text(f"{routes}{line}\n")
+        with pytest.raises(FileError) as caught:
+            problem.read_solution(path)
+        assert_one_sentence(str(caught.value), path)
 
 
 # Formats of one problem.
@@ -319,13 +451,17 @@ def test_the_door_says_the_sentence_or_repairs(tmp_path):
          "budget.selection=1", "budget.validation=1", "hydra.run.dir=run", "executor.workers=1"],
         cwd=tmp_path, check=True, capture_output=True, timeout=300,
     )  # fmt: skip
-    (tmp_path / "two.vrp").write_text(text_of("sdvrp", 3))
+    # Its NAME is longer than a file's may be.
+    long = text_of("sdvrp", 3).replace("NAME : few", f"NAME : {'é' * 300}")
+    (tmp_path / "two.vrp").write_text(long)
     (tmp_path / "bad.vrp").write_bytes(VEHICLE["zero capacity"][0](text_of("sdvrp", 3)))
     done = evaluated(tmp_path, "two.vrp")
     assert done.returncode == 0, done.stderr
     [row] = map(json.loads, (tmp_path / "two.vrp.rows" / "rows.jsonl").open())
     assert (row["status"], row["feasible"]) == ("ok", True)
     assert row["cost"] == row["baseline_cost"] > 0
+    [written] = (tmp_path / "two.vrp.rows").glob("*.sol")
+    assert f"Cost {row['cost']:.0f}\n" in written.read_text()
     done = evaluated(tmp_path, "bad.vrp")
     assert done.returncode == 2
     assert done.stdout == ""

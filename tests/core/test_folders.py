@@ -3,7 +3,7 @@
 import pytest
 
 from specahd.core.errors import WriteError
-from specahd.core.folders import together, whole, write_whole
+from specahd.core.folders import file_name, together, whole, write_whole
 
 
 def test_the_new_takes_the_place_of_the_old(tmp_path):
@@ -57,3 +57,26 @@ def test_files_appear_together_or_not_at_all(tmp_path):
         raise KeyboardInterrupt
     assert (tmp_path / "one").read_text() == "1"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("X-n101-k25", "X-n101-k25"),
+        ("C101.25", "C101.25"),
+        ("a/b\\c d:e", "a_b_c_d_e"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("...", "solution"),
+        ("Köln", "Köln"),
+    ],
+)
+def test_any_words_make_a_name(words, name):
+    assert file_name(words, "solution") == name
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "漢", "\N{OLD PERSIAN SIGN A}"])
+def test_the_longest_words_make_a_name_that_file_systems_take(tmp_path, letter):
+    for shift in range(4):
+        name = file_name("y" * shift + letter * 5000, "solution")
+        (tmp_path / f"{name}.sol").write_text("")
+        assert len(name.encode()) > 190

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -26,7 +27,7 @@ from specahd.config import CONF_DIR
 from specahd.config.schemas import register, validate
 from specahd.config.sentences import REFUSALS, sentence
 from specahd.config.sweeps import check_jobs
-from specahd.core.errors import RunFailed, TransportError, UserError
+from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
 from specahd.core.folders import short, write_whole
 from specahd.sandbox.confinement import die_with_parent
 
@@ -73,7 +74,7 @@ def door(
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _VISIT.set(visit)
     try:
-        with _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
+        with _plain_warnings(), _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
             try:
                 entry(_guarded(task, visit))()
             finally:
@@ -266,6 +267,29 @@ def _end(error: Exception) -> tuple[str, int] | None:
             # Hydra wraps what the constructor of a `_target_` raised.
             return str(cause), REFUSED
     return None
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show what is said of a file as the sentence that it is, without a line of our source."""
+    usual = warnings.formatwarning
+
+    def plain(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if issubclass(category, FileWarning):
+            return f"{message}\n"
+        return usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 @contextmanager

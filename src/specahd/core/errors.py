@@ -66,5 +66,9 @@ class JournalError(RunFailed):
     """The journal cannot be written, so nothing that follows could be trusted."""
 
 
+class FileWarning(UserWarning):
+    """A file can be used but may not be whole; the message is one sentence. Not in the tree."""
+
+
 class InvalidAnswer(SpecAHDError):
     """Raised by a runner in the sandbox child: what the program returned is no answer."""

@@ -1,6 +1,7 @@
 """Files and folders that appear whole or not at all, and paths as users are told of them."""
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -9,6 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from specahd.core.errors import WriteError
+
+LONGEST_NAME = 200
+"""Bytes of a file's name without its ending; file systems take 255 with it."""
 
 
 @contextmanager
@@ -119,3 +123,15 @@ def short(path: Path) -> Path:
     """Return the path relative to where the user stands, if it lies below."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def file_name(words: str, otherwise: str) -> str:
+    """Return the words of a file, which may be any, as the name of another, without an ending.
+
+    Parameters
+    ----------
+    otherwise
+        The name where nothing of the words can stand in one.
+    """
+    name = re.sub(r"[^\w.+-]", "_", words).lstrip(".")
+    return name.encode()[:LONGEST_NAME].decode(errors="ignore") or otherwise

@@ -59,27 +59,20 @@ class Violation:
 
 @dataclass(frozen=True)
 class PublicSet:
-    """Where one public set keeps its files, relative to the folder of all sets.
+    """One public set.
 
     Parameters
     ----------
     name
-        As in the ``set`` column of bks.csv, or its part before a slash.
-    instances
-        Glob of the instance files.
-    solutions
-        Where a solution may lie beside its instance: ``{stem}`` is its file's name,
-        ``{upper}`` the same in capitals.
+        Its folder's, and as in the ``set`` column of bks.csv or its part before a slash.
     convention
         How the ``convention`` column of its rows begins.
     borrowed
         Solutions of other sets that must be feasible here at their own stated cost, by
-        instance.
+        instance; from the folder of all sets.
     """
 
     name: str
-    instances: str
-    solutions: tuple[str, ...] = ()
     convention: str = ""
     borrowed: Mapping[str, str] = field(default_factory=dict)
 
@@ -169,6 +162,8 @@ class Problem(Protocol[I, S]):
     """K, the region budget."""
     max_size: int
     """Largest region, in nodes."""
+    conventions: Sequence[str]
+    """What its option ``convention`` may be; empty where files leave nothing open."""
     baseline_name: str
     """The baseline solver B in force."""
     baselines: Collection[str]

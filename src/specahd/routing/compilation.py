@@ -20,8 +20,8 @@ from numba.typed import List
 
 from specahd.core.answer import Answer
 from specahd.routing.base import IntArray
+from specahd.routing.compiler_pass import ProgramCompiler
 from specahd.routing.kernels.order import argsort
-from specahd.routing.verification import ProgramCompiler
 
 NO_ANSWER = -(2**63 - 1)
 """What a compiled program returns where Python returns None."""

@@ -1,6 +1,6 @@
 """What every routing problem here does alike: its options, its baselines, its repair operator."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic
 
 from specahd.core.errors import ConfigError
@@ -31,6 +31,7 @@ class RoutingProblem(Generic[I, S]):
         A parameter is out of its range.
     """
 
+    conventions: Sequence[str] = ()
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""
     operators: Operators

@@ -1,344 +1,291 @@
-"""A compiler pass that lets through what the language lists, and puts in its checks.
+"""Every file below a folder: read, and every solution checked at the cost that it states.
 
-It runs right after numba's typing, where every call is resolved to the object
-that is called and every value has a type: no alias and no starred argument
-hides anything. What is not listed is refused. A check is a call put before or
-after an operation.
+``bks.csv`` in the folder, where there is one, holds the best-known values of public
+sets, which lie in subfolders of their names.
 """
 
-import operator
-from collections.abc import Sequence
-from typing import Any
+import csv
+import os
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
-from numba import types
-from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.inline_closurecall import length_of_iterator
-from numba.core.typed_passes import NopythonTypeInference
+from specahd.core.errors import FileError, FileWarning
+from specahd.routing.base import AnyProblem, PublicSet
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
 
-from specahd.routing import checks
-from specahd.routing.compiled_language import ARRAY_ATTRIBUTES
-from specahd.routing.compiled_rules import (
-    NotInLanguage,
-    entry_of,
-    fits,
-    present,
-    refuse_arguments,
-    refuse_unassigned,
-    selects,
-)
-from specahd.routing.compiled_values import allowed, constant, elements, integer, kind, ndim, parts
+BEST_KNOWN = "bks.csv"
+PRECISION = 0.01
+"""Costs are published with two decimals; where distances are rounded, costs differ by more."""
+_COLUMNS = ("set", "name", "bks", "convention", "verified_cost", "note")
+# What bks.csv notes of a solution file that is not what it says.
+_SHIPPED_WRONG = "shipped .sol"
+_SOLUTIONS = (".sol", ".tour")
 
-_SUMS = frozenset({operator.add, operator.sub})
-_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
-_ARITHMETIC = _SUMS | _DIVISIONS | {operator.mul, operator.pow}
-_COMPARISONS = frozenset(
-    {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
-)
-_BITS = frozenset({operator.and_, operator.or_, operator.xor})
-_IDENTITY = frozenset({operator.is_, operator.is_not})
-_PLAIN = frozenset(
-    {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
-)
+Variants = Mapping[str, AnyProblem]
+"""One problem in each of its conventions, by their names, the default first."""
+_Row = Mapping[str, str]
 
 
-_UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
+class Status(StrEnum):
+    """What became of a file."""
+
+    READ = "read"
+    CHECKED = "solutions checked"
+    MISMATCH = "mismatches"
+    REFUSED = "refused"
+    KNOWN = "known to be wrong"
+    UNCHECKED = "without an instance"
+    OTHER = "other files"
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class Verification(FunctionPass):
-    """Refuse what is not in the language, and put in the checks."""
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of a file, in words that begin with its name."""
 
-    _name = "verification"
+    group: str
+    status: Status
+    sentence: str
 
-    def __init__(self) -> None:
-        super().__init__()
-
-    def run_pass(self, state: Any) -> bool:
-        """Verify one function."""
-        _Verifier(state).verify()
-        return True
-
-
-class ProgramCompiler(CompilerBase):
-    """numba's pipeline with the verification in it."""
-
-    def define_pipelines(self) -> list[Any]:
-        """Return the one pipeline there is."""
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.add_pass_after(Verification, NopythonTypeInference)
-        pipeline.finalize()
-        return [pipeline]
+    @property
+    def wrong(self) -> bool:
+        """Whether the file is not what it should be."""
+        return self.status in (Status.MISMATCH, Status.REFUSED)
 
 
-class _Verifier:
-    """The pass over one function."""
+class Tally(Counter[Status]):
+    """How many files of one folder came to what."""
 
-    def __init__(self, state: Any) -> None:
-        self._ir = state.func_ir
-        self._types: dict[str, Any] = state.typemap
-        self._calls: dict[Any, Any] = state.calltypes
-        self._context = state.typingctx
-        self._body: list[Any] = []
+    def line(self, name: str) -> str:
+        """Return the counts in words; every solution that was compared counts as checked."""
+        compared = sum(self[key] for key in (Status.CHECKED, Status.MISMATCH, Status.KNOWN))
+        return (
+            f"{name:14}{self[Status.READ]:5} read{compared:5} solutions checked"
+            f"{self[Status.MISMATCH]:4} mismatches{self[Status.REFUSED]:4} refused"
+        )
 
-    def verify(self) -> None:
-        """Verify every statement.
 
-        Raises
-        ------
-        NotInLanguage
-            With what is not listed.
-        """
-        refuse_unassigned(self._ir.blocks)
-        for block in self._ir.blocks.values():
-            statements, self._body = block.body, []
-            for statement in statements:
-                after = self._statement(statement)
-                self._body.append(statement)
-                if after is not None:
-                    self._check(after, statement.target)
-            block.body = self._body
+def tallies(findings: Iterable[Finding]) -> dict[str, Tally]:
+    """Count findings by group, in the order in which groups come first."""
+    counts: defaultdict[str, Tally] = defaultdict(Tally)
+    for finding in findings:
+        counts[finding.group][finding.status] += 1
+    return dict(counts)
 
-    def _type(self, variable: Any) -> Any:
-        return self._types[variable.name]
 
-    def _check(self, check: Any, *variables: Any) -> None:
-        """Append a call of a check."""
-        scope, where = variables[0].scope, variables[0].loc
-        arguments = tuple(types.unliteral(self._type(variable)) for variable in variables)
-        function = scope.redefine("$check", where)
-        result = scope.redefine("$checked", where)
-        self._types[function.name] = self._context.resolve_value_type(check)
-        signature = self._types[function.name].get_call_type(self._context, arguments, {})
-        self._types[result.name] = signature.return_type
-        call = ir.Expr.call(function, list(variables), (), where)
-        self._calls[call] = signature
-        named = ir.Global(check.__name__, check, where)
-        self._body += [ir.Assign(named, function, where), ir.Assign(call, result, where)]
+def files(folder: Path) -> list[Path]:
+    """Return what :func:`verify` looks at: everything below a folder that is not hidden.
 
-    # Statements
+    Raises
+    ------
+    FileError
+        It is no folder.
+    """
+    if not folder.is_dir():
+        raise FileError(f"{folder} is no folder.")
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
 
-    def _statement(self, statement: Any) -> Any:
-        """Verify a statement; return the check of what it assigns, if there is one."""
-        if isinstance(statement, ir.Assign):
-            if not allowed(self._type(statement.target)):
-                raise NotInLanguage(f"a value of {self._type(statement.target)}")
-            return self._assign(statement)
-        if isinstance(statement, ir.SetItem):
-            self._store(statement.target, statement.index, statement.value)
-        elif isinstance(statement, ir.StaticSetItem):
-            self._store(statement.target, statement.index_var, statement.value)
-        elif not isinstance(statement, ir.Return | ir.Jump | ir.Branch | ir.StaticRaise):
-            raise NotInLanguage(type(statement).__name__)
-        return None
 
-    def _assign(self, statement: Any) -> Any:
-        value, target = statement.value, self._type(statement.target)
-        if isinstance(value, ir.Var):
-            self._convert(value, target)
-        if not isinstance(value, ir.Expr):
-            return None
-        match value.op:
-            case "call":
-                return self._call(value, target)
-            case "binop":
-                return self._operator(value.fn, value.lhs, value.rhs)
-            case "inplace_binop":
-                if isinstance(self._type(value.lhs), types.Array):
-                    self._in_place(value.immutable_fn, value.lhs, value.rhs)
-                return self._operator(value.immutable_fn, value.lhs, value.rhs)
-            case "unary":
-                self._unary(value.fn, value.value)
-            case "getitem":
-                self._index(value.value, self._type(value.index), value.index)
-            case "static_getitem" if value.index_var is None:
-                # A tuple is unpacked, whose length is part of its type.
-                if not isinstance(self._type(value.value), types.BaseTuple):
-                    raise NotInLanguage("a subscript without an index")
-            case "static_getitem":
-                self._index(value.value, self._type(value.index_var), value.index_var)
-            case "getattr":
-                self._attribute(self._type(value.value), value.attr, target)
-            case "cast":
-                self._convert(value.value, target)
-            case "phi":
-                for incoming in value.incoming_values:
-                    self._convert(incoming, target)
-            case "build_list":
-                for item in value.items:
-                    self._convert(item, target.dtype)
-            case op if op not in _PLAIN:
-                raise NotInLanguage(f"the expression {op}")
-        return None
+def verify(
+    problems: Mapping[str, Variants],
+    folder: Path,
+    paths: Sequence[Path],
+    step: Callable[[], None] = lambda: None,
+) -> Iterator[Finding]:
+    """Say of every file what it is, and of every solution whether it is what it states.
 
-    def _convert(self, value: Any, target: Any) -> None:
-        """Refuse to turn a truth value into a number, which Python never does of itself."""
-        if (kind(self._type(value)) == "b") != (kind(target) == "b"):
-            raise NotInLanguage("truth values mixed with numbers")
+    A solution belongs to the instance of its name, the one that lies nearest. It matches
+    when it is feasible and costs what its file states, or bks.csv where the file states
+    nothing, in any convention of the problem. One that bks.csv itself calls wrong is
+    listed as known.
 
-    def _attribute(self, value: Any, name: str, result: Any) -> None:
-        known = isinstance(value, types.Module) or isinstance(result, types.BoundFunction)
-        if not known and not (isinstance(value, types.Array) and name in ARRAY_ATTRIBUTES):
-            raise NotInLanguage(f"the attribute {name} of {value}")
+    Parameters
+    ----------
+    problems
+        By name.
+    paths
+        The files of the folder.
+    step
+        Called after each file.
 
-    # Elements
-
-    def _index(self, value: Any, index: Any, variable: Any) -> None:
-        """Verify what selects from a value: numba checks integers and arrays of them."""
-        of = self._type(value)
-        if isinstance(of, types.List):
-            known = integer(index) or isinstance(index, types.SliceType)
-        elif isinstance(of, types.BaseTuple):
-            known = integer(index)
+    Raises
+    ------
+    FileError
+        bks.csv is no table of values.
+    """
+    published = _published(folder / BEST_KNOWN) if (folder / BEST_KNOWN).exists() else []
+    instances: dict[Path, Variants] = {}
+    solutions: list[Path] = []
+    for path in paths:
+        kind = _kind(path, problems)
+        if kind is None:
+            step()
+            sentence = f"{path}: neither an instance nor a solution"
+            yield Finding(_group(path, folder), Status.OTHER, sentence)
+        elif kind.solution:
+            solutions.append(path)
         else:
-            known = isinstance(of, types.Array) and all(map(selects, parts(index)))
-            if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
-                self._check(checks.same_length, value, variable)
-                known = True
-        if not known:
-            raise NotInLanguage(f"an index of {index} into {of}")
+            assert kind.problem is not None  # only solutions leave it open
+            instances[path] = problems[kind.problem]
+    belonging = _pairs(solutions, instances)
+    for path, variants in instances.items():
+        group = _group(path, folder)
+        default = _default(variants)
+        public = next((one for one in default.public_sets if one.name == group), None)
+        row = _row(public, path.stem, published) if public is not None else None
+        places = belonging.pop(path, [])
+        step()
+        for _ in places:
+            step()
+        if public is not None and path.stem in public.borrowed:
+            places = [*places, folder / public.borrowed[path.stem]]
+        for status, sentence in _instance(variants, path, places, row):
+            yield Finding(group, status, sentence)
+    for path in belonging.pop(None, []):
+        step()
+        yield Finding(_group(path, folder), *_lone(problems, path))
 
-    def _store(self, target: Any, index: Any, value: Any) -> None:
-        self._index(target, self._type(index), index)
-        into, new = self._type(target), self._type(value)
-        if isinstance(into, types.List):
-            self._convert(value, into if isinstance(new, types.List) else into.dtype)
-        elif not fits(kind(new), kind(into)):
-            raise NotInLanguage(f"{new} stored into {into}")
 
-    # Operators
+def _default(variants: Variants) -> AnyProblem:
+    return next(iter(variants.values()))
 
-    def _operator(self, function: Any, left: Any, right: Any) -> Any:
-        """Verify an operator; return the check of its result, if there is one."""
-        one, other = self._type(left), self._type(right)
-        if function in _IDENTITY and isinstance(other, types.NoneType):
-            return None
-        if function in _COMPARISONS:
-            one, other = present(one), present(other)
-        kinds = f"{kind(one)}{kind(other)}"
-        arrays = bool(ndim(one) or ndim(other))
-        if isinstance(one, types.List) and one == other and function is operator.add:
-            return None
-        if function is operator.contains and len(elements(one)) and kind(other) in ("i", "f"):
-            known = all(kind(element) in ("i", "f") for element in elements(one))
-        elif len(kinds) > 2:
-            known = False
-        elif function in _COMPARISONS:
-            known = True
-        elif function in _BITS:
-            known = kinds in ("bb", "ii")
-        elif function is operator.matmul:
-            known = kinds == "ff"
-        elif function in _ARITHMETIC and "b" in kinds:
-            # What NumPy does with two truth values is no arithmetic of numbers.
-            bothways = bool(ndim(one) and ndim(other)) and function in (operator.add, operator.mul)
-            known = (kinds != "bb" or bothways) and function in _SUMS | {operator.mul}
-        elif function in _ARITHMETIC and arrays:
-            known = self._of_arrays(function, kinds, right)
-        elif function in _ARITHMETIC:
-            return self._of_numbers(function, kinds, left, right)
-        else:
-            known = False
-        if not known:
-            raise NotInLanguage(f"{one} {function.__name__} {other}")
+
+def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.Kind | None:
+    """Return what a file is by its text, or by its name where the text does not tell."""
+    try:
+        kind = kinds.identify(read_text(path))
+    except FileError:
+        # Whoever reads it will say why not.
+        kind = None
+    if kind is not None:
+        return kind
+    if path.suffix.lower() in _SOLUTIONS:
+        return kinds.ROUTES
+    for name, variants in problems.items():
+        # LKH writes .vrptw for .vrp.
+        if path.suffix.lower().startswith(_default(variants).suffix):
+            return kinds.Kind("an instance by its name", name)
+    return None
+
+
+def _group(path: Path, folder: Path) -> str:
+    parts = path.relative_to(folder).parts
+    return parts[0] if len(parts) > 1 else "."
+
+
+def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None, list[Path]]:
+    """Return the solutions of each instance, and under None those that have none."""
+    named: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in instances:
+        named[path.stem.lower()].append(path)
+    pairs: defaultdict[Path | None, list[Path]] = defaultdict(list)
+    for path in solutions:
+        name, candidates = path.name.lower(), list[Path]()
+        # a280.opt.tour belongs to a280.
+        while "." in name and not candidates:
+            name = name.rpartition(".")[0]
+            candidates = named.get(name, [])
+        away = [len(Path(os.path.relpath(one.parent, path.parent)).parts) for one in candidates]
+        for one, steps in zip(candidates, away, strict=True):
+            if steps == min(away):
+                pairs[one].append(path)
+        if not candidates:
+            pairs[None].append(path)
+    return pairs
+
+
+def _instance(
+    variants: Variants, path: Path, places: Sequence[Path], row: _Row | None
+) -> Iterator[tuple[Status, str]]:
+    """Say of an instance and of each of its solutions what became of it."""
+    problem = _default(variants)
+    try:
+        with warnings.catch_warnings(record=True, action="always", category=FileWarning) as doubts:
+            instance = problem.read(path)
+    except FileError as error:
+        yield Status.REFUSED, str(error)
+        for place in places:
+            yield Status.UNCHECKED, f"{place}: its instance {path.name} is refused"
+        return
+    doubt = " (nothing in the file tells whether it is whole)" if doubts else ""
+    yield Status.READ, f"{path}: read, {problem.name} of size {instance.size}{doubt}"
+    for place in filter(Path.exists, places):
+        status, sentence = _solution(problem, path, place, row)
+        for name, other in variants.items():
+            if status is Status.MISMATCH and other is not problem:
+                again, words = _solution(other, path, place, row)
+                if again is Status.CHECKED:
+                    status, sentence = again, f"{words} with problem.convention={name}"
+        yield status, sentence
+
+
+def _solution(problem: AnyProblem, path: Path, place: Path, row: _Row | None) -> tuple[Status, str]:
+    try:
+        with warnings.catch_warnings(action="ignore", category=FileWarning):
+            instance = problem.read(path)
+        solution, stated = problem.read_solution(place)
+    except FileError as error:
+        return Status.REFUSED, str(error)
+    known = row is not None and row["note"].startswith(_SHIPPED_WRONG)
+    wrong = Status.KNOWN if known else Status.MISMATCH
+    expected = stated
+    if expected is None and row is not None:
+        expected = _value(row)
+    violations = problem.check(instance, solution)
+    if violations:
+        return wrong, f"{place}: does not solve {path.name}: {violations[0].detail}"
+    cost = problem.cost(instance, solution)
+    if expected is None:
+        return Status.CHECKED, f"{place}: solves {path.name}, it costs {cost:.10g}, none is stated"
+    if abs(cost - expected) < PRECISION:
+        return Status.CHECKED, f"{place}: solves {path.name}, it costs {cost:.10g} as stated"
+    return wrong, f"{place}: it costs {cost:.10g}, published is {expected:.10g}"
+
+
+def _lone(problems: Mapping[str, Variants], path: Path) -> tuple[Status, str]:
+    """Say what a solution is that has no instance; it can be read at least."""
+    refusals = []
+    for problem in map(_default, problems.values()):
+        try:
+            problem.read_solution(path)
+        except FileError as error:
+            refusals.append(str(error))
+    if len(refusals) == len(problems):
+        return Status.REFUSED, refusals[0]
+    return Status.UNCHECKED, f"{path}: a solution without an instance of its name"
+
+
+def _published(path: Path) -> list[_Row]:
+    rows = csv.DictReader(read_text(path).splitlines(), restval="")
+    try:
+        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+        if missing:
+            raise FileError(f"{path}: the column {missing[0]} is missing, expected a table.")
+        return list(rows)
+    except csv.Error as error:
+        raise FileError(f"{path}: expected a table of values ({error}).") from None
+
+
+def _row(public: PublicSet, stem: str, published: Sequence[_Row]) -> _Row | None:
+    """Return the row of an instance; files are named in lower or upper case."""
+    for row in published:
+        same = row["name"].upper() == stem.upper() and row["set"].partition("/")[0] == public.name
+        if same and row["convention"].startswith(public.convention):
+            return row
+    return None
+
+
+def _value(row: _Row) -> float | None:
+    try:
+        return float(row["verified_cost"] or row["bks"])
+    except ValueError:
         return None
-
-    def _of_arrays(self, function: Any, kinds: str, right: Any) -> bool:
-        """Verify an operator with an array: integers divide and have powers in their own way."""
-        divisor = self._type(right)
-        if kinds != "ii" or function in _SUMS | {operator.mul, operator.truediv}:
-            return True
-        stated = constant(divisor)
-        if function is operator.pow:
-            return stated is not None and stated >= 0
-        if stated is None and not ndim(divisor):
-            self._check(checks.not_minus_one, right)
-        return not ndim(divisor) and stated != -1
-
-    def _of_numbers(self, function: Any, kinds: str, left: Any, right: Any) -> Any:
-        """Put in the checks of an operator of two numbers."""
-        if function is operator.pow:
-            if kinds != "ii":
-                return checks.finite
-            self._check(checks.small_power, left, right)
-        elif function in _DIVISIONS:
-            self._small(left)
-            self._small(right)
-            if not constant(self._type(right)):
-                self._check(checks.nonzero, right)
-        elif kinds == "ii":
-            if function is operator.mul:
-                self._check(checks.small_product, left, right)
-            else:
-                self._small(left)
-                self._small(right)
-        return None
-
-    def _small(self, variable: Any) -> None:
-        value = self._type(variable)
-        stated = constant(value)
-        if stated is None and integer(value):
-            self._check(checks.small, variable)
-        elif stated is not None and abs(stated) > checks.LARGEST:
-            raise NotInLanguage("a large integer")
-
-    def _in_place(self, function: Any, target: Any, value: Any) -> None:
-        """Put in the checks of an operator that changes an array."""
-        into, new = self._type(target), self._type(value)
-        integers = kind(into) == "i" and (function in _DIVISIONS or function is operator.pow)
-        if not fits(kind(new), kind(into)) or integers or ndim(new) > ndim(into):
-            raise NotInLanguage(f"{into} changed by {new}")
-        if ndim(new):
-            self._check(checks.fits, target, value)
-            source = self._ir.get_definition(value.name) if value.is_temp else None
-            if not (isinstance(source, ir.Expr) and source.op in ("binop", "unary")):
-                self._check(checks.apart, target, value)
-
-    def _unary(self, function: Any, variable: Any) -> None:
-        value = self._type(variable)
-        kinds = {operator.neg: "if", operator.pos: "if", operator.invert: "i", operator.not_: "bif"}
-        if function is operator.invert and ndim(value):
-            kinds[function] = "bi"
-        known = (kind(value) or "none") in kinds.get(function, "")
-        if not known or (function is operator.not_ and ndim(value)):
-            raise NotInLanguage(f"{function.__name__} {value}")
-        if function is operator.neg:
-            self._small(variable)
-
-    # Calls
-
-    def _call(self, call: Any, result: Any) -> Any:
-        """Verify a call; return the check of its result, if there is one."""
-        function = self._type(call.func)
-        entry = entry_of(function)
-        keywords = dict(call.kws)
-        if entry is None or call.vararg is not None or call.varkwarg is not None:
-            raise NotInLanguage(f"a call of {function}")
-        if len(call.args) > entry.most or not set(keywords) <= entry.keywords:
-            raise NotInLanguage(f"these arguments of {function}")
-        this = getattr(function, "this", None)
-        given = [self._type(argument) for argument in call.args]
-        refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
-        changing = not (given and isinstance(given[0], _UNCHANGING))
-        if getattr(function, "typing_key", None) is length_of_iterator and changing:
-            raise NotInLanguage("an array made from what may change meanwhile")
-        for argument in (*call.args, *keywords.values()):
-            self._small(argument)
-        if isinstance(this, types.List):
-            for argument, value in zip(call.args, given, strict=True):
-                if not isinstance(value, types.List):
-                    self._convert(argument, this.dtype)
-        first = kind(given[0]) if given else None
-        if entry.before is not None and first == "f":
-            self._check(entry.before, call.args[0])
-        if kind(result) == "i" and ndim(result) and entry.converts:
-            self._check_conversion(call, this, given)
-        return entry.after
-
-    def _check_conversion(self, call: Any, this: Any, given: Sequence[Any]) -> None:
-        if isinstance(this, types.Array):
-            if kind(this) == "f":
-                self._check(checks.integral_array, self._ir.get_definition(call.func).value)
-        elif any(kind(element) == "f" for element in elements(given[0])):
-            raise NotInLanguage("floats made integers")

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from specahd.problems.sdvrp.problem import SDVRP
-from specahd.routing.public import verify
+from specahd.routing.verification import Status, files, tallies, verify
 
 pytestmark = pytest.mark.public
 
@@ -49,9 +49,9 @@ def test_plain_solutions_have_their_published_cost(public, name):
 
 
 def test_the_verifier_finds_all_of_them(public):
-    [tally] = verify(PROBLEM, public)
-    assert (tally.read, tally.checked) == (sum(COUNTS.values()), len(PLAIN))
-    assert tally.mismatches == tally.known == []
+    paths = files(public / "sdvrp")
+    counts = tallies(verify({"sdvrp": {"": PROBLEM}}, public, paths))
+    assert counts == {"sdvrp": {Status.READ: sum(COUNTS.values()), Status.CHECKED: len(PLAIN)}}
 
 
 def test_solutions_of_our_own_read_back(public, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from specahd.problems.vrptw.instance import dumps, read
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.geometry import Convention
-from specahd.routing.public import verify
+from specahd.routing.verification import Status, files, tallies, verify
 
 pytestmark = pytest.mark.public
 
@@ -73,9 +73,10 @@ def test_dimacs_solutions_that_break_windows_in_float_arithmetic(public):
 
 
 def test_the_public_sets_verify(public):
-    solomon, homberger = verify(PROBLEM, public)
-    assert (solomon.read, solomon.checked, solomon.mismatches) == (56, 56, [])
-    assert (homberger.read, homberger.mismatches) == (300, [])
+    paths = [*files(public / "solomon"), *files(public / "homberger")]
+    counts = tallies(verify({"vrptw": {"dimacs": PROBLEM}}, public, paths))
+    for folder, count in COUNTS.items():
+        assert counts[folder] == {Status.READ: count, Status.CHECKED: count}
 
 
 @pytest.mark.parametrize("customers", [25, 50])

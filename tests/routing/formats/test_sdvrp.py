@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.routing.formats import sdvrp, sol, vrplib
+from specahd.routing.formats import sdvrp, vrplib
 from specahd.routing.geometry import Convention
 
 NUMBERS = "3 10\n4 25 3 \n0 0\n 1000      0\n-0 -7.5\n1e1\n+10\n"
@@ -113,61 +113,3 @@ def test_what_is_no_text_or_no_file(tmp_path):
         sdvrp.read(path)
     with pytest.raises(FileError, match=r"Cannot read .*missing.sd"):
         sdvrp.read(tmp_path / "missing.sd")
-
-
-ROUTES = ((3, 1, 2), (3,))
-SOLUTION = """Route #1: 3 1 2
-Route #2: 3
-Cost 206
-Delivery #1: 10 4 7
-Delivery #2: 5
-"""
-
-
-def test_solutions_are_written_and_read_back(tmp_path):
-    text = sdvrp.dumps_solution(ROUTES, ((10, 4, 7), (5,)), 206)
-    assert text == SOLUTION
-    path = written(tmp_path, text)
-    assert sdvrp.read_solution(path) == (ROUTES, ((10, 4, 7), (5,)), 206.0)
-
-
-def test_a_plain_solution_has_no_quantities(data, tmp_path):
-    routes, quantities, cost = sdvrp.read_solution(data / "tiny.sol")
-    assert (routes, cost) == sol.read(data / "tiny.sol")
-    assert quantities == ((None, None), (None, None), (None,))
-    assert sdvrp.dumps_solution(routes, quantities, cost) == (data / "tiny.sol").read_text()
-
-
-def test_whole_demands_and_stated_quantities_mix(tmp_path):
-    quantities = ((None, 4, None), (5,))
-    path = written(tmp_path, sdvrp.dumps_solution(ROUTES, quantities, 1.5))
-    assert "Delivery #1: * 4 *" in path.read_text()
-    assert sdvrp.read_solution(path) == (ROUTES, quantities, 1.5)
-
-
-def test_accepted_spellings(tmp_path):
-    text = "route 1 : 2 1 \r\n\r\ndelivery 1 :  4 -5\r\ncost: 5.5\r\nRoute 2:\nDelivery 2:\n"
-    assert sdvrp.read_solution(written(tmp_path, text)) == (((2, 1), ()), ((4, -5), ()), 5.5)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (SOLUTION, "", "holds no route"),
-        ("Route", "Rute", "line 1 is 'Rute #1: 3 1 2', expected 'Route #k: customers'"),
-        ("3 1 2", "3 x 2", "holds the customer 'x', expected an integer"),
-        ("10 4 7", "10 4.5 7", "holds the quantity '4.5', expected an integer"),
-        ("10 4 7", "10 4", "Delivery #1 holds 2 quantities, expected 3"),
-        ("Delivery #2: 5\n", "", "Delivery #2 holds 0 quantities, expected 1"),
-        ("10 4 7\nDelivery #2: 5", "10 4\nDelivery #2: 5 7", "Delivery #1 holds 2 quantities"),
-        ("Delivery #2: 5", "Delivery #2: 5\nDelivery #3: 1", "#3 holds 1 quantities, expected 0"),
-        ("Cost 206", "Cost e", "line 3 states the cost 'e'"),
-        ("10 4 7", "99999999999 4 7", "expected an integer"),
-    ],
-)
-def test_malformed_solution(tmp_path, old, new, message):
-    assert old in SOLUTION
-    path = written(tmp_path, SOLUTION.replace(old, new, 1))
-    with pytest.raises(FileError, match=message) as caught:
-        sdvrp.read_solution(path)
-    assert str(caught.value).startswith(f"{path}: ")

@@ -132,7 +132,7 @@ TORN = {
     "other weights": ("CEIL_2D", "MAN_2D", "EDGE_WEIGHT_TYPE is 'MAN_2D', expected EUC_2D or CEIL"),
     "other type": ("TSP (somebody)", "ATSP", "TYPE is 'ATSP', expected TSP"),
     "no type": ("TYPE : TSP (somebody)\n", "", "TYPE is missing"),
-    "other section": ("NODE_COORD", "DEPOT", "DEPOT_SECTION is not supported, expected one of"),
+    "other section": ("NODE_COORD", "DEPOT", "DEPOT_SECTION is not supported and may be"),
     "fixed edges": (
         "NODE_COORD_SECTION",
         "FIXED_EDGES_SECTION\n1 4 2\n-1\nNODE_COORD_SECTION",

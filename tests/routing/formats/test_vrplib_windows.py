@@ -59,7 +59,7 @@ def test_text_reads_back(path):
 
 
 def test_a_file_of_the_other_type_is_refused(path, data):
-    with pytest.raises(FileError, match="SERVICE_TIME_SECTION is not supported"):
+    with pytest.raises(FileError, match="TYPE is 'VRPTW', expected CVRP"):
         vrplib.read(path)
     with pytest.raises(FileError, match="TYPE is 'CVRP', expected VRPTW"):
         vrplib.read(data / "tiny.vrp", TIMED)
@@ -76,7 +76,11 @@ TORN = {
     "negative service": ("1 7", "1 -7", "gives node 1 the service time -7, expected a number in"),
     "nan service": ("1 7", "1 nan", "gives node 1 the service time nan, expected a number in"),
     "depot service": ("7\n2 0\n", "7\n2 3\n", "gives the depot 2 the service time 3, expected 0"),
-    "uniform service": ("CAPACITY", "SERVICE_TIME : 3\nCAPACITY", "SERVICE_TIME states a const"),
+    "uniform service": (
+        "CAPACITY",
+        "SERVICE_TIME : 3\nCAPACITY",
+        "both occur, expected one",
+    ),
 }
 
 

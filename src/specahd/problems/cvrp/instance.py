@@ -7,6 +7,7 @@ import numpy as np
 
 from specahd.core.errors import FileError
 from specahd.routing.formats import vrplib
+from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.instance import VehicleInstance
 
 
@@ -15,15 +16,20 @@ class CVRPInstance(VehicleInstance):
     """One instance; every demand is from 0 to ``capacity``."""
 
 
-def read(path: Path) -> CVRPInstance:
+def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
     """Read a VRPLIB file.
+
+    Parameters
+    ----------
+    euclidean
+        What EUC_2D stands for: itself, or EXACT_2D.
 
     Raises
     ------
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    data = vrplib.read(path)
+    data = vrplib.read(path, euclidean=euclidean)
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:
         raise FileError(

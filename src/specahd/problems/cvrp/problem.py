@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from specahd.core.ranges import one_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import FloatArray, PublicSet, Region
 from specahd.routing.formats import sol
+from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles import descriptor
 from specahd.routing.vehicles.append import Append, CustomerGroups
 from specahd.routing.vehicles.problem import VehicleProblem
 from specahd.routing.vehicles.routes import Solution
+
+_CONVENTIONS = {"rounded": Convention.EUC_2D, "float": Convention.EXACT_2D}
 
 
 def _append(problem: "CVRP") -> Append:
@@ -22,15 +26,30 @@ def _append(problem: "CVRP") -> Append:
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):
-    """The capacitated vehicle routing problem; its options are those of all vehicle problems."""
+    """The capacitated vehicle routing problem.
+
+    Parameters
+    ----------
+    baseline, repair, max_regions, max_size, solver_iterations
+        As for all vehicle problems.
+    convention
+        How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
+        the nearest integer, as TSPLIB says, or ``float`` (unrounded).
+
+    Raises
+    ------
+    ConfigError
+        A parameter is out of its range.
+    """
 
     name = "cvrp"
     public_sets: Sequence[PublicSet] = (
-        PublicSet("cvrp_small", "cvrp_small/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_belgium", "cvrp_belgium/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_x", "cvrp_x/*.vrp", ("{stem}.sol",)),
-        PublicSet("cvrp_xl", "cvrp_xl/*.vrp"),
+        PublicSet("cvrp_small"),
+        PublicSet("cvrp_belgium"),
+        PublicSet("cvrp_x"),
+        PublicSet("cvrp_xl"),
     )
+    conventions = tuple(_CONVENTIONS)
     baselines: Baselines = {
         "nearest": baseline.nearest,
         "savings": baseline.savings,
@@ -41,11 +60,26 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 
-    read = staticmethod(instance.read)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
     check = staticmethod(checker.check)
+
+    def __init__(
+        self,
+        baseline: str | None = None,
+        repair: str = "append",
+        max_regions: int = 8,
+        max_size: int = 50,
+        solver_iterations: int = 200,
+        convention: str = "rounded",
+    ) -> None:
+        super().__init__(baseline, repair, max_regions, max_size, solver_iterations)
+        one_of("convention", convention, _CONVENTIONS)
+        self.convention = convention
+
+    def read(self, path: Path) -> CVRPInstance:
+        return instance.read(path, _CONVENTIONS[self.convention])
 
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
         return sol.read(path)

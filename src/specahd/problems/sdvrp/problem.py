@@ -8,7 +8,7 @@ from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import PublicSet
-from specahd.routing.formats import sdvrp
+from specahd.routing.formats import sol
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.problem import VehicleProblem
 
@@ -29,7 +29,6 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
         # No routes are published; solutions of the same instances as CVRP are feasible here.
         PublicSet(
             "sdvrp",
-            "sdvrp/*/*",
             borrowed={
                 "p01_00": "cvrp_small/E-n51-k5.sol",
                 "p02_00": "cvrp_small/E-n76-k10.sol",
@@ -55,10 +54,10 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     describe = staticmethod(descriptor.describe)
 
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
-        routes, quantities, cost = sdvrp.read_solution(path)
+        routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)
         return tuple(tuple(map(Delivery, *pair)) for pair in pairs), cost
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         given = [[quantity for _, quantity in route] for route in solution]
-        return {".sol": sdvrp.dumps_solution(deliveries.stops(solution), given, cost)}
+        return {".sol": sol.dumps_deliveries(deliveries.stops(solution), given, cost)}

@@ -45,9 +45,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
 
     name = "tsp"
     suffix = ".tsp"
-    public_sets: Sequence[PublicSet] = (
-        PublicSet("tsplib", "tsplib/*.tsp", ("tours/{stem}.opt.tour", "tours/{stem}.sol")),
-    )
+    public_sets: Sequence[PublicSet] = (PublicSet("tsplib"),)
     baselines: Baselines = {
         "nearest": baseline.nearest,
         "greedy": baseline.greedy,

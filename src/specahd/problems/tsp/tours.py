@@ -4,11 +4,12 @@ from pathlib import Path
 
 from specahd.core.errors import FileError
 from specahd.problems.tsp.instance import Solution
-from specahd.routing.formats import sol, tsplib
+from specahd.routing.formats import kinds, sol, tsplib
+from specahd.routing.formats.text import read_text
 
 
 def read(path: Path) -> tuple[Solution, float | None]:
-    """Read a ``.tour`` file, or a ``.sol`` file of one route that leaves from node 0.
+    """Read a TSPLIB tour, or a ``.sol`` file of one route that leaves from node 0.
 
     A ``.sol`` file numbers the nodes as the instances here do, from 0, and
     leaves 0 out; a ``.tour`` file numbers them from 1 and states no cost.
@@ -18,7 +19,7 @@ def read(path: Path) -> tuple[Solution, float | None]:
     FileError
         The file is missing, torn, or no tour.
     """
-    if path.suffix == ".tour":
+    if kinds.identify(read_text(path)) is kinds.TYPES["TOUR"]:
         return tsplib.read_tour(path), None
     routes, cost = sol.read(path)
     if len(routes) != 1:

@@ -63,9 +63,11 @@ def read(
 
     Parameters
     ----------
-    convention, customers
-        How distances of a file in Solomon's format are measured, and how many
-        of its customers to take (None: all); of no effect on a VRPLIB file.
+    convention
+        How distances are measured where the file leaves it open: in Solomon's format,
+        and by EUC_2D in files of LKH's collection (see :func:`vrplib.read`).
+    customers
+        How many customers to take of a file in Solomon's format; None takes all.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def read(
     if solomon.recognised(path):
         data = solomon.read(path, convention, customers)
     else:
-        data = vrplib.read(path, TIMED)
+        data = vrplib.read(path, TIMED, convention)
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:
         raise FileError(

@@ -36,10 +36,11 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     baseline, repair, max_regions, max_size, solver_iterations
         As for all vehicle problems.
     convention
-        How files in Solomon's format measure distances: ``dimacs`` (rounded down
-        to tenths) or ``float`` (unrounded).
+        How files in Solomon's format measure distances, and those of LKH's collection
+        whose EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
+        ``float`` (unrounded).
     customers
-        How many customers of such a file make the instance, at least 1; None for all.
+        How many customers of Solomon's format make the instance, at least 1; None for all.
 
     Raises
     ------
@@ -49,9 +50,10 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     name = "vrptw"
     public_sets: Sequence[PublicSet] = (
-        PublicSet("solomon", "solomon/*.txt", ("{stem}.sol",), convention="dimacs"),
-        PublicSet("homberger", "homberger/*.txt", ("{upper}.sol",), convention="dimacs"),
+        PublicSet("solomon", convention="dimacs"),
+        PublicSet("homberger", convention="dimacs"),
     )
+    conventions = tuple(_CONVENTIONS)
     baselines: Baselines = {
         "nearest": baseline.nearest,
         "insertion": baseline.insertion,

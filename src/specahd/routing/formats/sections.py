@@ -3,7 +3,8 @@
 Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,29 +12,45 @@ import numpy as np
 
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
 
 T = TypeVar("T")
 
 _NUMBER_STARTS = frozenset("0123456789+-.")
+_FIELDS = (
+    "NAME",
+    "COMMENT",
+    "TYPE",
+    "DIMENSION",
+    "EDGE_WEIGHT_TYPE",
+    "EDGE_WEIGHT_FORMAT",
+    "NODE_COORD_TYPE",
+    "DISPLAY_DATA_TYPE",
+)
+"""Those of every format."""
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the files of one kind of problem may hold.
 
-    Raises
-    ------
-    FileError
-        The file cannot be read, or is not UTF-8 text.
+    Whatever else a file holds may be a constraint, and to pass over it would be to
+    solve another problem: it is refused by name.
+
+    Parameters
+    ----------
+    types
+        Values of TYPE; the first is the one that is written.
+    sections
+        The names of sections.
+    fields
+        Header fields besides those that every format has.
     """
-    try:
-        text = path.read_bytes().decode()
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise FileError(f"{path}: expected a text file, got binary data.")
-    return text
+
+    types: tuple[str, ...]
+    sections: tuple[str, ...]
+    fields: tuple[str, ...] = ()
 
 
 class Sections:
@@ -43,8 +60,8 @@ class Sections:
     ----------
     path
         The file; every message names it.
-    accepted
-        The section names that the format has.
+    layout
+        What it may hold.
 
     Raises
     ------
@@ -52,12 +69,24 @@ class Sections:
         From the constructor and every method; :meth:`error` makes them all.
     """
 
-    def __init__(self, path: Path, accepted: Collection[str]) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         self.path = path
         self.fields: dict[str, str] = {}
         self._tokens: dict[str, list[str]] = {}
+        text = read_text(path)
+        own = [kinds.TYPES[name] for name in layout.types]
+        kinds.refuse_other(path, text, own, layout.types[0])
+        self._parse(text)
+        # Some files name a person behind the type: "TSP (M.~Hofmeister)".
+        kind = next(iter(self._field("TYPE").split()), "")
+        if kind.upper() not in layout.types:
+            raise self.error(f"TYPE is {kind[:40]!r}, expected {layout.types[0]}")
+        self._refuse_unknown("the fields", self.fields, (*_FIELDS, *layout.fields))
+        self._refuse_unknown("the sections", self._tokens, layout.sections)
+
+    def _parse(self, text: str) -> None:
         tokens: list[str] | None = None
-        for number, line in enumerate(read_text(path).splitlines(), start=1):
+        for number, line in enumerate(text.splitlines(), start=1):
             words = line.split()
             if not words:
                 continue
@@ -68,17 +97,21 @@ class Sections:
             if word == "EOF":
                 break
             if word.endswith("_SECTION"):
-                tokens = self._open(word, accepted)
+                if word in self._tokens:
+                    raise self.error(f"{word} occurs twice, expected one")
+                tokens = self._tokens.setdefault(word, [])
+                tokens.extend(word for word in words[1:] if word != ":")
             else:
                 tokens = None
                 self._add_field(number, line)
 
-    def _open(self, name: str, accepted: Collection[str]) -> list[str]:
-        if name not in accepted:
-            raise self.error(f"{name} is not supported, expected one of {', '.join(accepted)}")
-        if name in self._tokens:
-            raise self.error(f"{name} occurs twice, expected one")
-        return self._tokens.setdefault(name, [])
+    def _refuse_unknown(self, what: str, found: Mapping[str, object], known: Sequence[str]) -> None:
+        for name in found:
+            if name not in known:
+                raise self.error(
+                    f"{name[:40]} is not supported and may be a constraint, "
+                    f"expected only {what} {', '.join(known)}"
+                )
 
     def _add_field(self, number: int, line: str) -> None:
         key, colon, value = line.partition(":")
@@ -109,14 +142,26 @@ class Sections:
 
     def integer(self, key: str, low: int, high: int) -> int:
         """Return a field's value, an integer in [low, high]."""
-        text = self._field(key)
-        try:
-            value = float(text)
-        except ValueError:
-            value = np.nan
+        value = self._value(key)
         if not (low <= value <= high and value.is_integer()):
-            raise self.error(f"{key} is {text[:40]!r}, expected an integer in [{low}, {high}]")
+            raise self._out_of_range(key, f"an integer in [{low}, {high}]")
         return int(value)
+
+    def number(self, key: str, low: float, high: float) -> float:
+        """Return a field's value, a number in [low, high]."""
+        value = self._value(key)
+        if not low <= value <= high:
+            raise self._out_of_range(key, f"a number in [{low:g}, {high:g}]")
+        return value
+
+    def _value(self, key: str) -> float:
+        try:
+            return float(self._field(key))
+        except ValueError:
+            return float("nan")
+
+    def _out_of_range(self, key: str, expected: str) -> FileError:
+        return self.error(f"{key} is {self.fields[key][:40]!r}, expected {expected}")
 
     def _field(self, key: str) -> str:
         if key not in self.fields:

@@ -1,20 +1,45 @@
-"""CVRPLIB solution files: ``Route #k: 3 1 2`` lines, then ``Cost 27591``."""
+"""Solution files: routes and their cost as CVRPLIB has them, and what each route delivers.
+
+::
+
+    Route #1: 3 1 2
+    Route #2: 3
+    Cost 206
+    Delivery #1: 10 4 7
+    Delivery #2: 5
+
+Lines ``Delivery`` are ours, for split deliveries; readers that know routes and cost
+only find both where they expect them. PyVRP's print is read as well: there ``C0`` is
+the first customer, and a summary stands before the routes. Every other line must be a
+note on the solution, like ``Optimal: True`` or ``Time 3.2``.
+"""
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from specahd.core.errors import FileError
-from specahd.routing.formats.sections import read_text
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import LARGEST, number
 
 Routes = tuple[tuple[int, ...], ...]
+Quantities = tuple[tuple[int | None, ...], ...]
+"""What each route delivers at each of its stops; None stands for the whole demand."""
 
-_ROUTE = re.compile(r"route\s*#?\s*\d+\s*:\s*(.*)", re.IGNORECASE)
-_COST = re.compile(r"cost\s*:?\s*([0-9.eE+-]+)", re.IGNORECASE)
-# What some files add of their cost.
-_OPTIMAL = re.compile(r"optimal\s*:\s*\w+", re.IGNORECASE)
-_CUSTOMER = re.compile(r"-?\d{1,10}")
+WHOLE = "*"
+"""How a file writes that a stop is given its whole demand."""
+# No two repetitions meet here: on a long line they would take for ever to fail.
+_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?\d+\s*:(.*)", re.IGNORECASE)
+_COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
+# No digit stands before the colon of a note, so that no misspelt route is taken for one.
+_NOTE = re.compile(
+    r"(?!cost|route|delivery)[#\s]*[a-z][a-z _-]*:.*|(optimal|time|comment)\s.*", re.IGNORECASE
+)
+_HEADING = re.compile(r"solution( results)?|routes|[=-]+", re.IGNORECASE)
+_CUSTOMER = re.compile(r"-?\d{1,10}|C\d{1,10}")
+_QUANTITY = re.compile(r"-?\d{1,10}")
 
 
 def read(path: Path) -> tuple[Routes, float | None]:
@@ -25,29 +50,67 @@ def read(path: Path) -> tuple[Routes, float | None]:
     Raises
     ------
     FileError
-        The file is missing, not text, holds no route or a line that is neither.
+        The file is missing, not text, holds no route, a line that it should
+        not, or deliveries that do not match the routes.
     """
+    routes, _, cost = read_deliveries(path)
+    return routes, cost
+
+
+def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
+    """Return the same, and what the routes deliver: whole demands, if the file does not say.
+
+    Raises
+    ------
+    FileError
+        As :func:`read` does.
+    """
+    text = read_text(path)
+    kinds.refuse_other(path, text, [kinds.ROUTES], "lines 'Route #k: customers'")
     routes: list[tuple[int, ...]] = []
+    quantities: list[tuple[int | None, ...]] = []
     cost: float | None = None
-    for line_number, line in enumerate(read_text(path).splitlines(), start=1):
-        text = line.strip()
-        if route := _ROUTE.fullmatch(text):
-            routes.append(tuple(_customer(path, line_number, word) for word in route[1].split()))
-        elif stated := _COST.fullmatch(text):
+    for line_number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        if row := _ROW.fullmatch(line):
+            words = row[2].split()
+            if row[1].lower() == "route":
+                routes.append(tuple(_customer(path, line_number, word) for word in words))
+            else:
+                quantities.append(tuple(_quantity(path, line_number, word) for word in words))
+        elif stated := _COST.fullmatch(line):
             cost = _cost(path, line_number, stated[1])
-        elif text and _OPTIMAL.fullmatch(text) is None:
+        elif line and _NOTE.fullmatch(line) is None and _HEADING.fullmatch(line) is None:
             raise FileError(
-                f"{path}: line {line_number} is {text[:40]!r}, "
-                f"expected 'Route #k: customers' or 'Cost value'."
+                f"{path}: line {line_number} is {line[:40]!r}, expected 'Route #k: customers', "
+                "'Cost value' or 'Delivery #k: quantities'."
             )
     if not routes:
         raise FileError(f"{path}: holds no route, expected lines 'Route #k: customers'.")
-    return tuple(routes), cost
+    if not quantities:
+        return tuple(routes), tuple((None,) * len(route) for route in routes), cost
+    for index, (route, given) in enumerate(zip_longest(routes, quantities, fillvalue=()), start=1):
+        if len(route) != len(given):
+            raise FileError(
+                f"{path}: Delivery #{index} holds {len(given)} quantities, "
+                f"expected {len(route)}, one for each stop of the route."
+            )
+    return tuple(routes), tuple(quantities), cost
 
 
 def _customer(path: Path, line: int, word: str) -> int:
-    if _CUSTOMER.fullmatch(word) is None or abs(int(word)) > LARGEST:
+    if _CUSTOMER.fullmatch(word) is None or abs(int(word.removeprefix("C"))) >= LARGEST:
         raise FileError(f"{path}: line {line} holds {word[:40]!r}, expected customer numbers.")
+    # PyVRP counts its clients from 0.
+    return int(word[1:]) + 1 if word.startswith("C") else int(word)
+
+
+def _quantity(path: Path, line: int, word: str) -> int | None:
+    if word == WHOLE:
+        return None
+    if _QUANTITY.fullmatch(word) is None or abs(int(word)) > LARGEST:
+        raise FileError(
+            f"{path}: line {line} holds {word[:40]!r}, expected whole quantities or {WHOLE}."
+        )
     return int(word)
 
 
@@ -65,3 +128,17 @@ def dumps(routes: Sequence[Sequence[int]], cost: float) -> str:
         for index, route in enumerate(routes, start=1)
     ]
     return "\n".join([*lines, f"Cost {number(float(cost))}"]) + "\n"
+
+
+def dumps_deliveries(
+    routes: Sequence[Sequence[int]], quantities: Sequence[Sequence[int | None]], cost: float
+) -> str:
+    """Return the text of a file that :func:`read_deliveries` reads back."""
+    text = dumps(routes, cost)
+    if all(quantity is None for row in quantities for quantity in row):
+        return text
+    lines = [
+        f"Delivery #{index}: {' '.join(WHOLE if q is None else str(q) for q in row)}"
+        for index, row in enumerate(quantities, start=1)
+    ]
+    return text + "\n".join(lines) + "\n"

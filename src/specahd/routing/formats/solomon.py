@@ -4,17 +4,25 @@ References: M. M. Solomon, Operations Research 35(2), 1987; H. Gehring and
 J. Homberger, Proceedings of EUROGEN99, 1999.
 """
 
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, FileWarning
 from specahd.routing.base import FloatArray
-from specahd.routing.formats.sections import read_text
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
 from specahd.routing.geometry import Convention
 
 _COLUMNS = ("CUST NO.", "XCOORD.", "YCOORD.", "DEMAND", "READY TIME", "DUE DATE", "SERVICE TIME")
+_SETS = {
+    # Solomon's smaller instances are the first customers of the large ones.
+    re.compile(r"(C|R|RC)[12]\d\d"): (25, 50, 100),
+} | {re.compile(rf"(C|R|RC)[12]_{size}_\d+"): (100 * size,) for size in (2, 4, 6, 8, 10)}
+"""How many customers instances have, by their names: a file that was cut shows nowhere else."""
 _NUMBER, _X, _Y, _DEMAND, _READY, _DUE, _SERVICE = range(7)
 
 
@@ -26,7 +34,7 @@ def recognised(path: Path) -> bool:
     FileError
         The file cannot be read, or is not UTF-8 text.
     """
-    return [line.upper() for _, line in _lines(path)[1:2]] == ["VEHICLE"]
+    return kinds.identify(read_text(path)) is kinds.SOLOMON
 
 
 def read(path: Path, convention: Convention, customers: int | None = None) -> VRPLIBData:
@@ -48,11 +56,17 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
     FileError
         The file is missing, torn, not text, says what the format does not
         allow, or has fewer customers.
+
+    Warns
+    -----
+    FileWarning
+        Nothing tells whether the file holds all of its customers.
     """
     lines = _lines(path)
     name, capacity = _header(path, lines)
     table = _table(path, lines[6:])
     _check(path, table)
+    _doubt_part(path, name, len(table) - 1)
     if customers is not None:
         if not 1 <= customers < len(table):
             raise FileError(
@@ -114,6 +128,24 @@ def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
             f"expected {wrong[0]}."
         )
     return table
+
+
+def _doubt_part(path: Path, name: str, customers: int) -> None:
+    """Refuse a file of a set that was cut between rows; warn where no set tells the size."""
+    for pattern, sizes in _SETS.items():
+        if pattern.fullmatch(name.upper()):
+            if customers not in sizes:
+                expected = " or ".join(map(str, sizes))
+                raise FileError(
+                    f"{path}: CUSTOMER holds {customers} customers, expected {expected} in {name}."
+                )
+            return
+    warnings.warn(
+        f"{path}: CUSTOMER holds {customers} customers, and nothing else says how many there "
+        "should be: a file that was cut looks the same.",
+        FileWarning,
+        stacklevel=3,
+    )
 
 
 def _numbers(path: Path, line: tuple[int, str], count: int) -> list[float]:

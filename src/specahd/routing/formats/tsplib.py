@@ -11,17 +11,21 @@ from pathlib import Path
 import numpy as np
 
 from specahd.routing.base import FloatArray
-from specahd.routing.formats.sections import Sections
+from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.vrplib import LARGEST, coordinates, number
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
-_SECTIONS = (
-    "NODE_COORD_SECTION",
-    "EDGE_WEIGHT_SECTION",
-    "FIXED_EDGES_SECTION",
-    "DISPLAY_DATA_SECTION",
+_INSTANCE = Layout(
+    types=("TSP",),
+    sections=(
+        "NODE_COORD_SECTION",
+        "EDGE_WEIGHT_SECTION",
+        "FIXED_EDGES_SECTION",
+        "DISPLAY_DATA_SECTION",
+    ),
 )
+_TOUR = Layout(types=("TOUR",), sections=("TOUR_SECTION",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,7 @@ def read(path: Path) -> TSPLIBData:
     FileError
         The file is missing, torn, not text, or says what the format does not allow.
     """
-    sections = Sections(path, _SECTIONS)
-    _demand_type(sections, "TSP")
+    sections = Sections(path, _INSTANCE)
     dimension = sections.integer("DIMENSION", 1, LARGEST)
     if dimension < 3:
         raise sections.error(f"DIMENSION is {dimension}, expected at least 3")
@@ -80,15 +83,6 @@ def read(path: Path) -> TSPLIBData:
             _fixed_edges(sections, dimension) if "FIXED_EDGES_SECTION" in sections else ()
         ),
     )
-
-
-def _demand_type(sections: Sections, kind: str) -> None:
-    # Some files name a person behind the type: "TSP (M.~Hofmeister)".
-    words = sections.fields.get("TYPE", "").split()
-    if not words:
-        raise sections.error("TYPE is missing")
-    if words[0].upper() != kind:
-        raise sections.error(f"TYPE is {words[0][:40]!r}, expected {kind}")
 
 
 def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], ...]:
@@ -155,8 +149,7 @@ def read_tour(path: Path) -> tuple[int, ...]:
     FileError
         The file is missing, not text, torn, or no tour.
     """
-    sections = Sections(path, ("TOUR_SECTION",))
-    _demand_type(sections, "TOUR")
+    sections = Sections(path, _TOUR)
     numbers = sections.numbers("TOUR_SECTION")
     if numbers.size < 2 or numbers[-1] != -1:
         raise sections.error("TOUR_SECTION has no end, expected nodes and then -1")

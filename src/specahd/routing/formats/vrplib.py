@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.formats.sections import Sections
+from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
@@ -26,9 +26,23 @@ _SECTIONS = (
     "EDGE_WEIGHT_SECTION",
     "DISPLAY_DATA_SECTION",
 )
-_TIMED_SECTIONS = ("SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION")
-# What these state is a constraint; to pass over it would solve another problem.
-_CONSTRAINTS = ("DISTANCE", "SERVICE_TIME", "VEHICLE_CAPACITY", "SPEED")
+_FIELDS = ("CAPACITY", "VEHICLES")
+_LAYOUTS = {
+    kind: Layout(types=(kind,), sections=_SECTIONS, fields=_FIELDS) for kind in ("CVRP", "SDVRP")
+} | {
+    TIMED: Layout(
+        # LKH's collection has the other name.
+        types=(TIMED, "CVRPTW"),
+        sections=(*_SECTIONS, "SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION"),
+        fields=(*_FIELDS, "SERVICE_TIME", "SCALE"),
+    )
+}
+_SCALES = {
+    (Convention.FLOOR_2D, 10): Convention.DIMACS,
+    # What LKH means by EXACT_2D without a scale.
+    (Convention.EXACT_2D, 1000): Convention.EXACT_2D,
+}
+"""What a SCALE other than 1 makes of a convention: distances are rounded after scaling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +91,17 @@ class VRPLIBData:
     windows: TimeWindows | None = None
 
 
-def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
+def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
     """Read a file whose TYPE is ``kind``.
 
-    A VEHICLES field is passed over: CVRPLIB's values assume no fleet limit.
+    VEHICLES is passed over: CVRPLIB's values assume no fleet limit.
+
+    Parameters
+    ----------
+    euclidean
+        What EUC_2D stands for, where publishers differ: in every file of TYPE CVRP
+        and SDVRP, and in those of VRPTW that come from LKH's collection, which have
+        the TYPE CVRPTW or one SERVICE_TIME for all customers.
 
     Raises
     ------
@@ -88,18 +109,16 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
         The file is missing, torn, not text, or says what the format does not allow.
     """
     timed = kind == TIMED
-    sections = Sections(path, (*_SECTIONS, *_TIMED_SECTIONS) if timed else _SECTIONS)
-    sections.choice("TYPE", {kind: kind})
-    for field in _CONSTRAINTS:
-        if field in sections.fields:
-            raise sections.error(f"{field} states a constraint that {kind} does not have")
+    sections = Sections(path, _LAYOUTS[kind])
     dimension = sections.integer("DIMENSION", 1, LARGEST)
     if dimension < 2:
         raise sections.error(
             f"DIMENSION is {dimension}, expected at least 2 (a depot and a customer)"
         )
     capacity = sections.integer("CAPACITY", 1, LARGEST)
-    convention = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
+    if timed and not _from_lkh(sections):
+        euclidean = Convention.EUC_2D
+    convention = _convention(sections, euclidean)
     weights = None
     if convention is Convention.EXPLICIT:
         weights = read_matrix(sections, dimension)
@@ -124,6 +143,21 @@ def read(path: Path, kind: str = "CVRP") -> VRPLIBData:
         demands=demands[order],
         windows=windows,
     )
+
+
+def _from_lkh(sections: Sections) -> bool:
+    return sections.fields["TYPE"].upper() != TIMED or "SERVICE_TIME" in sections.fields
+
+
+def _convention(sections: Sections, euclidean: Convention) -> Convention:
+    stated = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
+    if "SCALE" in sections.fields:
+        scale = sections.integer("SCALE", 1, LARGEST)
+        if scale != 1 and (stated, scale) not in _SCALES:
+            expected = " or ".join(f"{number} with {name}" for name, number in _SCALES)
+            raise sections.error(f"SCALE is {scale} with {stated}, expected {expected}")
+        stated = _SCALES.get((stated, scale), stated)
+    return euclidean if stated is Convention.EUC_2D else stated
 
 
 def coordinates(sections: Sections, dimension: int) -> FloatArray:
@@ -153,7 +187,7 @@ def _demands(sections: Sections, dimension: int) -> IntArray:
 
 
 def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) -> TimeWindows:
-    service = sections.table("SERVICE_TIME_SECTION", dimension, 1)[:, 0]
+    service = _service(sections, dimension, depot)
     wrong = np.flatnonzero(~((service >= 0) & (service <= LATEST)))
     if wrong.size:
         raise sections.error(
@@ -176,10 +210,22 @@ def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) ->
     return TimeWindows(ready[order], due[order], service[order])
 
 
+def _service(sections: Sections, dimension: int, depot: int) -> FloatArray:
+    if "SERVICE_TIME" not in sections.fields:
+        return sections.table("SERVICE_TIME_SECTION", dimension, 1)[:, 0]
+    if "SERVICE_TIME_SECTION" in sections:
+        raise sections.error("SERVICE_TIME and SERVICE_TIME_SECTION both occur, expected one")
+    service = np.full(dimension, sections.number("SERVICE_TIME", 0, LATEST))
+    service[depot] = 0
+    return service
+
+
 def _depot(sections: Sections, dimension: int) -> int:
-    """Return the index of the depot in the file's order."""
+    """Return the index of the depot in the file's order; some files leave the -1 out."""
     numbers = sections.numbers("DEPOT_SECTION")
-    if numbers.size != 2 or numbers[-1] != -1:
+    if numbers.size == 2 and numbers[-1] == -1:
+        numbers = numbers[:1]
+    if numbers.size != 1:
         raise sections.error("DEPOT_SECTION holds no single depot, expected one node and then -1")
     depot = float(numbers[0])
     if not (depot.is_integer() and 1 <= depot <= dimension):

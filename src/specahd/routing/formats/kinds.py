@@ -1,0 +1,83 @@
+"""What a file is, told by its text: so that a file for another problem is named as what it is."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from specahd.core.errors import FileError
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file.
+
+    Parameters
+    ----------
+    content
+        Completes a sentence that begins with the file's name.
+    problem
+        Which problem reads it, as ``problem=`` names it; None where its instance decides.
+    solution
+        Whether it is a solution, else an instance.
+    """
+
+    content: str
+    problem: str | None
+    solution: bool = False
+
+
+SOLOMON = Kind("this is Solomon's text of VRPTW", "vrptw")
+NUMBERS = Kind("these are the plain numbers of an SDVRP set", "sdvrp")
+ROUTES = Kind("this is a solution", None, solution=True)
+TYPES = {
+    "TSP": Kind("TYPE is 'TSP'", "tsp"),
+    "CVRP": Kind("TYPE is 'CVRP'", "cvrp"),
+    "SDVRP": Kind("TYPE is 'SDVRP'", "sdvrp"),
+    "VRPTW": Kind("TYPE is 'VRPTW'", "vrptw"),
+    "CVRPTW": Kind("TYPE is 'CVRPTW'", "vrptw"),
+    "TOUR": Kind("TYPE is 'TOUR'", "tsp", solution=True),
+}
+"""By the first word of TYPE."""
+
+# No two repetitions meet here: on a long line they would take for ever to fail.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
+_ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
+
+
+def identify(text: str) -> Kind | None:
+    """Return what a text is; None for anything that no problem reads."""
+    for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
+        if number == 0 and all(map(_NUMBER.fullmatch, line.split())):
+            return NUMBERS
+        if number == 1 and line.upper() == "VEHICLE":
+            return SOLOMON
+        if _ROUTE.match(line):
+            return ROUTES
+        key, colon, value = line.upper().partition(":")
+        if colon and key.strip() == "TYPE":
+            return TYPES.get(next(iter(value.split()), ""))
+        if line.upper().endswith("_SECTION"):
+            return None
+    return None
+
+
+def refuse_other(path: Path, text: str, expected: Collection[Kind], what: str) -> None:
+    """Refuse a file that is of a known kind, and of none of those that are expected.
+
+    Parameters
+    ----------
+    what
+        What is expected, in words.
+
+    Raises
+    ------
+    FileError
+        The sentence says what the file is, and what reads it.
+    """
+    kind = identify(text)
+    if kind is None or kind in expected:
+        return
+    reader = f"problem={kind.problem} reads it" if kind.problem else "any problem reads it"
+    role = "incumbent" if kind.solution else "instance"
+    raise FileError(f"{path}: {kind.content}, expected {what} ({reader}, as {role}=FILE).")

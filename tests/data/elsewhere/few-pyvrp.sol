@@ -1,0 +1,5 @@
+Route #1: 1 2
+Route #2: 3 4
+Cost: 157.6
+Optimal: True
+Comment: distances floored to tenths

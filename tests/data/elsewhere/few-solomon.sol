@@ -1,0 +1,6 @@
+Instance name: few
+Authors: nobody
+Solution
+Route 1 : 1 2
+Route 2 : 3 4
+Cost: 157.6
