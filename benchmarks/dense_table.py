@@ -15,6 +15,7 @@ from specahd.core.contract import Request
 from specahd.core.program import Level, Program
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Case, make_arena, make_cases
 from specahd.repair.evaluator import CallLimits, Evaluator
@@ -31,7 +32,7 @@ def programs() -> list[Program]:
     contract = contracts(PROBLEM.operator)[Level.LOWER]
     made = []
     for index in range(PROGRAMS):
-        reply = OfflineProposer().propose(Request(contract, 0, Level.LOWER, 0, index, "i1"))
+        reply = OfflineProposer().propose(Request(contract, 0, Level.LOWER, 0, index, INITIAL))
         source, idea = parse_reply(reply.text, contract)
         made.append(
             Program(f"lower-0-{index:04d}", Level.LOWER, source, idea, "i1", contract="append")

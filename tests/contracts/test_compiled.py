@@ -14,6 +14,7 @@ from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Level
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
+from specahd.methods.eoh import INITIAL
 from specahd.routing.base import Region, contracts
 from specahd.routing.compilation import Untranslatable
 
@@ -111,7 +112,7 @@ def test_so_do_offline_programs_that_compile(bench):
     contract = bench[0]
     translated = 0
     for index in range(SAMPLES):
-        reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, "i1"))
+        reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, INITIAL))
         source, _ = parse_reply(reply.text, contract)
         try:
             alike(bench, source)

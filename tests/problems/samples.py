@@ -9,6 +9,7 @@ from offered import contract_of
 from specahd.core.contract import Request
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
+from specahd.methods.eoh import INITIAL
 
 SAMPLES = 300
 
@@ -18,7 +19,7 @@ def samples(problem, level):
     """Return the sources of fresh programs."""
     contract = contract_of(problem, level)
     proposer = OfflineProposer()
-    requests = [Request(contract, 5, level, 0, index, "i1") for index in range(SAMPLES)]
+    requests = [Request(contract, 5, level, 0, index, INITIAL) for index in range(SAMPLES)]
     replies = [proposer.propose(request).text for request in requests]
     return [parse_reply(text, contract)[0] for text in replies]
 

@@ -48,7 +48,7 @@ def lower(body, name="h"):
 
 
 def upper(body):
-    return Program("g", Level.UPPER, UPPER + body + "\n", "", "i1", contract="append")
+    return Program("g", Level.UPPER, UPPER + body + "\n", "", "i1", contract="customer_groups")
 
 
 def frozen(tasks, *programs):

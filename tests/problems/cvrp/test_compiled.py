@@ -11,6 +11,7 @@ from specahd.core.program import Level
 from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
+from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp import construct
 from specahd.problems.cvrp.compiled import REBUILD
 from specahd.problems.cvrp.problem import CVRP
@@ -110,7 +111,7 @@ def test_offline_programs_that_compile_act_alike(arrays):
     contract = CONTRACTS[Level.LOWER]
     translated = 0
     for index in range(12):
-        reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, "i1"))
+        reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, INITIAL))
         source, _ = parse_reply(reply.text, contract)
         try:
             both(source, arrays, customers(20, seed=index))

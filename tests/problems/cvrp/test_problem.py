@@ -17,7 +17,10 @@ from specahd.routing.geometry import Convention, distances
             {"solver_iterations": 0},
             "Expected solver_iterations of at least 1, got 0.",
         ),
-        ({"convention": "dimacs"}, "Expected convention to be one of rounded, float, got 'dimacs'."),
+        (
+            {"convention": "dimacs"},
+            "Expected convention to be one of rounded, float, got 'dimacs'.",
+        ),
     ],
 )
 def test_parameters_are_validated_where_born(parameters, message):
