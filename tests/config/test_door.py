@@ -73,7 +73,10 @@ def files(folder: Path) -> list[str]:
         (["search.lag=null"], "Expected search.lag to be an integer, got null."),
         (["nope=1"], "nope: no such option; accepted: budget, "),
         (["sed=1"], "Did you mean seed?"),
-        (["problem.nope=1"], "problem.nope: no such option; accepted: baseline, convention, max_regions"),
+        (
+            ["problem.nope=1"],
+            "problem.nope: no such option; accepted: baseline, convention, max_regions",
+        ),
         (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
         (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),
         (["seed"], "'seed' cannot be read; write option=value."),

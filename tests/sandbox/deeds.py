@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from specahd.core.answer import Answer
 from specahd.core.program import Outcome
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +51,7 @@ def attempt(program, arrays, inputs):
     position, text = inputs
     name = list(DEEDS)[int(position[0])]
     answer = DEEDS[name].function(bytes(text.astype(np.uint8)).decode())
-    return answer if isinstance(answer, tuple) else (np.arange(3),)
+    return Answer(answer if isinstance(answer, tuple) else [np.arange(3)])
 
 
 def order(name, path):
