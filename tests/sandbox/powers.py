@@ -15,6 +15,7 @@ import numpy as np
 from deeds import DEEDS, LIBC, attempt, deed, order, raw, refused
 
 from specahd.core.program import Outcome
+from specahd.sandbox import wire
 from specahd.sandbox.child import OUTCOMES
 from specahd.sandbox.wire import Frame, encode
 
@@ -219,7 +220,9 @@ def declare_an_impossible_time(text):
 @deed(Outcome.INVALID_OUTPUT, "add up")
 def declare_a_negative_length(text):
     frame = bytearray(encode(Frame(_OK, 1, arrays=(np.arange(2),))))
-    frame[40:48] = struct.pack("<q", -5)
+    # The lengths follow the header.
+    start = wire._HEADER.size
+    frame[start : start + 8] = struct.pack("<q", -5)
     os.write(PIPE, frame)
     time.sleep(600)
 
