@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 from random_programs import random_program
 
 from specahd.config import CONF_DIR
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Outcome
 from specahd.repair.cases import make_arena, make_case
 from specahd.routing.base import Region
 from specahd.sandbox.arena import Arena
@@ -176,7 +176,7 @@ def _free_arrays(rng: np.random.Generator, size: int, odd: bool) -> dict[str, An
 
 def _problem_scene(name: str, seed: int) -> Scene:
     problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
-    contract = problem.contract(Level.LOWER)
+    contract = problem.operator.contract
     [instance, *_] = sorted(problem.generate("lower_train", seed), key=lambda one: one.size)
     case = make_case(problem, instance)
     # The second copy has ties and zeros among its distances.
@@ -188,7 +188,7 @@ def _problem_scene(name: str, seed: int) -> Scene:
         # A tour is one sequence, of which a part has two anchors; else there are routes.
         tour = isinstance(case.baseline[0], int)
         nodes = case.baseline[: size + 2] if tour else tuple(range(1, size + 1))
-        inputs = problem.rebuild_inputs(case.instance, case.baseline, Region(nodes))
+        inputs = problem.operator.inputs(case.instance, case.baseline, Region(nodes))
         calls += [Call(0, index, inputs) for index in range(2)]
     kinds = {argument: _KINDS.get(argument, "int") for argument in contract.arguments}
     pair = contract.name == "select_next_delivery"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Outcome
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_arena, make_cases
 from specahd.routing.base import Region
@@ -10,7 +10,7 @@ from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Call, Launch, Limits, Sandbox
 
 PROBLEM = CVRP()
-CONTRACT = PROBLEM.contract(Level.LOWER)
+CONTRACT = PROBLEM.operator.contract
 U, D, M = "unvisited_nodes", "demands", "distance_matrix"
 ATTACKS = [
     f"score = {M}[current_node, {U}]; score += {M}[0, {U}[:2]]; return {U}[np.argmin(score)]",
@@ -47,7 +47,7 @@ def results(case):
             Launch(text, CONTRACT.name, runner) for runner in (CONTRACT.compiled, CONTRACT.runner)
         ]
     region = Region(tuple(case.baseline[0]) + tuple(case.baseline[1]))
-    inputs = PROBLEM.rebuild_inputs(case.instance, case.baseline, region)
+    inputs = PROBLEM.operator.inputs(case.instance, case.baseline, region)
     arena = make_arena(PROBLEM, [case])
     with (
         Sandbox(arena, [CONTRACT.runner], compiled=[CONTRACT.compiled]) as sandbox,

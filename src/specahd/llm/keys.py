@@ -1,5 +1,6 @@
 """Where the key of a model service comes from; configurations name the place, never the key."""
 
+import logging
 import os
 import re
 from dataclasses import dataclass, field
@@ -65,6 +66,9 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
         The file cannot be read.
     """
     check_variable(variable, group)
+    # At DEBUG these write headers, in which a service may repeat the key.
+    for transport in ("httpcore2", "openai"):
+        logging.getLogger(transport).setLevel(logging.INFO)
     value, source = os.environ.get(variable, "").strip(), variable
     path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
     if not value and path:
