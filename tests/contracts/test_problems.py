@@ -114,6 +114,18 @@ def test_names_are_unique_and_carry_problem_and_seed(name, problem):
         assert int(serial) // 1000 == SEED
 
 
+def test_an_instance_under_another_name_is_the_same_instance(name, problem):
+    one, other = pool_of(name, "lower_train")[:2]
+    text = problem.dumps(one)
+    copy = problem.dumps(dataclasses.replace(one, name="another", comment="Made by somebody else."))
+    assert copy != text
+    refuse_overlap({"selection": {"one": text}, "validation": {"other": problem.dumps(other)}})
+    with pytest.raises(ValueError, match="validation/copy is the same instance as selection/one"):
+        refuse_overlap({"selection": {"one": text}, "validation": {"copy": copy}})
+    with pytest.raises(ValueError, match="the name one occurs twice"):
+        refuse_overlap({"selection": {"one": text}, "validation": {"one": problem.dumps(other)}})
+
+
 def test_the_seed_alone_decides_the_bytes(name, problem, pool):
     first = [problem.dumps(x) for x in pool_of(name, pool)[:3]]
     again = problem.generate(pool, SEED)
