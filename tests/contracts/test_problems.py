@@ -292,6 +292,27 @@ def frozen(problem):
     return RepairSystem("test", (member,), router, Accept.FEASIBLE)
 
 
+def test_regions_are_identified_by_what_a_rebuild_sees(name, problem):
+    case = smallest(name)
+    operator = problem.operator
+
+    def inputs(region):
+        given = operator.inputs(case.instance, case.baseline, region)
+        return [array.tolist() for array in given]
+
+    alike = []
+    for region, other in itertools.pairwise(regions(problem, case)):
+        assert operator.identity(region) != operator.identity(other)
+        for nodes in itertools.permutations(region.nodes[:4]):
+            turned = Region((*nodes, *region.nodes[4:]))
+            same = inputs(turned) == inputs(region)
+            assert (operator.identity(turned) == operator.identity(region)) == same
+            alike.append(same)
+    assert sum(alike) > len(alike) / 24
+    # A file may hold any nodes.
+    assert len({operator.identity(Region(nodes)) for nodes in ((), (1,), (1, 2))}) == 3
+
+
 # Local indices of a region of six in the shapes that runners return, anything at all, and
 # now and then what the seed program answers.
 LOCAL = st.lists(st.integers(-1, 7), max_size=12).map(lambda values: np.array(values, np.int64))
