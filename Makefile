@@ -7,13 +7,17 @@ ARGS ?= problem=cvrp llm=offline budget=smoke
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(EXTRAS)
 
-.PHONY: demo test test-extras lint ui clean
+.PHONY: demo test test-slow test-extras lint ui clean
 
 demo: $(READY)
 	$(BIN)/python -m specahd.train $(ARGS)
 
 test: $(READY)
 	$(BIN)/pytest $(TESTS)
+
+# The tests that take minutes.
+test-slow:
+	$(MAKE) test TESTS="-m slow"
 
 # The tests that `make test` skips for want of torch, Chromium or PostgreSQL; the last two are Debian's.
 test-extras:

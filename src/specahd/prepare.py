@@ -25,13 +25,18 @@ def prepare(config: DictConfig) -> None:
     problem = instantiate(config.problem)
     folder = pools.prepare(problem, Path(config.pools.dir), config.pools.seed)
     record = pools.manifest(folder)["pools"]
-    pools.refuse_overlap(record)
     for pool in record:
         instances = pools.read_pool(problem, folder, pool)
         sizes = [instance.size for instance in instances]
         sys.stdout.write(
             f"{folder / pool}: {len(sizes)} instances of {min(sizes)} to {max(sizes)}\n"
         )
+    pools.refuse_overlap(
+        {
+            pool: {name: (folder / pool / name).read_text() for name in names}
+            for pool, names in record.items()
+        }
+    )
     sys.stdout.write("No instance occurs twice, by content hash.\n")
 
 

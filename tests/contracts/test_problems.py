@@ -114,6 +114,18 @@ def test_names_are_unique_and_carry_problem_and_seed(name, problem):
         assert int(serial) // 1000 == SEED
 
 
+def test_an_instance_under_another_name_is_the_same_instance(name, problem):
+    one, other = pool_of(name, "lower_train")[:2]
+    text = problem.dumps(one)
+    copy = problem.dumps(dataclasses.replace(one, name="another", comment="Made by somebody else."))
+    assert copy != text
+    refuse_overlap({"selection": {"one": text}, "validation": {"other": problem.dumps(other)}})
+    with pytest.raises(ValueError, match="validation/copy is the same instance as selection/one"):
+        refuse_overlap({"selection": {"one": text}, "validation": {"copy": copy}})
+    with pytest.raises(ValueError, match="the name one occurs twice"):
+        refuse_overlap({"selection": {"one": text}, "validation": {"one": problem.dumps(other)}})
+
+
 def test_the_seed_alone_decides_the_bytes(name, problem, pool):
     first = [problem.dumps(x) for x in pool_of(name, pool)[:3]]
     again = problem.generate(pool, SEED)
@@ -278,6 +290,27 @@ def frozen(problem):
     )  # fmt: skip
     member = Program("h", Level.LOWER, "", "", "i1", contract="append")
     return RepairSystem("test", (member,), router, Accept.FEASIBLE)
+
+
+def test_regions_are_identified_by_what_a_rebuild_sees(name, problem):
+    case = smallest(name)
+    operator = problem.operator
+
+    def inputs(region):
+        given = operator.inputs(case.instance, case.baseline, region)
+        return [array.tolist() for array in given]
+
+    alike = []
+    for region, other in itertools.pairwise(regions(problem, case)):
+        assert operator.identity(region) != operator.identity(other)
+        for nodes in itertools.permutations(region.nodes[:4]):
+            turned = Region((*nodes, *region.nodes[4:]))
+            same = inputs(turned) == inputs(region)
+            assert (operator.identity(turned) == operator.identity(region)) == same
+            alike.append(same)
+    assert sum(alike) > len(alike) / 24
+    # A file may hold any nodes.
+    assert len({operator.identity(Region(nodes)) for nodes in ((), (1,), (1, 2))}) == 3
 
 
 # Local indices of a region of six in the shapes that runners return, anything at all, and

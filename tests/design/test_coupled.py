@@ -19,7 +19,7 @@ from specahd.search.past import Past
 PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
 REGION = Region((1, 2, 3))
 DESCRIPTOR = (0.5,) * len(PROBLEM.descriptor_names)
-TASK = RepairTask(task_key("x", REGION), 0, REGION, DESCRIPTOR)
+TASK = RepairTask(task_key("x", REGION.nodes), 0, REGION, DESCRIPTOR)
 
 
 class Forgetful:

@@ -11,7 +11,7 @@ import pytest
 
 from specahd.core import journal
 from specahd.core.contract import Operator, Reply, Request
-from specahd.core.errors import FileError, ServiceError, TransportError
+from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.core.program import Level
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded, Recorder
@@ -85,6 +85,47 @@ def test_another_request_has_no_reply(tmp_path, change):
     with pytest.raises(ServiceError) as refusal:
         Recorded(path).propose(other)
     assert str(refusal.value).startswith(f"{path} has no reply to the request for {other.id};")
+
+
+@pytest.mark.parametrize("change", [{"prompt": "Write another."}, {"seed": 1}], ids=str)
+def test_by_sample_a_reply_answers_another_request_for_it(tmp_path, capsys, change):
+    path = tmp_path / "cassette.jsonl"
+    Recorder(Service(), path).propose(REQUEST)
+    replayed = Recorded(path, "sample")
+    replayed.preflight()
+    assert f"llm.match=sample: {path} answers by sample" in capsys.readouterr().err
+    assert replayed.propose(replace(REQUEST, **change)).text == "{Least.}"
+    with pytest.raises(ServiceError, match=r"has no reply for lower-1-0001\.$"):
+        replayed.propose(replace(REQUEST, index=1))
+
+
+def test_by_sample_the_last_reply_to_one_request_counts(tmp_path):
+    path = tmp_path / "cassette.jsonl"
+    for text in ("before", "after"):
+        Recorder(Service(text), path).propose(REQUEST)
+    assert Recorded(path, "sample").propose(replace(REQUEST, prompt="Other.")).text == "after"
+
+
+def test_by_sample_a_cassette_of_two_runs_and_one_without_samples_are_refused(tmp_path):
+    path = tmp_path / "cassette.jsonl"
+    for seed in (0, 1):
+        Recorder(Service(), path).propose(replace(REQUEST, seed=seed))
+    Recorded(path)
+    with pytest.raises(FileError, match="line 2 answers another request for lower-1-0000"):
+        Recorded(path, "sample")
+    path.write_text(json.dumps(LINE) + "\n")
+    Recorded(path)
+    with pytest.raises(FileError, match="line 1 lacks sample"):
+        Recorded(path, "sample")
+
+
+def test_replies_are_found_by_hash_unless_asked_and_by_nothing_else(tmp_path, capsys):
+    path = tmp_path / "cassette.jsonl"
+    Recorder(Service(), path).propose(REQUEST)
+    Recorded(path).preflight()
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ConfigError, match=r"Expected llm\.match to be one of hash, sample, got"):
+        Recorded(path, "prompt")
 
 
 def test_a_cassette_holds_replies_and_nothing_else(tmp_path):

@@ -86,5 +86,7 @@ def test_a_row_answers_every_task():
 
 
 def test_equal_regions_have_equal_keys():
-    assert task_key("x", Region((1, 2))) == task_key("x", Region((1, 2)))
-    assert task_key("x", Region((1, 2))) != task_key("x", Region((12,)))
+    assert task_key("x", (1, 2)) == task_key("x", [1, 2])
+    assert task_key("x", (1, 2)) != task_key("x", (12,))
+    assert task_key("x", (1, 2)) != task_key("x", (2, 1))
+    assert task_key("x", (1, 2)) != task_key("y", (1, 2))

@@ -58,6 +58,16 @@ def frozen(tasks, *programs):
     return RepairSystem("-".join(p.id for p in programs), programs, router, Accept.FEASIBLE)
 
 
+def test_a_group_in_another_order_is_the_same_task(evaluator, tasks):
+    one, other = (
+        evaluator.expose(upper(f"return [np.array({group})]"), [0])
+        for group in ([3, 1, 7], [7, 3, 1])
+    )
+    assert [task.region.nodes for task in (*one, *other)] == [(3, 1, 7), (7, 3, 1)]
+    assert one[0].key == other[0].key
+    assert len({task.key for task in (*one, *tasks)}) == len(tasks) + 1
+
+
 def test_the_seed_answers_every_task(evaluator, tasks, cases):
     result = evaluator.respond(SEEDS[Level.LOWER], tasks)
     assert len(tasks) > 3

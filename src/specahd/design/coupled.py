@@ -242,8 +242,9 @@ class Coupled:
     def _is_ours(self, task: RepairTask) -> bool:
         """Say whether a recalled task can be one that the pool exposes."""
         instance, _, _ = task.key.rpartition("#")
+        identity = self._problem.operator.identity(task.region)
         return (
-            task.key == task_key(instance, task.region)
+            task.key == task_key(instance, identity)
             and task.case in self._pools["lower_train"]
             and len(task.descriptor) == len(self._problem.descriptor_names)
         )

@@ -1,11 +1,13 @@
 """Cassettes: what a language model answered, kept in a file and answered again from there.
 
-A cassette holds one JSON line per reply under the hash of its request. A run
-that is replayed makes the same requests, so it gets the same replies and writes
-the same journal and checkpoint, without network and key. The ``wal.jsonl`` of
-a run holds these fields among others, so every run is a cassette already.
+A cassette holds one JSON line per reply with the sample that it was for and the
+hash of its request. A run that is replayed makes the same requests, so it gets
+the same replies and writes the same journal and checkpoint, without network and
+key. The ``wal.jsonl`` of a run holds these fields among others, so every run is a
+cassette already. Where prompts have changed since, replies can be found by sample.
 """
 
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +18,10 @@ from specahd.core.contract import Proposer, Reply, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import misfit
+from specahd.core.ranges import one_of
 
+HASH, SAMPLE = "hash", "sample"
+"""How a reply is found: by all that was asked, or by the sample that it was for alone."""
 _FIELDS = {
     "hash": str,
     "reply": str,
@@ -93,36 +98,53 @@ class Recorded:
     ----------
     path
         A cassette, or the ``wal.jsonl`` of a run.
+    match
+        ``hash``: a reply answers the request that it was recorded for and no other.
+        ``sample``: it answers whatever is asked for the sample of the same level, round and
+        index. The replies of a model then remain of use when a prompt has changed, but the
+        run is no longer one that the model has made.
 
     Raises
     ------
+    ConfigError
+        ``match`` is neither.
     FileError
-        The file is missing, cannot be read or is neither.
+        The file is missing, cannot be read or is neither; or replies are found by
+        sample, and it has none, or is of several runs.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, match: str = HASH) -> None:
+        one_of("llm.match", match, (HASH, SAMPLE))
         self._path = Path(path)
-        self._replies = read_cassette(self._path)
+        self._match = match
+        self._replies = read_cassette(self._path, match)
 
     def preflight(self) -> None:
-        """Need nothing: the file has been read."""
+        """Say that a run is no faithful replay, if replies are found by sample."""
+        if self._match == SAMPLE:
+            sys.stderr.write(
+                f"llm.match=sample: {self._path} answers by sample, whatever the prompts say.\n"
+            )
 
     def close(self) -> None:
         """Have nothing to give up."""
 
     def propose(self, request: Request) -> Reply:
-        """Return the reply that the same request got when it was recorded."""
-        reply = self._replies.get(request.hash)
-        if reply is None:
-            raise ServiceError(
-                f"{self._path} has no reply to the request for {request.id}; replay it with the "
-                "options and the version of the run that was recorded, or record it anew."
-            )
-        return reply
+        """Return the reply that was recorded for the request, or for its sample."""
+        reply = self._replies.get(request.hash if self._match == HASH else request.id)
+        if reply is not None:
+            return reply
+        if self._match == SAMPLE:
+            raise ServiceError(f"{self._path} has no reply for {request.id}.")
+        raise ServiceError(
+            f"{self._path} has no reply to the request for {request.id}; replay it with the "
+            "options and the version of the run that was recorded, record it anew, or let "
+            "llm.match=sample take replies whatever the prompts say."
+        )
 
 
-def read_cassette(path: Path) -> Mapping[str, Reply]:
-    """Return the replies on a cassette by the hash of their request.
+def read_cassette(path: Path, match: str = HASH) -> Mapping[str, Reply]:
+    """Return the replies on a cassette by the hash of their request, or by their sample.
 
     A request that was made twice, by a run that was killed and resumed, has the
     reply that the run went on with: the last. A torn last line is passed over.
@@ -130,15 +152,24 @@ def read_cassette(path: Path) -> Mapping[str, Reply]:
     Raises
     ------
     FileError
-        The file is missing, cannot be read or is no cassette.
+        The file is missing, cannot be read or is no cassette; or two requests were
+        made for one sample, and ``match`` is ``sample``.
     """
     if not path.is_file():
         raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")
     replies = {}
+    hashes: dict[str, str] = {}
+    fields = _FIELDS if match == HASH else {"sample": str, **_FIELDS}
     try:
         for number, record in enumerate(journal.read(path), start=1):
-            _check(record, f"{path}: line {number}")
-            replies[record["hash"]] = Reply(
+            _check(record, fields, f"{path}: line {number}")
+            key = record[match]
+            if hashes.setdefault(key, record["hash"]) != record["hash"]:
+                raise FileError(
+                    f"{path}: line {number} answers another request for {key} than a line above; "
+                    "llm.match=sample needs the replies of one run."
+                )
+            replies[key] = Reply(
                 record["reply"],
                 record["prompt_tokens"],
                 record["completion_tokens"],
@@ -151,8 +182,8 @@ def read_cassette(path: Path) -> Mapping[str, Reply]:
     return replies
 
 
-def _check(record: Any, where: str) -> None:
-    name = misfit(record, _FIELDS)
+def _check(record: Any, fields: Mapping[str, type], where: str) -> None:
+    name = misfit(record, fields)
     if name is not None:
         raise FileError(
             f"{where} lacks {name}; expected a line of a cassette or of a run's wal.jsonl."

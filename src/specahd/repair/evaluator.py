@@ -185,7 +185,7 @@ class Evaluator:
                 validation = selector.validate(case.instance, case.baseline, result.output)
                 for region in validation.regions:
                     descriptor = self._problem.describe(case.instance, case.baseline, region)
-                    key = task_key(case.instance.name, region)
+                    key = task_key(case.instance.name, self._operator.identity(region))
                     tasks.append(RepairTask(key, index, region, tuple(descriptor.tolist())))
         return tasks
 

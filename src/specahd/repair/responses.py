@@ -19,8 +19,8 @@ class RepairTask:
     Parameters
     ----------
     key
-        Identity of the task over the whole run: equal instance, incumbent and
-        region have equal keys.
+        Identity of the task over the whole run: equal keys where instance and incumbent are
+        equal, and the repair operator rebuilds the regions alike.
     case
         Index of (x, y0) among the run's cases.
     descriptor
@@ -48,9 +48,15 @@ class RepairTask:
         return cls(record["key"], record["case"], region, tuple(record["descriptor"]))
 
 
-def task_key(instance_name: str, region: Region) -> str:
-    """Return the identity of a region of an instance's baseline solution."""
-    nodes = ",".join(map(str, region.nodes))
+def task_key(instance_name: str, identity: Iterable[int]) -> str:
+    """Return the key of a region of an instance's baseline solution.
+
+    Parameters
+    ----------
+    identity
+        What identifies the region to the repair operator in force.
+    """
+    nodes = ",".join(map(str, identity))
     return f"{instance_name}#{hashlib.sha256(nodes.encode()).hexdigest()[:12]}"
 
 

@@ -129,6 +129,14 @@ class RepairOperator(Protocol):
         """What a lower program must look like."""
         ...
 
+    def identity(self, region: Region) -> tuple[int, ...]:
+        """Return what identifies a region: equal where regions are rebuilt alike.
+
+        An order of the nodes that no rebuild sees is no part of it. Any nodes have an
+        identity, also those that no selector keeps.
+        """
+        ...
+
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
         """Return the inputs of one call of the lower runner."""
         ...

@@ -6,7 +6,6 @@ records the seed and the SHA-256 of every file.
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,34 +100,55 @@ def read_pool(
 def _write(problem: AnyProblem, target: Path, seed: int) -> None:
     with whole(target) as draft:
         pools: dict[str, dict[str, str]] = {}
+        texts: dict[str, dict[str, str]] = {}
         for pool in POOLS:
             (draft / pool).mkdir()
-            pools[pool] = {}
+            pools[pool], texts[pool] = {}, {}
             for instance in problem.generate(pool, seed):
                 name = f"{instance.name}{problem.suffix}"
-                text = problem.dumps(instance).encode()
-                (draft / pool / name).write_bytes(text)
-                pools[pool][name] = _hash(text)
-        refuse_overlap(pools)
+                text = problem.dumps(instance)
+                (draft / pool / name).write_bytes(text.encode())
+                pools[pool][name] = _hash(text.encode())
+                texts[pool][name] = text
+        refuse_overlap(texts)
         record = {"problem": problem.name, "seed": seed, "pools": pools}
         (draft / MANIFEST).write_text(json.dumps(record, indent=1) + "\n")
 
 
 def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
-    """Prove that no content and no name occurs twice over all pools.
+    """Prove that no instance and no name occurs twice over all pools.
+
+    Parameters
+    ----------
+    pools
+        The texts of the instances, by pool and by name. Two that differ in NAME
+        and COMMENT alone are the same instance.
 
     Raises
     ------
     ValueError
         Two instances are the same: a generator is wrong.
     """
-    for what, values in (
-        ("content", [content for pool in pools.values() for content in pool.values()]),
-        ("name", [name for pool in pools.values() for name in pool]),
-    ):
-        [(value, times)] = Counter(values).most_common(1)
-        if times > 1:
-            raise ValueError(f"The pools are not disjoint: {what} {value} occurs {times} times.")
+    seen: dict[str, str] = {}
+    names: set[str] = set()
+    for pool, texts in pools.items():
+        for name, text in texts.items():
+            if name in names:
+                raise ValueError(f"The pools are not disjoint: the name {name} occurs twice.")
+            names.add(name)
+            first = seen.setdefault(_definition(text), f"{pool}/{name}")
+            if first != f"{pool}/{name}":
+                raise ValueError(
+                    f"The pools are not disjoint: {pool}/{name} is the same instance as {first}."
+                )
+
+
+def _definition(text: str) -> str:
+    """Return the hash of what defines an instance: its text without the lines that only tell."""
+    lines = text.splitlines(keepends=True)
+    telling = ("NAME", "COMMENT")
+    kept = [line for line in lines if line.partition(":")[0].strip().upper() not in telling]
+    return _hash("".join(kept).encode())
 
 
 def _hash(content: bytes) -> str:

@@ -43,6 +43,12 @@ class AppendNodes:
     selector: TourSegments
     contract: Contract
 
+    def identity(self, region: Region) -> tuple[int, ...]:
+        """Return the start anchor, the nodes between in ascending order, and the end anchor."""
+        # Of any region, also of one that a file made up.
+        nodes = region.nodes
+        return (*nodes[:1], *sorted(nodes[1:-1]), *nodes[-1:])
+
     def inputs(
         self, instance: TSPInstance, solution: Solution, region: Region
     ) -> tuple[IntArray, ...]:

@@ -52,6 +52,10 @@ class Append:
     selector: RegionSelector
     contract: Contract
 
+    def identity(self, region: Region) -> tuple[int, ...]:
+        """Return the customers of the region in ascending order, as programs see them."""
+        return tuple(routes.local_customers(region))
+
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
         """Return the customers of the region in ascending order."""
         return (np.array(routes.local_customers(region), np.int64),)

@@ -1,0 +1,60 @@
+"""The replies of a large language model in ``cassettes/``: they make the run that they made."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specahd.core import journal
+
+CASSETTES = Path(__file__).parents[2] / "cassettes"
+# With this seed the one instance of each pool is small.
+FEW = [
+    *("seed=128", "budget.programs=16", "budget.rounds=1"),
+    *("budget.lower_train=1", "budget.upper_train=1", "budget.selection=1", "budget.validation=1"),
+]
+# What the README of the cassettes says that they gain.
+GAINS = {"cvrp": ("+12.20%", "+6.23%"), "vrptw": ("+12.91%", "+15.06%")}
+
+
+def replay(place, problem, *options):
+    """Train with the replies, whatever the prompts say today; return what was printed."""
+    cassette = CASSETTES / f"{problem}-append-smoke-seed0.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-m", "specahd.train", f"problem={problem}", "llm=recorded",
+         f"llm.path={cassette}", "llm.match=sample", "budget=smoke", "tracking=none",
+         "hydra.run.dir=run", *options],
+        cwd=place, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"llm.match=sample: {cassette} answers by sample" in done.stderr
+    return done.stdout
+
+
+def samples(place):
+    """Return the samples of the run; each must have the reply that was recorded for it."""
+    records = [r for r in journal.read(place / "run" / "journal.jsonl") if "sample" in r]
+    [problem] = (path.name for path in (place / "pools").iterdir() if path.is_dir())
+    cassette = CASSETTES / f"{problem}-append-smoke-seed0.jsonl"
+    replies = {record["sample"]: record["reply"] for record in journal.read(cassette)}
+    assert [record["reply"] for record in records] == [replies[r["sample"]] for r in records]
+    return records
+
+
+@pytest.mark.parametrize("problem", GAINS)
+def test_replies_are_still_programs_that_run(tmp_path, problem):
+    replay(tmp_path, problem, *FEW)
+    records = samples(tmp_path)
+    assert len(records) == 16
+    assert [record["sample"] for record in records if record["outcome"] != "ok"] == []
+    assert "match: sample" in (tmp_path / "run" / "config.yaml").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", GAINS)
+def test_a_whole_run_gains_what_it_gained(tmp_path, problem):
+    printed = replay(tmp_path, problem)
+    assert [record["outcome"] for record in samples(tmp_path)] == ["ok"] * 40
+    assert tuple(re.findall(r"[+-][0-9.]+%", printed)) == GAINS[problem]
