@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.design.lower import LowerSearch, RepertoireSettings
@@ -16,6 +15,7 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
+from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine

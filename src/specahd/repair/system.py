@@ -81,6 +81,11 @@ class Repair:
         """U_x: the relative improvement over the baseline."""
         return (self.baseline_cost - self.cost) / max(EPSILON, self.baseline_cost)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the upper program failed, so that there is nothing to measure (``T``)."""
+        return self.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS)
+
 
 @dataclass(frozen=True, slots=True)
 class Penalty:

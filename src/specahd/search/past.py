@@ -16,6 +16,8 @@ from specahd.core.errors import RunFailed
 from specahd.core.plain import NAME, Shape
 from specahd.core.program import Outcome, Program, Tier
 from specahd.memory.novelty import Verdict
+from specahd.runs.files import JOURNAL, REPLIES, RESPONSES
+from specahd.runs.reading import require_current
 
 Record = Mapping[str, Any]
 
@@ -86,20 +88,19 @@ class Past:
         Raises
         ------
         FileError
-            A line is not what a run writes.
+            A line is not what a run writes, or another version wrote the run.
         """
-        replies = {
-            record["sample"]: record for record in journal.read(directory / "wal.jsonl", _REPLY)
-        }
+        require_current(directory)
+        replies = {record["sample"]: record for record in journal.read(directory / REPLIES, _REPLY)}
         measured, tasks = {}, {}
-        for record in journal.read(directory / "responses.jsonl", _of_response):
+        for record in journal.read(directory / RESPONSES, _of_response):
             if "tasks" in record:
                 tasks[record["round"]] = record
             else:
                 program = record["sample"] if "sample" in record else record["carried"]
                 measured[record["round"], program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / "journal.jsonl", _of_record):
+        for record in journal.read(directory / JOURNAL, _of_record):
             if record.get("record") == "round":
                 selection[record["round"]] = record["selection"]
             elif record.get("novelty") is not None:
