@@ -3,8 +3,8 @@
 from math import isnan
 
 import pytest
-from run_directories import lines
 
+from run_directories import lines
 from specahd.core.errors import FileError
 from specahd.search.past import Past
 

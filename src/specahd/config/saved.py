@@ -19,7 +19,8 @@ from specahd.core.plain import misfit, told
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG
 
-_CHOICE = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
+# No longer than the name of a file may be.
+_CHOICE = re.compile(r"(?=.{1,100}\Z)\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
 _HERE = re.compile(
     r"auto|sqlite:///.*|https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[A-Za-z0-9._/-]*)?"
 )
