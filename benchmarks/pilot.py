@@ -14,7 +14,7 @@ def main(seeds: int = 3, *problems: str) -> None:
     """Train, compare pairwise on the validation pool, print."""
     print(
         "| problem | seed | seconds | selection | validation | seed pair "
-        "| gain (95% interval) | infeasible |"
+        "| gain (95% interval) | rollbacks |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for problem in problems or ("cvrp",):
@@ -29,13 +29,14 @@ def compare(problem: str, seed: int) -> None:
     zero = ["budget.programs=0", "budget.rounds=1"]
     untrained = train(f"pilot-{problem}-zero-{seed}", *options, *zero, problem=problem)
     mean, low, high = paired_interval(trained, untrained, "validation")
-    infeasible = sum(not row["feasible"] for row in rows(trained, "validation").values())
+    steps = [step for row in rows(trained, "validation").values() for step in row["steps"]]
+    rollbacks = sum(step["outcome"] != "ok" for step in steps)
     print(
         f"| {problem} | {seed} | {seconds(trained):.0f} "
         f"| {mean_improvement(trained, 'selection'):.3f}% "
         f"| {mean_improvement(trained, 'validation'):.3f}% "
         f"| {mean_improvement(untrained, 'validation'):.3f}% "
-        f"| {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {infeasible} |",
+        f"| {mean:+.3f} ({low:+.3f} to {high:+.3f}) | {rollbacks}/{len(steps)} |",
         flush=True,
     )
 

@@ -41,9 +41,9 @@ def _succeeds(command: list[str]) -> bool:
 
 
 def rows(directory: Path, pool: str) -> dict[str, dict]:
-    """Return a run's rows on a pool, by instance."""
+    """Return a run's rows on a pool, by instance, but those on which its upper program failed."""
     lines = (directory / f"{pool}.jsonl").read_text().splitlines()
-    return {row["instance"]: row for row in map(json.loads, lines)}
+    return {row["instance"]: row for row in map(json.loads, lines) if row["status"] == "ok"}
 
 
 def seconds(directory: Path) -> float:

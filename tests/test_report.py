@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from reporting.written import write_run
+from run_directories import write_run
 from specahd.tracking.store import Store
 
 

@@ -12,8 +12,9 @@ from omegaconf import DictConfig
 
 from specahd.config.door import door, run_directory
 from specahd.core.folders import whole, write_whole
-from specahd.reporting.runs import read_runs
 from specahd.reporting.summary import DRAWING, Summary, summarise
+from specahd.runs.files import CHECKPOINT
+from specahd.runs.reading import read_runs
 from specahd.tracking.lineage import tag_checkpoints
 from specahd.tracking.store import Store
 
@@ -28,7 +29,7 @@ def report(config: DictConfig) -> None:
     uri = config.tracking.get("uri")
     if uri is not None:
         store = Store(uri, Path(config.tracking.artifacts), config.tracking.experiment)
-        checkpoints = [folder / run.name / "checkpoint" for run in runs]
+        checkpoints = [folder / run.name / CHECKPOINT for run in runs]
         sys.stderr.write(tag_checkpoints(store, Path.cwd(), checkpoints))
 
 

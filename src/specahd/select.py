@@ -13,7 +13,8 @@ from omegaconf import DictConfig
 
 from specahd import model
 from specahd.config.door import door
-from specahd.tracking.registry import CHAMPION, CHECKPOINT, Form, crown, fetched, opened, register
+from specahd.runs.files import CHECKPOINT
+from specahd.tracking.registry import CHAMPION, Form, crown, fetched, opened, register
 from specahd.tracking.selection import champion, trainings
 from specahd.tracking.tables import print_trainings
 

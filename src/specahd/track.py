@@ -14,13 +14,15 @@ from omegaconf import DictConfig
 from rich.console import Console
 from rich.progress import Progress
 
-from specahd.config.door import CONFIG, door
+from specahd.config.door import door
 from specahd.config.resume import plain
 from specahd.config.saved import overlaid, saved_config
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
+from specahd.runs.files import CONFIG
+from specahd.runs.reading import read_run
 from specahd.tracking.book import without_password
-from specahd.tracking.delivery import POOLS, Undelivered
+from specahd.tracking.delivery import Undelivered
 from specahd.tracking.mark import sole
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.records import check_records
@@ -39,8 +41,7 @@ def track(config: DictConfig) -> None:
     tracker = instantiate(_tracking(config, saved, directory / CONFIG))
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
-    complete = all((directory / f"{pool}.jsonl").is_file() for pool in POOLS)
-    status = "complete" if complete else "interrupted"
+    status = read_run(directory).standing
     delivery = tracker.delivery(directory)
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)

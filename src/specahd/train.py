@@ -39,7 +39,6 @@ from specahd.core.errors import (
 )
 from specahd.core.events import Observer
 from specahd.core.folders import short, together
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.design.lower import RepertoireSettings
@@ -53,6 +52,9 @@ from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.system import Penalty
 from specahd.routing.base import POOLS, AnyProblem, contracts
 from specahd.routing.pools import prepare, read_pool
+from specahd.runs.files import CHECKPOINT, JOURNAL
+from specahd.runs.journal import Journal
+from specahd.runs.reading import Standing, read_run
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.past import Past
@@ -60,12 +62,9 @@ from specahd.tracking.machine import save_machine
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.runs import with_directory
-from specahd.tracking.standing import is_complete
 from specahd.tracking.tables import print_summaries
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-CHECKPOINT = "checkpoint"
-"""Where in its directory a run leaves what it learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +102,16 @@ def train(config: DictConfig) -> None:
         if Path(config.resume).resolve() != directory.resolve():
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
         config = resumed(config)
-    elif (directory / "journal.jsonl").exists():
+    elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
                 f"{directory} holds a run already; go on with resume={short(directory)} "
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
-        if is_complete(directory):
-            sys.stdout.write(f"{short(directory)} is complete already\n")
+        standing = read_run(directory).standing
+        if standing is not Standing.INTERRUPTED:
+            sys.stdout.write(f"{short(directory)} is {standing} already\n")
             return
         repeat = True
     observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
@@ -147,7 +147,7 @@ def train(config: DictConfig) -> None:
     finally:
         executor.close()
     target = directory / CHECKPOINT
-    observer.on_finish("complete")
+    observer.on_finish(read_run(directory).standing)
     _warn(observer)
     print_summaries(
         summaries,

@@ -25,11 +25,11 @@ from specahd.core.budget import Ledger
 from specahd.core.contract import Operator, Parent, Reply
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
 from specahd.memory.memory import Memory
+from specahd.runs.journal import Journal
 from specahd.search.base import Evaluation, Query
 from specahd.search.engine import Engine
 from specahd.search.past import Past

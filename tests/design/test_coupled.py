@@ -1,5 +1,7 @@
 """What a round tells its levels, and what it keeps of them."""
 
+from dataclasses import replace
+from math import isnan, nan
 from types import SimpleNamespace
 
 import pytest
@@ -8,11 +10,11 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.core.events import Observer
-from specahd.core.program import Level
-from specahd.design.coupled import Coupled, Settings
+from specahd.core.program import Level, Outcome
+from specahd.design.coupled import Candidate, Coupled, Settings, choose
 from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, task_key
-from specahd.repair.system import RepairSystem
+from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
 from specahd.search.past import Past
 
@@ -81,3 +83,69 @@ def test_a_method_that_keeps_nothing_leaves_what_there_was(coupled):
     assert search._repertoire == (seed,)
     assert search._members[Level.LOWER] == [seed]
     assert measures["J"] == 0.0
+
+
+def candidate(number, selection, failed=0):
+    return Candidate(number, None, (), None, selection, failed)
+
+
+def test_a_candidate_that_fails_comes_after_all_that_do_not():
+    worst, best = candidate(1, -0.5), candidate(2, 0.9, failed=1)
+    assert choose([worst, best]) is worst
+    assert choose([best, worst]) is worst
+    assert choose([candidate(1, 0.9, failed=2), candidate(2, 0.1, failed=1)]).round == 2
+    # Without any score it still comes last, and the first of several stands.
+    assert choose([candidate(1, nan, failed=3), candidate(2, nan, failed=3)]).round == 1
+    assert choose([candidate(1, 0.5), candidate(2, 0.5)]).round == 1
+    assert choose([candidate(1, 0.1), candidate(2, 0.2)]).round == 2
+
+
+def repaired(outcome, cost):
+    return Repair(outcome, "", 10.0, cost, None, 0, (), (), {})
+
+
+class Pipeline:
+    """An executor that has made these repairs."""
+
+    def __init__(self, repairs):
+        self.repairs = repairs
+
+    def submit(self, call, upper, system, case):
+        assert call == "repair"
+        return SimpleNamespace(result=lambda: self.repairs[case])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "selection", "failed"),
+    [
+        (["ok", "empty_regions", "ok"], (0.5 + 0 + 0.5) / 3, None),
+        (["ok", "timeout", "crashed"], 0.5, 2),
+        (["timeout", "timeout", "timeout"], None, 3),
+    ],
+)
+def test_a_failed_instance_enters_into_no_selection_score(coupled, outcomes, selection, failed):
+    engine, search = coupled(levels="upper")
+    engine.stopped, engine.ledger = (
+        None,
+        SimpleNamespace(total=4, read=lambda: SimpleNamespace(tickets=4)),
+    )
+    records = []
+    search._journal.samples = SimpleNamespace(append=records.append)
+    search._pools = {"selection": [0, 1, 2], "upper_train": [0]}
+    search._repertoire = (PROBLEM.operator.contract.seed,)
+    search._freeze = lambda number: RepairSystem("r", (), None, Accept.IMPROVING)
+    search._executor = Pipeline(
+        [repaired(Outcome(outcome), 5.0 if outcome == "ok" else 10.0) for outcome in outcomes]
+    )
+    found = search.run_round(1)
+    [record] = records
+    assert record["selection"] == selection
+    assert record.get("selection_failed") == failed
+    assert found.failed == (failed or 0)
+    assert found.selection == selection or (selection is None and isnan(found.selection))
+
+
+def test_what_the_journal_says_of_a_selection_comes_again(coupled):
+    engine, search = coupled()
+    engine.past = replace(engine.past, selection={1: (0.25, 2)})
+    assert search._select(1, None) == (0.25, 2)

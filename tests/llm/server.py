@@ -25,6 +25,10 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+if __name__ == "__main__":
+    # What the suites share lies one folder up; pytest finds it by itself.
+    sys.path.append(str(Path(__file__).parent.parent))
+
 from conduct import BAD, REFUSALS, Schedule, offline, spoilt
 
 HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"

@@ -1,29 +1,13 @@
-from math import isnan
-
+from run_directories import row, sample, write_run
 from specahd.core.program import Level, Outcome
-from specahd.reporting.aggregates import by_size, convergence, curve, means, outcomes
-from specahd.reporting.runs import read_runs
-
-from .written import row, sample, write_run
+from specahd.reporting.aggregates import by_size, convergence, curve, outcomes
+from specahd.runs.reading import read_runs
 
 
 def rows_of(tmp_path, *rows):
     write_run(tmp_path / "run", validation=rows)
     [run] = read_runs(tmp_path)
     return run.validation
-
-
-def test_a_failed_instance_is_counted_and_never_imputed(tmp_path):
-    rows = rows_of(
-        tmp_path,
-        row("a", 10, 90.0),
-        row("b", 10, 60.0, feasible=False),
-        row("c", 10, 1e9, status="T"),
-    )
-    found = means(rows)
-    assert (found.rows, found.failed, found.infeasible) == (3, 1, 1)
-    assert (found.baseline_cost, found.cost, found.improvement) == (100.0, 75.0, 0.25)
-    assert isnan(means([]).improvement)
 
 
 def test_few_sizes_stand_for_themselves_and_many_share_ranges(tmp_path):
@@ -50,12 +34,13 @@ def test_a_curve_breaks_where_a_round_ends(tmp_path):
         sample("lower", 2, 0.05),
     ]
     for seed in (0, 1):
-        write_run(tmp_path / str(seed), seed=seed, samples=samples[: 4 - seed])
-    one, two = read_runs(tmp_path)
+        write_run(tmp_path / str(seed), seed=seed, programs=3, samples=samples[: 4 - seed])
+    write_run(tmp_path / "2", seed=2, programs=3, samples=[sample("lower", 1, 0.9)])
+    one, two, partial = read_runs(tmp_path)
     assert list(curve(one, Level.LOWER)) == [[(2, 0.1)], [(4, 0.05)]]
     assert list(curve(two, Level.LOWER)) == [[(2, 0.1)]]
-    assert convergence([one, two], Level.UPPER) == [(3, 0.5)]
-    assert convergence([one, two], Level.LOWER) == [(2, 0.1), (4, 0.05)]
+    assert convergence([one, two, partial], Level.UPPER) == [(3, 0.5)]
+    assert convergence([one, two, partial], Level.LOWER) == [(2, 0.1), (4, 0.05)]
 
 
 def test_every_program_counts_whatever_became_of_it(tmp_path):

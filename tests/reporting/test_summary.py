@@ -6,11 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from run_directories import row, sample, write_run
 from specahd.reporting.document import Document, Paragraph, Section, Table
-from specahd.reporting.runs import read_runs
 from specahd.reporting.summary import summarise
-
-from .written import row, write_run
+from specahd.runs.reading import read_runs
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def runs(tmp_path):
         for seed in (0, 1):
             write_run(
                 tmp_path / f"{problem}-seed{seed}", problem=problem, seed=seed,
-                validation=[row("a", 200, cost - seed), row("b", 1000, cost, feasible=seed == 0)],
+                validation=[row("a", 200, cost - seed), row("b", 1000, cost, rollbacks=seed)],
             )  # fmt: skip
     return read_runs(tmp_path)
 
@@ -34,12 +33,12 @@ def test_the_tables_hold_the_means_of_the_rows(runs):
     markdown = summarise(runs).document.markdown()
     _, _, cvrp, tsp = cells(markdown, "Checkpoints")
     assert cvrp == [
-        "cvrp", "nearest", "0, 1", "8", "+2.00%", "+20.25%", "+20.00 to +20.50%", "1", "0",
+        "cvrp", "nearest", "0, 1", "2/2", "8", "+2.00%", "+20.25%", "+20.00 to +20.50%", "1/5", "0",
     ]  # fmt: skip
-    assert tsp[5] == "+10.25%"
+    assert tsp[6] == "+10.25%"
     assert cells(markdown, "Validation by size")[2:4] == [
-        ["cvrp", "200", "2", "100.0", "79.5", "+20.50%", "2/2", "0"],
-        ["cvrp", "1,000", "2", "100.0", "80.0", "+20.00%", "1/2", "0"],
+        ["cvrp", "200", "2", "100.0", "79.5", "+20.50%", "0/2", "0"],
+        ["cvrp", "1,000", "2", "100.0", "80.0", "+20.00%", "1/3", "0"],
     ]
     columns, _, lower, upper, *_ = cells(markdown, "Programs by outcome")
     assert columns == ["problem", "level", "programs", "ok", "parse\\_error", "duplicate"]
@@ -52,7 +51,7 @@ def test_metrics_and_curves_are_data(runs):
     metrics = json.loads(summary.metrics)
     assert metrics["cvrp"]["validation_improvement_percent"] == 20.25
     assert metrics["cvrp"]["usable_programs_percent"] == 50.0
-    assert metrics["tsp"]["infeasible"] == 1
+    assert metrics["tsp"]["rollbacks"] == 1
     assert sorted(summary.curves) == ["cvrp-lower", "cvrp-upper", "tsp-lower", "tsp-upper"]
     assert list(csv.DictReader(io.StringIO(summary.curves["tsp-upper"]))) == [
         {"programs": "3", "best": "0.02"},
@@ -105,10 +104,38 @@ def test_the_html_is_whole_and_needs_no_other_file(runs):
 def test_partial_runs_and_runs_passed_over_are_named(tmp_path):
     write_run(tmp_path / "a")
     write_run(tmp_path / "b")
-    write_run(tmp_path / "c", seed=1, validation=[])
+    write_run(tmp_path / "c", seed=1, validation=())
     markdown = summarise(read_runs(tmp_path)).document.markdown()
-    assert "not evaluated: c." in markdown
+    assert "counted in no mean: c." in markdown
     assert "Passed over, of the same kinds and seeds: 1 runs." in markdown
+
+
+def test_a_partial_run_enters_into_no_mean(tmp_path):
+    write_run(tmp_path / "whole", validation=[row("a", 10, 90.0)])
+    write_run(
+        tmp_path / "quarter", seed=1, samples=[sample("lower", 1, 0.9)],
+        selection=[row("s", 10, 1.0)], validation=[row("a", 10, 10.0), row("b", 70, 10.0)],
+    )  # fmt: skip
+    summary = summarise(read_runs(tmp_path))
+    markdown = summary.document.markdown()
+    assert "counted in no mean: quarter." in markdown
+    _, _, told = cells(markdown, "Checkpoints")
+    assert told[2:8] == ["0", "1/2", "5", "+2.00%", "+10.00%", "+10.00 to +10.00%"]
+    assert [line[1] for line in cells(markdown, "Validation by size")[2:]] == ["10"]
+    metrics = json.loads(summary.metrics)["cvrp"]
+    assert (metrics["complete"], metrics["partial"], metrics["programs"]) == (1, 1, 5)
+    assert metrics["validation_improvement_percent"] == 10.0
+    assert metrics["selection_improvement_percent"] == 2.0
+    assert "0.9" not in summary.curves["cvrp-lower"]
+
+
+def test_where_all_runs_are_partial_there_is_no_mean(tmp_path):
+    write_run(tmp_path / "quarter", samples=[sample("lower", 1, 0.9)])
+    summary = summarise(read_runs(tmp_path))
+    assert cells(summary.document.markdown(), "Checkpoints")[2][1:8] == [
+        "–", "–", "0/1", "1", "–", "–", "–",
+    ]  # fmt: skip
+    assert "validation_cost" not in json.loads(summary.metrics)["cvrp"]
 
 
 def test_runs_that_differ_in_more_than_the_problem_stand_apart(tmp_path):
@@ -151,10 +178,16 @@ def test_names_of_kinds_are_names_of_files_and_no_two_are_the_same(tmp_path):
 
 
 def test_a_run_without_programs_or_rows_is_reported(tmp_path):
-    write_run(tmp_path / "a", programs=0, samples=[], selection=[], validation=[])
+    write_run(tmp_path / "a", programs=0, samples=[], selection=(), validation=())
     summary = summarise(read_runs(tmp_path))
     assert "nan" not in summary.document.markdown() + summary.metrics
-    assert json.loads(summary.metrics)["cvrp"] == {"failed": 0, "infeasible": 0, "programs": 0}
+    assert json.loads(summary.metrics)["cvrp"] == {
+        "complete": 0,
+        "partial": 1,
+        "failed": 0,
+        "rollbacks": 0,
+        "programs": 0,
+    }
 
 
 def test_what_a_format_would_read_as_its_own_is_escaped():

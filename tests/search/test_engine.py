@@ -13,11 +13,11 @@ from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Contract, Operator, Parent, Reply, Treatment
 from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
+from specahd.runs.journal import Journal
 from specahd.search.asking import REISSUES
 from specahd.search.base import Evaluation, Query
 from specahd.search.engine import TEXTS, Engine

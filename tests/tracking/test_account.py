@@ -3,7 +3,7 @@
 import pytest
 from written import Written
 
-from specahd.core.journal import Journal
+from specahd.runs.journal import Journal
 from specahd.tracking.account import Account
 
 

@@ -116,6 +116,7 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         "search.penalty.weight": "1.0",
         "pools.dir": "pools",
         "pools.seed": "1",
+        "budget.name": "smoke",
         "budget.programs": "40",
         "budget.lower_train": "1",
         "budget.upper_train": "2",

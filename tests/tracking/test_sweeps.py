@@ -6,37 +6,19 @@ import sys
 import time
 
 import pytest
-import yaml
 from counted import SWEEP, count_against_journals, sweep
 from omegaconf import OmegaConf
 
-from specahd.tracking.standing import configurations, is_complete, read_jobs, table
+from run_directories import row, sample, write_run
+from specahd.tracking.sweep_results import SweepResults
 
 
 def write_job(sweep, name, improvements=None, **options):
     """Write what a job leaves; without improvements it broke off."""
-    directory = sweep / name
-    directory.mkdir(parents=True)
-    choices = {"problem": "cvrp", "budget": options.pop("budget_choice", "smoke")}
-    (directory / "config.yaml").write_text(yaml.safe_dump({**options, "choices": choices}))
-    if improvements is not None:
-        rows = [
-            {"status": "ok", "improvement": value, "baseline_cost": 2.0, "cost": 1.0}
-            for value in improvements
-        ]
-        # A failed instance has no numbers, and none is made up.
-        rows.append({"status": "crashed", "improvement": None, "baseline_cost": 2.0, "cost": None})
-        for pool in ("selection", "validation"):
-            text = "".join(json.dumps(row) + "\n" for row in rows)
-            (directory / f"{pool}.jsonl").write_text(text)
-    return directory
-
-
-def test_a_job_is_complete_when_it_has_the_rows_of_both_pools(tmp_path):
-    directory = write_job(tmp_path, "a", [0.1], seed=0)
-    assert is_complete(directory)
-    (directory / "validation.jsonl").unlink()
-    assert not is_complete(directory)
+    rows = [row(str(n), 10, 100 * (1 - value)) for n, value in enumerate(improvements or ())]
+    # A failed instance has no numbers, and none is made up.
+    rows = [*rows, row("t", 10, 0.0, status="T")] if rows else ()
+    return write_run(sweep / name, selection=rows, validation=rows, **options)
 
 
 def test_means_and_sample_deviations_are_those_of_the_complete_jobs(tmp_path):
@@ -44,69 +26,68 @@ def test_means_and_sample_deviations_are_those_of_the_complete_jobs(tmp_path):
     write_job(tmp_path, "b", [0.4], seed=10)
     write_job(tmp_path, "c", seed=2)
     (tmp_path / "refused").mkdir()
-    [found] = configurations(read_jobs(tmp_path))
-    assert (found.label, found.seeds) == ("", ["0", "2", "10"])
-    assert (found.complete, found.partial) == (2, 1)
+    results = SweepResults.read(tmp_path, jobs=4)
+    [found] = results.configurations()
+    assert (found.label, found.seeds) == ("", [0, 2, 10])
+    assert (found.complete, found.partial) == (2, ["c"])
+    assert results.counts == {"complete": 2, "partial": 1, "failed": 1}
     assert found.means["validation/improvement"] == pytest.approx(0.3)
     # Two values that are 0.2 apart.
     assert found.deviations["validation/improvement"] == pytest.approx(0.2 / 2**0.5)
-    assert found.deviations["validation/cost"] == 0
+    assert found.deviations["validation/baseline_cost"] == 0
+
+
+def test_a_sweep_whose_jobs_were_stopped_has_no_complete_one(tmp_path):
+    write_job(tmp_path, "a", [0.5], seed=0, samples=[])
+    write_job(tmp_path, "b", [0.5], seed=1, samples=[sample("lower", 1, 0.1)])
+    results = SweepResults.read(tmp_path, jobs=2)
+    assert results.counts == {"complete": 0, "partial": 2, "failed": 0}
+    [found] = results.configurations()
+    assert (found.partial, found.means, found.deviations) == (["a", "b"], {}, {})
+    assert results.table() == "job,status,seed\na,partial,0\nb,partial,1\n"
 
 
 def test_jobs_of_several_configurations_are_not_mixed(tmp_path):
-    budgets = {"smoke": {"programs": 40}, "table": {"programs": 60}}
-    for budget, values in budgets.items():
+    for budget, programs in (("smoke", 4), ("table", 3)):
         for seed in (0, 1):
             write_job(
-                tmp_path, f"{budget}{seed}", [seed / 10], seed=seed, budget=values,
-                budget_choice=budget, record=f"{seed}.jsonl",
+                tmp_path, f"{budget}{seed}", [seed / 10], seed=seed, programs=programs,
+                choices={"budget": budget}, options={"record": f"{seed}.jsonl"},
             )  # fmt: skip
-    write_job(tmp_path, "other", [0.5], seed=0, budget={"programs": 7}, budget_choice="table")
-    found = configurations(read_jobs(tmp_path))
+    write_job(tmp_path, "other", [0.5], seed=0, programs=2, choices={"budget": "table"})
+    found = SweepResults.read(tmp_path, 5).configurations()
     # The choice stands for all that it brings.
     assert [each.label for each in found] == [
-        "budget=smoke budget.programs=40",
-        "budget=table budget.programs=60",
-        "budget=table budget.programs=7",
+        "budget=smoke budget.programs=4",
+        "budget=table budget.programs=2",
+        "budget=table budget.programs=3",
     ]
     (tmp_path / "other" / "config.yaml").unlink()
-    found = configurations(read_jobs(tmp_path))
+    results = SweepResults.read(tmp_path, 5)
+    found = results.configurations()
     assert [each.label for each in found] == ["budget=smoke", "budget=table"]
     assert found[0].means["selection/improvement"] == pytest.approx(0.05)
-    assert "sd" not in found[0].deviations
-    head, *rows = table(read_jobs(tmp_path)).splitlines()
+    head, *rows = results.table().splitlines()
     assert head.startswith("job,status,seed,budget,selection/baseline_cost,")
-    assert rows[0].startswith("smoke0,complete,0,smoke,")
-
-
-def test_what_enters_into_no_result_tells_no_jobs_apart(tmp_path):
-    for seed in (0, 1):
-        write_job(
-            tmp_path, str(seed), [0.1], seed=seed, executor={"workers": seed + 1},
-            tracking={"uri": str(seed)}, sandbox={"require": str(seed)},
-            search={"samplers": seed, "beta": 0.5},
-        )  # fmt: skip
-    [found] = configurations(read_jobs(tmp_path))
-    assert (found.label, found.seeds) == ("", ["0", "1"])
+    assert rows[0].startswith("smoke0,complete,0,smoke,100.0,100.0,")
 
 
 def test_a_job_that_was_numbered_anew_counts_once(tmp_path):
-    write_job(tmp_path, "cvrp-0-seed0", [0.1], seed=0, search={"beta": 0.2})
-    write_job(tmp_path, "cvrp-1-seed0", [0.3], seed=0, search={"beta": 0.5})
-    write_job(tmp_path, "cvrp-1-seed1", [0.2], seed=1, search={"beta": 0.2})
-    write_job(tmp_path, "cvrp-0-seed1", seed=1, search={"beta": 0.2})
-    write_job(tmp_path, "cvrp-2-seed0", [0.3], seed=0, search={"beta": 0.5})
-    jobs = read_jobs(tmp_path)
-    assert [job.name for job in jobs] == ["cvrp-0-seed0", "cvrp-1-seed0", "cvrp-1-seed1"]
-    assert [(each.seeds, each.complete, each.partial) for each in configurations(jobs)] == [
-        (["0", "1"], 2, 0),
-        (["0"], 1, 0),
-    ]
+    low, high = {"search": {"beta": 0.2}}, {"search": {"beta": 0.5}}
+    write_job(tmp_path, "cvrp-0-seed0", [0.1], seed=0, options=low)
+    write_job(tmp_path, "cvrp-1-seed0", [0.3], seed=0, options=high, recorded=2.0)
+    write_job(tmp_path, "cvrp-1-seed1", [0.2], seed=1, options=low)
+    write_job(tmp_path, "cvrp-0-seed1", seed=1, options=low)
+    write_job(tmp_path, "cvrp-2-seed0", [0.3], seed=0, options=high, recorded=1.0)
+    results = SweepResults.read(tmp_path, 5)
+    assert [job.name for job in results.jobs] == ["cvrp-0-seed0", "cvrp-1-seed0", "cvrp-1-seed1"]
+    found = [(each.seeds, each.complete, each.partial) for each in results.configurations()]
+    assert found == [([0, 1], 2, []), ([0], 1, [])]
 
 
 def test_one_job_has_no_deviation(tmp_path):
     write_job(tmp_path, "a", [0.1], seed=0)
-    [found] = configurations(read_jobs(tmp_path))
+    [found] = SweepResults.read(tmp_path, 1).configurations()
     assert found.deviations == {}
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from specahd.core.journal import Journal
 from specahd.core.seeding import generator
+from specahd.runs.journal import Journal
 
 CONFIG = {
     "seed": 3,
@@ -14,6 +14,7 @@ CONFIG = {
     "search": {"penalty": {"weight": 1.0}},
     "pools": {"dir": "pools", "seed": 1},
     "budget": {
+        "name": "smoke",
         "programs": 40,
         "lower_train": 1,
         "upper_train": 2,
@@ -92,8 +93,17 @@ class Written:
         """Write what a complete run leaves: rows, an example, a checkpoint."""
         rng = generator(0, "example")
         for pool, gain in (("selection", 0.5), ("validation", 0.125)):
-            row = {"status": "ok", "improvement": gain, "baseline_cost": 8.0, "cost": 7.0}
-            failed = row | {"status": "T", "improvement": 0.0}
+            row = {
+                "instance": "a",
+                "size": 10,
+                "baseline": "nearest",
+                "status": "ok",
+                "improvement": gain,
+                "baseline_cost": 8.0,
+                "cost": 7.0,
+                "steps": [],
+            }
+            failed = row | {"status": "T", "improvement": None, "cost": None}
             text = "".join(json.dumps(line) + "\n" for line in (row, row, failed))
             (self.directory / f"{pool}.jsonl").write_text(text)
         example = {

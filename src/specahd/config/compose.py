@@ -1,6 +1,5 @@
 """From configuration to the objects that several doors need."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -10,10 +9,10 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from specahd.core.errors import ConfigError
-from specahd.core.folders import write_whole
 from specahd.repair.cases import Case, make_arena
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import SANDBOX, write_json
 from specahd.sandbox.confinement import ENFORCED
 from specahd.sandbox.executor import Executor
 from specahd.sandbox.keeper import inspect_host
@@ -80,5 +79,4 @@ def inspect_sandbox(config: DictConfig) -> Mapping[str, str]:
 
 def save_sandbox(status: Mapping[str, str], directory: Path) -> None:
     """Write what :func:`inspect_sandbox` found to ``sandbox.json`` in the directory."""
-    text = json.dumps(dict(status), indent=2, sort_keys=True) + "\n"
-    write_whole(directory / "sandbox.json", text)
+    write_json(directory / SANDBOX, status)

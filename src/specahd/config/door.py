@@ -29,6 +29,7 @@ from specahd.config.sentences import REFUSALS, sentence
 from specahd.config.sweeps import check_jobs
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
 from specahd.core.folders import short, write_whole
+from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
 Task = Callable[[DictConfig], None]
@@ -36,8 +37,6 @@ Task = Callable[[DictConfig], None]
 FAILED = 1
 REFUSED = 2
 INTERRUPTED = 130
-CONFIG = "config.yaml"
-"""What a run directory keeps of its configuration."""
 _LINES = 6
 
 

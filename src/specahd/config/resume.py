@@ -1,7 +1,7 @@
 """Going on with a run: its own configuration, and what may be different this time."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
@@ -9,22 +9,18 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.door import CONFIG, resolved
+from specahd.config.door import resolved
 from specahd.config.saved import overlaid, saved_config
 from specahd.config.schemas import validate
 from specahd.config.sentences import REFUSALS, sentence
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import told
+from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among
+from specahd.runs.files import CONFIG
+from specahd.runs.reading import require_current
 
-CHANGEABLE = (
-    *("executor", "tracking", "sandbox", "llm", "record", "search.samplers"),
-    *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
-    *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
-)
-"""What does not enter into any result: replies that were paid for are not asked again.
-
-Of a memory, how its server is reached: verdicts that were found stand in the journal.
-"""
+CHANGEABLE = (*WITHOUT_EFFECT, "llm")
+"""What may be different: replies that were paid for are not asked again."""
 
 
 def with_choices(arguments: Sequence[str]) -> list[str]:
@@ -35,7 +31,7 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     for word in arguments:
         if word.startswith("resume="):
-            saved = saved_config(Path(word.removeprefix("resume=")))
+            saved = _own(Path(word.removeprefix("resume=")))
             given = {other.partition("=")[0] for other in arguments}
             words += [
                 f"{group}={choice}"
@@ -57,12 +53,12 @@ def resumed(config: DictConfig) -> DictConfig:
     Raises
     ------
     FileError
-        The directory holds no run.
+        The directory holds no run, or one that another version wrote.
     ConfigError
         An option contradicts the run.
     """
     directory = Path(config.resume)
-    saved = saved_config(directory)
+    saved = _own(directory)
     choices = saved.pop("choices")
     chosen: Mapping[str, Any] = HydraConfig.get().runtime.choices
     ours = plain(config)
@@ -71,7 +67,7 @@ def resumed(config: DictConfig) -> DictConfig:
         if key in choices and chosen[key] == choices[key]:
             # That is what `with_choices` added.
             continue
-        if not _may_change(key):
+        if not is_among(key, CHANGEABLE):
             wanted, had = (
                 (chosen[key], choices[key]) if key in choices else (_at(ours, key), _at(saved, key))
             )
@@ -137,17 +133,24 @@ def check_same(config: DictConfig, directory: Path) -> None:
     ConfigError
         An option contradicts that run.
     FileError
-        The configuration in the directory is torn.
+        The configuration in the directory is torn, or another version wrote it.
     """
-    wanted = dict(_flat(OmegaConf.to_container(OmegaConf.create(resolved(config)))))
-    had = dict(_flat(saved_config(directory)))
+    wanted = flat(plain(OmegaConf.create(resolved(config))))
+    had = flat(_own(directory))
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
-        if not _may_change(option) and wanted.get(key) != had.get(key):
+        if not is_among(option, CHANGEABLE) and wanted.get(key) != had.get(key):
             raise ConfigError(
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
                 "name another hydra.sweep.dir."
             )
+
+
+def _own(directory: Path) -> dict[str, Any]:
+    """Return the configuration of a run that this version can go on with."""
+    # First, since options of another version may have other names.
+    require_current(directory)
+    return saved_config(directory)
 
 
 def _drop(values: dict[str, Any], key: str) -> None:
@@ -165,21 +168,9 @@ def _asked() -> Sequence[str]:
     return [key for key in keys if key != "resume"]
 
 
-def _may_change(key: str) -> bool:
-    return any(key == part or key.startswith(f"{part}.") for part in CHANGEABLE)
-
-
 def _at(values: Mapping[str, Any], key: str) -> Any:
     """Return the value of a dotted name, None if there is none."""
     part: Any = values
     for name in key.split("."):
         part = part.get(name) if isinstance(part, Mapping) else None
     return part
-
-
-def _flat(values: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    if not isinstance(values, dict):
-        yield prefix, values
-        return
-    for key, value in values.items():
-        yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))

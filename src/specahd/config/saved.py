@@ -13,13 +13,14 @@ from typing import Any, get_args
 from hydra.utils import get_object
 
 from specahd.config import CONF_DIR
-from specahd.config.door import CONFIG
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import oddity
-from specahd.core.plain import check_plain, content, misfit, parse_yaml, told
+from specahd.core.plain import misfit, told
+from specahd.runs.configuration import read_configuration
+from specahd.runs.files import CONFIG
 
-_LIMIT = 1 << 18
-_CHOICE = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
+# No longer than the name of a file may be.
+_CHOICE = re.compile(r"(?=.{1,100}\Z)\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
 _HERE = re.compile(
     r"auto|sqlite:///.*|https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[A-Za-z0-9._/-]*)?"
 )
@@ -42,18 +43,11 @@ def saved_config(directory: Path) -> dict[str, Any]:
     odd = oddity(directory)
     if odd is not None:
         raise FileError(f"{directory} holds {told(odd)}, which is neither a file nor a directory.")
-    try:
-        saved = parse_yaml(content(path, _LIMIT))
-        check_plain(saved)
-    except ValueError as error:
-        raise FileError(f"{path} is not the configuration of a run ({error}).") from None
-    if misfit(saved, {"choices": dict[str, str | None]}) is not None:
-        raise FileError(f"{path} is not the configuration of a run.")
+    saved = read_configuration(path, {"choices": dict[str, str | None]})
     for group, choice in saved["choices"].items():
         if not _is_group(group) or not (choice is None or _CHOICE.fullmatch(choice)):
             raise FileError(f"{path} is not the configuration of a run (choices.{told(group)}).")
-    found: dict[str, Any] = saved
-    return found
+    return saved
 
 
 def _is_group(name: str) -> bool:

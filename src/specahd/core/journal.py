@@ -1,9 +1,4 @@
-"""Append-only JSON lines that survive a kill at any byte.
-
-A run keeps three: ``wal.jsonl`` (every reply in the order it came, on disk
-before it has any effect), ``journal.jsonl`` (one record per sample in index
-order, nothing that varies between equal runs) and ``timings.jsonl`` (what does).
-"""
+"""Append-only JSON lines that survive a kill at any byte."""
 
 import fcntl
 import json
@@ -12,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any
 
 from specahd.core.errors import FileError, JournalError, RunFailed
 from specahd.core.plain import Shape, misfit, parse_json
@@ -185,41 +180,3 @@ class JournalFile:
             raise JournalError(f"Cannot write {self.path}: {error.strerror}.") from error
         finally:
             self._file.close()
-
-
-class Journal:
-    """The record of a run: its three files, and one for the score vectors.
-
-    ``responses.jsonl`` holds one line per evaluated program; the journal's
-    record names it by ``responses: <program id>``.
-
-    Parameters
-    ----------
-    repeat
-        Whether the run of this directory is repeated up to where it broke off.
-
-    Raises
-    ------
-    FileError
-        Another process is writing it.
-    """
-
-    def __init__(self, directory: Path, *, repeat: bool = False) -> None:
-        self.directory = directory
-        self.wal = JournalFile(directory / "wal.jsonl", sync=True)
-        self.wal.claim()
-        self.samples = JournalFile(directory / "journal.jsonl", repeat=repeat)
-        self.responses = JournalFile(directory / "responses.jsonl", repeat=repeat)
-        self.timings = JournalFile(directory / "timings.jsonl")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for file in (self.wal, self.samples, self.responses, self.timings):
-            file.close()

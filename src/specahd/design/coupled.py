@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, isfinite
 
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.design.lower import LowerSearch, RepertoireSettings
@@ -16,6 +16,7 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import Penalty, RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
+from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
@@ -50,13 +51,22 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A checkpoint candidate: (g, H, A) at the end of a round and its selection score."""
+    """A checkpoint candidate: (g, H, A) at the end of a round.
+
+    Parameters
+    ----------
+    selection
+        Mean improvement on the selection pool, nan if there is none.
+    failed
+        On how many of its instances g failed; they enter into no mean.
+    """
 
     round: int
     upper: Program
     repertoire: tuple[Program, ...]
     archive: ResponseArchive
     selection: float
+    failed: int = 0
 
 
 def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[int, int]]:
@@ -173,7 +183,11 @@ class Coupled:
         system = self._freeze(number)
         if self._settings.levels != "lower":
             self._upper_round(number, upper_tickets + carried, system, measures)
-        measures["selection"] = self._select(number, system)
+        selection, failed = self._select(number, system)
+        if isfinite(selection):
+            measures["selection"] = selection
+        if failed:
+            measures["selection_failed"] = failed
         self._journal.samples.append(
             {
                 "record": "round",
@@ -181,12 +195,13 @@ class Coupled:
                 "upper": self._upper.id,
                 "repertoire": [program.id for program in self._repertoire],
                 "archive": len(self._archive.tasks),
+                "selection": None,
                 **measures,
             }
         )
         self._observer.on_round(RoundEnd(number, measures))
         return Candidate(
-            number, self._upper, self._repertoire, self._archive.copy(), measures["selection"]
+            number, self._upper, self._repertoire, self._archive.copy(), selection, failed
         )
 
     def _lower_round(self, number: int, tickets: int, measures: dict[str, float]) -> int:
@@ -279,16 +294,32 @@ class Coupled:
             self._upper = members[0].program
             measures["utility"] = members[0].score
 
-    def _select(self, number: int, system: RepairSystem) -> float:
-        """Return the mean improvement of the round's candidate on the selection pool."""
+    def _select(self, number: int, system: RepairSystem) -> tuple[float, int]:
+        """Return how the round's candidate did on the selection pool, and where it failed.
+
+        Returns
+        -------
+        float
+            The mean improvement over the instances on which g did not fail, nan if none.
+        int
+            The number of the others.
+        """
         if number in self._engine.past.selection:
             return self._engine.past.selection[number]
         cases = self._pools["selection"]
         self._observer.on_phase(f"round {number}: selection pool", len(cases))
         repairs = run_frozen(self._executor, self._upper, system, cases, self._observer.on_step)
-        return mean_improvement(repairs)
+        return mean_improvement(repairs), sum(repair.failed for repair in repairs)
 
 
 def choose(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the candidate with the best selection score, the earliest on ties."""
-    return max(candidates, key=lambda candidate: candidate.selection)
+    """Return the candidate with the best selection score, the earliest on ties.
+
+    One that failed on fewer instances comes before all that failed on more.
+    """
+
+    def rank(candidate: Candidate) -> tuple[int, float]:
+        score = candidate.selection
+        return -candidate.failed, score if isfinite(score) else -inf
+
+    return max(candidates, key=rank)

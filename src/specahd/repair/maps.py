@@ -4,14 +4,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from specahd.core.folders import write_whole
-from specahd.core.journal import dumps
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import ROUTES, write_records
 
-ROUTES = "routes.json"
-"""Where in its directory a run keeps its example."""
 _ROUTE = re.compile(r"^Route #\d+: (.*)$", re.MULTILINE)
 
 
@@ -32,7 +29,7 @@ def write_example(
         "cost_before": repair.baseline_cost,
         "cost_after": repair.cost,
     }
-    write_whole(directory / ROUTES, dumps(example) + "\n")
+    write_records(directory / ROUTES, [example])
 
 
 def _routes(problem: AnyProblem, solution: object) -> list[list[int]]:

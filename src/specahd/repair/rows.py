@@ -1,17 +1,17 @@
 """Programs over many cases at once, and the rows of a frozen evaluation in plain values."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.core.folders import write_whole
-from specahd.core.journal import Record, dumps
 from specahd.core.program import Program
 from specahd.repair.cases import Case
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import row_timings_file, rows_file, write_records
+from specahd.runs.rows import Row, mean, means
 from specahd.sandbox.executor import Executor
 
 
@@ -43,18 +43,20 @@ def run_frozen(
 def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
     """Return one instance's row; equal evaluations give equal rows.
 
-    ``status`` is ``T`` when the upper program failed: the baseline stands, and
-    nothing is imputed.
+    ``status`` is ``T`` when the upper program failed: the baseline stands, and the row
+    has neither a cost nor an improvement.
     """
+    failed = repair.failed
     return {
         "instance": case.instance.name,
         "size": case.instance.size,
+        "coords_from_scaling": case.instance.coords_from_scaling,
         "baseline": case.source,
         "baseline_cost": repair.baseline_cost,
-        "cost": repair.cost,
-        "improvement": repair.improvement,
+        "cost": None if failed else repair.cost,
+        "improvement": None if failed else repair.improvement,
         "feasible": not problem.check(case.instance, repair.solution),
-        "status": "ok" if repair.outcome in ("ok", "empty_regions") else "T",
+        "status": "T" if failed else "ok",
         "outcome": repair.outcome,
         "proposed": repair.proposed,
         "rejections": list(repair.rejections),
@@ -90,27 +92,24 @@ def write_rows(
         for entry, repair in zip(made, repairs, strict=True)
     ]
     # The rows last: where they are, the evaluation is complete.
-    write_records(directory / f"{name}-timings.jsonl", timings)
-    write_records(directory / f"{name}.jsonl", made)
+    write_records(directory / row_timings_file(name), timings)
+    write_records(directory / rows_file(name), made)
     return made
-
-
-def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write a file of records that appears whole or not at all."""
-    write_whole(path, "".join(f"{dumps(record)}\n" for record in records))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
     """Means over a pool; failed instances are counted, not imputed.
 
+    ``rollbacks`` of ``steps`` rebuilt regions did not end in a feasible merge.
     ``references`` holds the mean cost of other baseline solvers on the same instances.
     """
 
     pool: str
     instances: int
     failed: int
-    infeasible: int
+    steps: int
+    rollbacks: int
     baseline: str
     baseline_cost: float
     cost: float
@@ -130,27 +129,22 @@ def summarise(
     B itself is passed over among them.
     """
     [source] = {case.source for case in cases}
-    done = [entry for entry in rows if entry["status"] == "ok"]
-
-    def mean(values: Sequence[float]) -> float:
-        return sum(values) / len(values) if values else float("nan")
-
+    found = means([Row.of(entry) for entry in rows])
     return PoolSummary(
         pool=pool,
-        instances=len(rows),
-        failed=len(rows) - len(done),
-        infeasible=sum(not entry["feasible"] for entry in rows),
+        instances=found.rows,
+        failed=found.failed,
+        steps=found.steps,
+        rollbacks=found.rollbacks,
         baseline=source,
-        baseline_cost=mean([entry["baseline_cost"] for entry in done]),
-        cost=mean([entry["cost"] for entry in done]),
-        improvement=mean([entry["improvement"] for entry in done]),
+        baseline_cost=found.baseline_cost,
+        cost=found.cost,
+        improvement=found.improvement,
         references={
             name: mean(
-                [
-                    problem.cost(case.instance, problem.baseline(case.instance, name))
-                    for case, entry in zip(cases, rows, strict=True)
-                    if entry["status"] == "ok"
-                ]
+                problem.cost(case.instance, problem.baseline(case.instance, name))
+                for case, entry in zip(cases, rows, strict=True)
+                if entry["status"] == "ok"
             )
             for name in references
             if name != source

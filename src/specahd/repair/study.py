@@ -13,9 +13,9 @@ from specahd.core.program import Program
 from specahd.core.seeding import generator
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, ResponseTable
-from specahd.repair.rows import write_records
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import FloatArray, IntArray
+from specahd.runs.files import write_records
 from specahd.sandbox.executor import Executor
 
 RANDOM_REPEATS = 30

@@ -7,6 +7,7 @@ same code, from y0 to ŷ.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 from specahd.core.program import Outcome, Program
@@ -80,6 +81,11 @@ class Repair:
     def improvement(self) -> float:
         """U_x: the relative improvement over the baseline."""
         return (self.baseline_cost - self.cost) / max(EPSILON, self.baseline_cost)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the upper program failed, so that there is nothing to measure (``T``)."""
+        return self.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,5 +188,6 @@ def repair_case(
 
 
 def mean_improvement(repairs: Sequence[Repair]) -> float:
-    """Return the mean of U over repairs, 0 for none."""
-    return sum(repair.improvement for repair in repairs) / max(1, len(repairs))
+    """Return the mean of U over the repairs that did not fail, nan if there is none."""
+    done = [repair.improvement for repair in repairs if not repair.failed]
+    return sum(done) / len(done) if done else nan

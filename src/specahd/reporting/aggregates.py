@@ -1,50 +1,18 @@
-"""Means and counts over rows and runs. A failed instance is counted, never imputed."""
+"""Groups of rows, counts of programs, and curves of runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from math import fsum, nan
 
 from specahd.core.program import Level, Outcome
-from specahd.reporting.runs import Row, Run
+from specahd.runs.reading import Run
+from specahd.runs.rows import Row, mean
 
 # Sizes stand for themselves where there are few; else they share these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
 _DECIMALS = 6
 """Decimals of stored figures: enough to compare, too few for a processor's last bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What rows come to; the means are over those that did not fail, nan if there are none."""
-
-    rows: int
-    failed: int
-    infeasible: int
-    baseline_cost: float
-    cost: float
-    improvement: float
-
-
-def means(rows: Sequence[Row]) -> Means:
-    """Average rows."""
-    done = [row for row in rows if not row.failed]
-    return Means(
-        rows=len(rows),
-        failed=len(rows) - len(done),
-        infeasible=sum(not row.feasible for row in rows),
-        baseline_cost=mean(row.baseline_cost for row in done),
-        cost=mean(row.cost for row in done),
-        improvement=mean(row.improvement for row in done),
-    )
-
-
-def mean(values: Iterable[float]) -> float:
-    """Return the mean, nan of nothing."""
-    listed = list(values)
-    return fsum(listed) / len(listed) if listed else nan
 
 
 def by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -85,9 +53,11 @@ def curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]]:
 
 
 def convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
-    """Return the mean over seeds of a level's best score, by programs asked so far."""
+    """Return the mean over complete runs of a level's best score, by programs asked so far."""
     known = [
-        {place: best for points in curve(run, level) for place, best in points} for run in runs
+        {place: best for points in curve(run, level) for place, best in points}
+        for run in runs
+        if run.complete
     ]
     places = sorted({place for points in known for place in points})
     return [(place, mean(points[place] for points in known if place in points)) for place in places]

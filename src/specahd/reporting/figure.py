@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from specahd.core.program import Level
 from specahd.reporting.aggregates import curve
-from specahd.reporting.runs import Run
+from specahd.runs.reading import Run
 
 # Whoever has other defaults gets the same picture: no time, no random ids, text as paths.
 _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family": "DejaVu Sans"}
@@ -60,7 +60,7 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
 def _draw(panel: Any, runs: Sequence[Run], level: Level) -> None:
     for number, run in enumerate(sorted(runs, key=lambda run: run.seed)):
         colour = f"C{number % 10}"
-        label = f"seed {run.seed}"
+        label = f"seed {run.seed}" if run.complete else f"seed {run.seed} (partial)"
         for points in curve(run, level):
             places, scores = zip(*points, strict=True)
             panel.plot(

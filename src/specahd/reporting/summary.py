@@ -9,19 +9,13 @@ from itertools import groupby
 from math import isfinite
 
 from specahd.core.program import Level, Outcome
-from specahd.reporting.aggregates import (
-    Means,
-    by_size,
-    convergence,
-    mean,
-    means,
-    outcomes,
-    stored,
-)
+from specahd.reporting.aggregates import by_size, convergence, outcomes, stored
 from specahd.reporting.document import Document, Figure, Paragraph, Section, Table
 from specahd.reporting.figure import draw_convergence
-from specahd.reporting.kinds import named
-from specahd.reporting.runs import Row, Run, choose
+from specahd.runs.files import POOLS
+from specahd.runs.kinds import named
+from specahd.runs.reading import Run, choose
+from specahd.runs.rows import Means, Row, mean, means
 
 DRAWING = "convergence.svg"
 _LEVELS = (Level.LOWER, Level.UPPER)
@@ -73,19 +67,21 @@ def _checkpoints(
 ) -> list[Paragraph | Table | Figure]:
     rows = []
     for name, runs in groups.items():
-        chosen, unseen = (means(_rows(runs, pool)) for pool in ("selection", "validation"))
-        done = [run for run in runs if run.validation]
+        chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
+        done = [run for run in runs if run.complete]
         spread = [100 * means(run.validation).improvement for run in done]
+        spread = [value for value in spread if isfinite(value)]
         rows.append(
             [
                 name,
                 _baseline(runs),
-                ", ".join(str(run.seed) for run in runs),
+                ", ".join(str(run.seed) for run in done) or "–",
+                f"{len(done)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
                 _percent(chosen.improvement),
                 _percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
-                str(unseen.infeasible),
+                f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
             ]
         )
@@ -96,18 +92,21 @@ def _checkpoints(
     ]
     text = (
         f"Of {', '.join(words)}. Selection chose each checkpoint, validation was never seen. "
-        "Improvement is over the baseline, a mean over instances and seeds; the range is that of "
-        "the seeds. Infeasible solutions were refused by the checker; where the upper program "
-        "failed (T) nothing is imputed."
+        "Improvement is over the baseline, a mean over instances and seeds of the complete runs; "
+        "the range is that of the seeds. Rollbacks are rebuilt regions without a feasible merge, "
+        "of all rebuilt; where the upper program failed (T) nothing is imputed."
     )
     partial = [run.name for runs in groups.values() for run in runs if not run.complete]
     if partial:
-        text += f" Partial, short of their budget or not evaluated: {', '.join(partial)}."
+        text += (
+            " Partial, short of their budget or not evaluated, and so counted in no mean: "
+            f"{', '.join(partial)}."
+        )
     if passed_over:
         text += f" Passed over, of the same kinds and seeds: {passed_over} runs."
     columns = (
-        "problem", "baseline", "seeds", "programs", "selection", "validation", "seeds' range",
-        "infeasible", "T",
+        "problem", "baseline", "seeds", "complete", "programs", "selection", "validation",
+        "seeds' range", "rollbacks", "T",
     )  # fmt: skip
     return [Paragraph(text), Table(columns, rows, words=3)]
 
@@ -119,9 +118,12 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figu
         for size, group in by_size(_rows(runs, "validation")).items()
     ]
     columns = (
-        "problem", "size", "rows", "baseline cost", "repaired cost", "improvement", "feasible", "T"
+        "problem", "size", "rows", "baseline cost", "repaired cost", "improvement", "rollbacks", "T"
     )  # fmt: skip
-    text = "Mean costs over the instances of a size and the seeds; a row is one of both."
+    text = (
+        "Mean costs over the instances of a size and the seeds of complete runs; "
+        "a row is one of both."
+    )
     return [Paragraph(text), Table(columns, rows)]
 
 
@@ -131,7 +133,7 @@ def _figures(of: Means) -> list[str]:
         f"{of.baseline_cost:,.1f}" if isfinite(of.baseline_cost) else "–",
         f"{of.cost:,.1f}" if isfinite(of.cost) else "–",
         _percent(of.improvement),
-        f"{of.rows - of.infeasible}/{of.rows}",
+        f"{of.rollbacks}/{of.steps}",
         str(of.failed),
     ]
 
@@ -180,14 +182,17 @@ def _metrics(runs: Sequence[Run]) -> dict[str, float | int]:
     }
     return {
         **{name: stored(value) for name, value in found.items() if isfinite(value)},
+        "complete": sum(run.complete for run in runs),
+        "partial": sum(not run.complete for run in runs),
         "programs": len(tried),
-        "infeasible": unseen.infeasible,
+        "rollbacks": unseen.rollbacks,
         "failed": unseen.failed,
     }
 
 
 def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
-    return [row for run in runs for row in getattr(run, pool)]
+    """Return the rows of the complete runs: partial ones enter into no mean."""
+    return [row for run in runs if run.complete for row in run.rows(pool)]
 
 
 def _baseline(runs: Sequence[Run]) -> str:

@@ -90,6 +90,11 @@ class Instance(Protocol):
         """Number of nodes to serve (customers, or cities)."""
         ...
 
+    @property
+    def coords_from_scaling(self) -> bool:
+        """Whether its coordinates were made from its distances by classical scaling."""
+        ...
+
 
 I = TypeVar("I", bound=Instance)
 S = TypeVar("S")

@@ -21,13 +21,13 @@ from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Parent, Proposer, Reply, Request
 from specahd.core.errors import RunFailed
 from specahd.core.events import Committed, Observer
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.seeding import generator
 from specahd.core.skill import Skill
 from specahd.llm.parsing import ParseError, parse_reply, parse_text
 from specahd.memory.memory import Memory
 from specahd.memory.skills import make_skill
+from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.asking import Asking
 from specahd.search.base import Evaluation, LevelSearch, RoundStart, Sample

@@ -7,6 +7,7 @@ the replies and of what was measured. Resuming repeats it, with the replies of
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from specahd.core.errors import RunFailed
 from specahd.core.plain import NAME, Shape
 from specahd.core.program import Outcome, Program, Tier
 from specahd.memory.novelty import Verdict
+from specahd.runs.files import JOURNAL, REPLIES, RESPONSES
+from specahd.runs.reading import require_current
 
 Record = Mapping[str, Any]
 
@@ -49,7 +52,7 @@ _LOWER: Shape = {
     "fallbacks": [int],
 }
 _UPPER: Shape = {"utilities": [float], "penalties": [float], "regions": [([float], None)]}
-_ROUND: Shape = {"round": int, "selection": float}
+_ROUND: Shape = {"round": int, "selection": float | None}
 _VERDICT: Shape = {
     "duplicate_of": str | None,
     "nearest": str | None,
@@ -67,8 +70,11 @@ class Past:
         By sample.
     measured
         By round and program.
-    tasks, selection
-        What each round exposed, and how its candidate did, by round.
+    tasks
+        What each round exposed, by round.
+    selection
+        The mean improvement of each round's candidate on the selection pool, nan if it failed
+        on all instances, and on how many it failed.
     verdicts
         Which programs were new, by program.
     """
@@ -76,7 +82,7 @@ class Past:
     replies: Mapping[str, Record] = field(default_factory=dict)
     measured: Mapping[tuple[int, str], Record] = field(default_factory=dict)
     tasks: Mapping[int, Record] = field(default_factory=dict)
-    selection: Mapping[int, float] = field(default_factory=dict)
+    selection: Mapping[int, tuple[float, int]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @classmethod
@@ -86,22 +92,22 @@ class Past:
         Raises
         ------
         FileError
-            A line is not what a run writes.
+            A line is not what a run writes, or another version wrote the run.
         """
-        replies = {
-            record["sample"]: record for record in journal.read(directory / "wal.jsonl", _REPLY)
-        }
+        require_current(directory)
+        replies = {record["sample"]: record for record in journal.read(directory / REPLIES, _REPLY)}
         measured, tasks = {}, {}
-        for record in journal.read(directory / "responses.jsonl", _of_response):
+        for record in journal.read(directory / RESPONSES, _of_response):
             if "tasks" in record:
                 tasks[record["round"]] = record
             else:
                 program = record["sample"] if "sample" in record else record["carried"]
                 measured[record["round"], program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / "journal.jsonl", _of_record):
+        for record in journal.read(directory / JOURNAL, _of_record):
             if record.get("record") == "round":
-                selection[record["round"]] = record["selection"]
+                mean = nan if record["selection"] is None else float(record["selection"])
+                selection[record["round"]] = mean, record.get("selection_failed", 0)
             elif record.get("novelty") is not None:
                 verdicts[record["sample"]] = Verdict.recalled(record["novelty"])
         return cls(replies, measured, tasks, selection, verdicts)
@@ -152,7 +158,8 @@ def _of_response(record: Record) -> Shape:
 def _of_record(record: Record) -> Shape:
     """Return the shape of a line of ``journal.jsonl``, as far as it is read."""
     if record.get("record") == "round":
-        return _ROUND
+        failed = {"selection_failed": int} if "selection_failed" in record else {}
+        return {**_ROUND, **failed}
     if record.get("novelty") is not None:
         return {"sample": NAME, "novelty": _VERDICT}
     return {}

@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from specahd.runs.files import CONFIG, JOURNAL, REPLIES, RESPONSES, TIMINGS
+
 Record = Mapping[str, Any]
 
 # Programs per minute are counted over so many samples.
@@ -67,10 +69,10 @@ class Account:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._journal = _Tail(directory / "journal.jsonl")
-        self._wal = _Tail(directory / "wal.jsonl")
-        self._timings = _Tail(directory / "timings.jsonl")
-        self._responses = _Tail(directory / "responses.jsonl")
+        self._journal = _Tail(directory / JOURNAL)
+        self._wal = _Tail(directory / REPLIES)
+        self._timings = _Tail(directory / TIMINGS)
+        self._responses = _Tail(directory / RESPONSES)
         self._held: deque[Record] = deque()
         self._replies: dict[str, Record] = {}
         self._seconds: dict[str, Record] = {}
@@ -81,7 +83,7 @@ class Account:
         self._commits: deque[int] = deque(maxlen=_WINDOW + 1)
         self._tickets = 0
         # The start of the run, for nothing writes its configuration again.
-        self.began = (directory / "config.yaml").stat().st_mtime_ns // 1_000_000
+        self.began = (directory / CONFIG).stat().st_mtime_ns // 1_000_000
         self.at = self.began
 
     def news(self, *, final: bool = False) -> list[Entry]:

@@ -4,29 +4,45 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import fmean
 
 from specahd.core import journal
+from specahd.runs.files import (
+    CHECKPOINT,
+    CONFIG,
+    JOURNAL,
+    MACHINE,
+    POOLS,
+    PROMPTS,
+    REPLIES,
+    RESPONSES,
+    ROUTES,
+    SANDBOX,
+    TIMINGS,
+    row_timings_file,
+    rows_file,
+)
+from specahd.runs.rows import means, read_rows
 from specahd.tracking.account import Account, Entry, Measure
 from specahd.tracking.book import Book, without_password
 from specahd.tracking.candidates import KEEPERS, Candidates
-from specahd.tracking.description import CONFIG, SANDBOX, Description
+from specahd.tracking.description import Description
 from specahd.tracking.figures import convergence, route_map
-from specahd.tracking.machine import MACHINE
 from specahd.tracking.mark import Mark
 from specahd.tracking.options import Options
 from specahd.tracking.traces import Traces
 
-POOLS = ("selection", "validation")
-CHECKPOINT = "checkpoint"
-ROUTES = "routes.json"
-"""As in :mod:`specahd.repair.maps`, which takes a second to import."""
 _FILES = (
-    *("journal.jsonl", "responses.jsonl", "wal.jsonl", "timings.jsonl", "prompts.jsonl"),
-    *(f"{pool}{kind}.jsonl" for pool in POOLS for kind in ("", "-timings")),
+    *(JOURNAL, RESPONSES, REPLIES, TIMINGS, PROMPTS),
+    *(name(pool) for pool in POOLS for name in (rows_file, row_timings_file)),
     *(SANDBOX, MACHINE, ROUTES),
 )
-_STATUS = {"complete": "FINISHED", "interrupted": "KILLED", "failed": "FAILED"}
+# A run that its own limit on cost ended early came to its end all the same.
+_STATUS = {
+    "complete": "FINISHED",
+    "partial": "FINISHED",
+    "interrupted": "KILLED",
+    "failed": "FAILED",
+}
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
 
@@ -175,20 +191,19 @@ class Delivery:
         yield
 
     def _results(self) -> Iterator[Measure]:
-        """Yield the means over both pools that :mod:`specahd.repair.rows` summarises.
+        """Yield the means over both pools, and beside them how many instances are left out.
 
-        Beside them how many instances are left out, since the upper program failed on them.
+        Those are the ones on which the upper program failed.
         """
         for pool in POOLS:
-            rows = list(journal.read(self._directory / f"{pool}.jsonl"))
-            done = [row for row in rows if row["status"] == "ok"]
-            for name in ("improvement", "baseline_cost", "cost") if done else ():
-                yield Measure(f"{pool}/{name}", fmean(row[name] for row in done), 0)
-            if rows:
-                yield Measure(f"{pool}/failed", len(rows) - len(done), 0)
+            found = means(read_rows(self._directory / rows_file(pool)))
+            for name, value in found.measures().items():
+                yield Measure(f"{pool}/{name}", value, 0)
+            if found.rows:
+                yield Measure(f"{pool}/failed", found.failed, 0)
 
     def _draw(self, folder: Path) -> None:
-        records = list(journal.read(self._directory / "journal.jsonl"))
+        records = list(journal.read(self._directory / JOURNAL))
         if any("sample" in record for record in records):
             convergence(records).savefig(folder / "convergence.png", dpi=120)
         for drawn in journal.read(self._directory / ROUTES):

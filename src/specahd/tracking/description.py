@@ -2,20 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, check_plain, content, misfit, parse_json, parse_yaml
+from specahd.core.plain import Shape, content, parse_json
+from specahd.runs.configuration import flat, read_configuration
+from specahd.runs.files import CONFIG, MACHINE, SANDBOX, SWEEP
 from specahd.tracking.book import without_password
 from specahd.tracking.lineage import dvc_hashes
-from specahd.tracking.machine import MACHINE
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
-CONFIG, SANDBOX, SWEEP = "config.yaml", "sandbox.json", "sweep.json"
 _LIMIT = 1 << 20
 _CONFIG: Shape = {
     "choices": dict[str, str | None],
@@ -46,7 +46,7 @@ class Description:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._config = _configuration(directory / CONFIG)
+        self._config = read_configuration(directory / CONFIG, _CONFIG)
         self._groups = {key: str(value) for key, value in self._config["choices"].items() if value}
         names = ("problem", "method", "llm")
         self.choices = {name: self._groups[name] for name in names if name in self._groups}
@@ -65,8 +65,13 @@ class Description:
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, no password among them."""
         rest = {key: value for key, value in self._config.items() if key != "choices"}
-        values = self._groups | dict(_flatten(rest))
-        return {name: without_password(value) for name, value in values.items()}
+        values = self._groups | {name: str(value) for name, value in flat(rest).items()}
+        return {
+            name: without_password(value)
+            for name, value in values.items()
+            # Only Hydra reads those.
+            if not any(part.startswith("_") for part in name.split("."))
+        }
 
     def tags(self) -> Mapping[str, str]:
         """Return commit, versions, machine, sandbox status, and the sweep's run above."""
@@ -119,17 +124,6 @@ class Description:
         return inputs
 
 
-def _configuration(path: Path) -> dict[str, Any]:
-    try:
-        config = parse_yaml(content(path, _LIMIT))
-        check_plain(config)
-    except ValueError:
-        config = None
-    if misfit(config, _CONFIG) is None:
-        return dict(config)
-    raise FileError(f"{path} is not the configuration of a run.")
-
-
 def _facts(path: Path) -> dict[str, str]:
     """Return what a JSON file tells in words that MLflow takes for its own tags in no case."""
     return {
@@ -145,17 +139,6 @@ def _read(path: Path) -> Mapping[str, Any]:
         return dict(parse_json(content(path, _LIMIT)))
     except (FileError, ValueError, TypeError):
         return {}
-
-
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield dotted names and values, without what only Hydra's instantiate reads."""
-    for key, value in values.items():
-        if key.startswith("_"):
-            continue
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", str(value)
 
 
 def _tracked(folder: Path, tracked: Mapping[str, str]) -> str | None:

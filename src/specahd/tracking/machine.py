@@ -1,6 +1,5 @@
 """On which machine, with which versions and at which commit a run was made."""
 
-import json
 import os
 import platform
 import subprocess
@@ -9,18 +8,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from specahd.core.environment import named
-from specahd.core.folders import write_whole
+from specahd.runs.files import MACHINE, write_json
 
-MACHINE = "machine.json"
-"""Where in its directory a run keeps it."""
 # Those that can change a result or how long it takes.
 _PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "scikit-learn", "openai", "mlflow")
 
 
 def save_machine(directory: Path) -> None:
     """Write what :func:`inspect_machine` finds to ``machine.json`` in the directory."""
-    text = json.dumps(inspect_machine(), indent=2, sort_keys=True) + "\n"
-    write_whole(directory / MACHINE, text)
+    write_json(directory / MACHINE, inspect_machine())
 
 
 def inspect_machine() -> Mapping[str, str]:

@@ -1,7 +1,6 @@
 """How far a run directory was brought into MLflow: ``mlflow.json``, and who brings it."""
 
 import fcntl
-import json
 import os
 import re
 import uuid
@@ -12,8 +11,8 @@ from pathlib import Path
 
 from specahd.core.errors import FileError
 from specahd.core.plain import Shape, content, misfit, parse_json
+from specahd.runs.files import MARK, write_json
 
-MARK = "mlflow.json"
 _LIMIT = 1 << 16
 _SHAPE: Shape = {
     "key": re.compile("[0-9a-f]{32}"),
@@ -61,13 +60,7 @@ class Mark:
 
     def write(self, directory: Path) -> None:
         """Replace what the directory keeps, all of it or nothing."""
-        draft = directory / f".{MARK}.draft"
-        try:
-            draft.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-            draft.replace(directory / MARK)
-        except OSError:
-            draft.unlink(missing_ok=True)
-            raise
+        write_json(directory / MARK, asdict(self))
 
 
 @contextmanager

@@ -21,10 +21,10 @@ from specahd.core.errors import JournalError
 from specahd.core.events import Committed, Observer
 from specahd.core.folders import short
 from specahd.core.journal import JournalFile
+from specahd.runs.files import PROMPTS
 from specahd.tracking.delivery import Delivery
 from specahd.tracking.observers import Unheard
 from specahd.tracking.options import Options
-from specahd.tracking.traces import PROMPTS
 
 
 class MLflowObserver(Observer):

@@ -7,6 +7,17 @@ from typing import Any
 from specahd.core import journal
 from specahd.core.plain import NAME, Shape
 from specahd.core.program import Level, Outcome
+from specahd.runs.files import (
+    JOURNAL,
+    POOLS,
+    PROMPTS,
+    REPLIES,
+    RESPONSES,
+    ROUTES,
+    TIMINGS,
+    rows_file,
+)
+from specahd.runs.rows import row_shape
 
 _SAMPLE: Shape = {
     "sample": NAME,
@@ -41,23 +52,16 @@ def check_records(directory: Path) -> None:
         A line is something else.
     """
     for name, shape in (
-        ("journal.jsonl", _of_journal),
-        ("responses.jsonl", _of_responses),
-        ("wal.jsonl", {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
-        ("timings.jsonl", _of_timings),
-        ("prompts.jsonl", {"sample": NAME, "prompt": str}),
-        ("selection.jsonl", row_shape),
-        ("validation.jsonl", row_shape),
-        ("routes.json", _ROUTES),
+        (JOURNAL, _of_journal),
+        (RESPONSES, _of_responses),
+        (REPLIES, {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
+        (TIMINGS, _of_timings),
+        (PROMPTS, {"sample": NAME, "prompt": str}),
+        *((rows_file(pool), row_shape) for pool in POOLS),
+        (ROUTES, _ROUTES),
     ):
         for _ in journal.read(directory / name, shape):
             pass
-
-
-def row_shape(record: Mapping[str, Any]) -> Shape:
-    """Return what a row of a pool must be; of a failed instance only that it failed."""
-    measures = ("improvement", "baseline_cost", "cost") if record.get("status") == "ok" else ()
-    return {"status": str, **dict.fromkeys(measures, float)}
 
 
 def _of_journal(record: Mapping[str, Any]) -> Shape:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.runs.files import CHECKPOINT
 from specahd.tracking.book import without_password
 from specahd.tracking.store import absolute
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 CHAMPION = "champion"
 """The alias of the version that selection chose."""
-CHECKPOINT = "checkpoint"
-"""Where a run keeps its checkpoint, among its artifacts."""
 _MODEL = "model"
 _IDENTITY = "checkpoint_sha256"
 _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")

@@ -11,8 +11,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -25,15 +24,14 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 from rich.table import Table
 
+from specahd.runs.files import POOLS, SWEEP, write_json
 from specahd.tracking.book import without_password
-from specahd.tracking.standing import POOLS, Configuration, Job, configurations, read_jobs, table
 from specahd.tracking.store import Store
+from specahd.tracking.sweep_results import Configuration, SweepResults
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-SWEEP = "sweep.json"
-"""Where a sweep's directory keeps the id of its run."""
 _GROUPS = ("problem", "method", "llm", "budget")
 
 
@@ -79,29 +77,6 @@ class SweepCallback(Callback):
             sys.stderr.write(sentence[:200] + "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class _Results:
-    directory: Path
-    jobs: Sequence[Job]
-    # Those that left no run: refused, or never begun.
-    failed: int
-
-    @classmethod
-    def read(cls, config: DictConfig) -> "_Results":
-        directory = Path(config.hydra.sweep.dir)
-        jobs = read_jobs(directory)
-        return cls(directory, jobs, max(0, _count(config) - len(jobs)))
-
-    @property
-    def complete(self) -> int:
-        return sum(job.complete for job in self.jobs)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        partial = len(self.jobs) - self.complete
-        return {"complete": self.complete, "partial": partial, "failed": self.failed}
-
-
 def _store(config: DictConfig) -> Store | None:
     tracking = config.tracking
     if "uri" not in tracking:
@@ -130,7 +105,7 @@ def _count(config: DictConfig) -> int:
 
 
 def _finish(config: DictConfig) -> None:
-    results = _Results.read(config)
+    results = SweepResults.read(Path(config.hydra.sweep.dir), _count(config))
     if results.jobs:
         _print(results)
     store = _store(config)
@@ -161,9 +136,7 @@ def _open(store: Store, config: DictConfig) -> None:
     for name, value in parameters.items():
         client.log_param(run, name, value)
     directory.mkdir(parents=True, exist_ok=True)
-    draft = (directory / SWEEP).with_suffix(".draft")
-    draft.write_text(json.dumps({"run_id": run}) + "\n", encoding="utf-8")
-    draft.replace(directory / SWEEP)
+    write_json(directory / SWEEP, {"run_id": run})
 
 
 def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
@@ -183,7 +156,7 @@ def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
     return noted if here else None
 
 
-def _close(store: Store, results: _Results) -> None:
+def _close(store: Store, results: SweepResults) -> None:
     """Write what came of the jobs; remove the run of a sweep that left none."""
     from mlflow.entities import Metric
 
@@ -199,7 +172,7 @@ def _close(store: Store, results: _Results) -> None:
         return
     now = time.time_ns() // 1_000_000
     measures: dict[str, float] = {f"jobs/{name}": n for name, n in results.counts.items()}
-    for each in configurations(results.jobs):
+    for each in results.configurations():
         # MLflow's names hold no sign of equality.
         label = re.sub(r"[^\w\-. :/]", "_", each.label.replace("=", ":"))
         suffix = f"/{label}" if label else ""
@@ -207,14 +180,14 @@ def _close(store: Store, results: _Results) -> None:
             measures |= {f"{kind}/{name}{suffix}": value for name, value in values.items()}
     metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
     client.log_batch(run, metrics=metrics)
-    client.log_text(run, table(results.jobs), "jobs.csv")
+    client.log_text(run, results.table(), "jobs.csv")
     whole = results.counts["complete"] == sum(results.counts.values())
     client.set_terminated(run, "FINISHED" if whole else "FAILED")
 
 
-def _print(results: _Results) -> None:
+def _print(results: SweepResults) -> None:
     counts = ", ".join(f"{count} {name}" for name, count in results.counts.items())
-    found = configurations(results.jobs)
+    found = results.configurations()
     view = Table(title=f"sweep: {counts}", title_justify="left", caption_justify="left")
     view.caption = "improvement: mean ± sample standard deviation of the complete jobs"
     if any(each.label for each in found):
@@ -226,12 +199,17 @@ def _print(results: _Results) -> None:
     for each in found:
         view.add_row(
             *([each.label] if each.label else []),
-            " ".join(each.seeds),
-            f"{each.complete}/{each.complete + each.partial}",
+            " ".join(map(str, each.seeds)),
+            f"{each.complete}/{len(each.seeds)}",
             *(_improvement(each, pool) for pool in POOLS),
         )
     # A file has no width.
-    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100).print(view)
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100)
+    console.print(view)
+    partial = sorted(name for each in found for name in each.partial)
+    if partial:
+        line = f"partial, counted in no mean: {', '.join(partial)}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _improvement(configuration: Configuration, pool: str) -> str:

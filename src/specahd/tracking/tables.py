@@ -17,9 +17,9 @@ def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequenc
     baseline = summaries[0].baseline if summaries else "baseline"
     references = list(summaries[0].references) if summaries else []
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "mean costs; infeasible: solutions that the checker refused"
+    table.caption = "mean costs; rollbacks: rebuilt regions without a feasible merge, of all"
     table.add_column("pool", no_wrap=True)
-    for heading in (baseline, "repaired", "improvement", "infeasible", *references):
+    for heading in (baseline, "repaired", "improvement", "rollbacks", *references):
         table.add_column(heading, justify="right", no_wrap=True)
     for summary in summaries:
         table.add_row(
@@ -27,7 +27,7 @@ def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequenc
             f"{summary.baseline_cost:,.1f}",
             f"{summary.cost:,.1f}",
             f"{100 * summary.improvement:+.2f}%",
-            str(summary.infeasible),
+            f"{summary.rollbacks}/{summary.steps}",
             *(f"{summary.references[name]:,.1f}" for name in references),
         )
     console.print(table)

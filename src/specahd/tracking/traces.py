@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specahd.core import journal
+from specahd.runs.files import PROMPTS
 from specahd.tracking.account import Entry
 from specahd.tracking.book import Book
 
 if TYPE_CHECKING:
     from mlflow.entities import Trace
-
-PROMPTS = "prompts.jsonl"
-"""Where the observer notes what was asked, in the run directory."""
 
 
 class Traces:

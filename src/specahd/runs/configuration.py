@@ -1,0 +1,59 @@
+"""The configuration that a run left: reading it, and the options on which results depend."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from specahd.core.errors import FileError
+from specahd.core.plain import Shape, check_plain, content, misfit, parse_yaml
+
+_LIMIT = 1 << 18
+
+WITHOUT_EFFECT = (
+    *("record", "executor", "tracking", "sandbox", "search.samplers"),
+    *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
+    *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
+)
+"""Options and groups on which no result depends.
+
+Of a memory, how its server is reached: verdicts that were found stand in the journal.
+"""
+
+
+def read_configuration(path: Path, shape: Shape) -> dict[str, Any]:
+    """Return a run's configuration as plain values.
+
+    Parameters
+    ----------
+    shape
+        What it must have (:mod:`specahd.core.plain`); it may have more.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or is something else.
+    """
+    try:
+        found: dict[str, Any] = parse_yaml(content(path, _LIMIT))
+        check_plain(found)
+    except ValueError as error:
+        raise FileError(f"{path} is not the configuration of a run ({error}).") from None
+    if misfit(found, shape) is not None:
+        raise FileError(f"{path} is not the configuration of a run.")
+    return found
+
+
+def flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of nested groups by their dotted names."""
+    made = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            made.update({f"{key}.{name}": item for name, item in flat(value).items()})
+        else:
+            made[str(key)] = value
+    return made
+
+
+def is_among(key: str, options: Iterable[str]) -> bool:
+    """Say whether a dotted name is one of the options, or lies in one of the groups."""
+    return any(key == option or key.startswith(f"{option}.") for option in options)

@@ -1,0 +1,68 @@
+"""The files of a run directory, and writing them whole or not at all."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from specahd.core.folders import write_whole
+from specahd.core.journal import Record, dumps
+
+CONFIG = "config.yaml"
+"""What was asked for, without secrets."""
+JOURNAL = "journal.jsonl"
+"""One record a sample in index order; equal runs write equal bytes."""
+RESPONSES = "responses.jsonl"
+"""Score vectors, and the tasks of each round."""
+REPLIES = "wal.jsonl"
+"""Replies in the order in which they came, on disk before they have any effect."""
+TIMINGS = "timings.jsonl"
+"""When samples were committed, and what they took."""
+PROMPTS = "prompts.jsonl"
+"""The prompts as they were sent, written only where MLflow receives traces."""
+SANDBOX = "sandbox.json"
+"""What confined the programs on this host."""
+MACHINE = "machine.json"
+"""Machine, versions and commit."""
+MARK = "mlflow.json"
+"""How far the directory was brought into MLflow."""
+ROUTES = "routes.json"
+"""One validation instance before and after repair."""
+CHECKPOINT = "checkpoint"
+"""The directory of what the run learned."""
+SWEEP = "sweep.json"
+"""In the directory above, if that is a sweep's: the id of its run in MLflow."""
+POOLS = ("selection", "validation")
+"""The pools on which a finished run's checkpoint is evaluated."""
+
+
+def rows_file(pool: str) -> str:
+    """Return the name of the rows of a pool."""
+    return f"{pool}.jsonl"
+
+
+def row_timings_file(pool: str) -> str:
+    """Return the name of the seconds that belong to the rows of a pool."""
+    return f"{pool}-timings.jsonl"
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write a JSON file, the same bytes for the same values.
+
+    Raises
+    ------
+    WriteError
+        The disk is full, or only to be read.
+    """
+    write_whole(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Write a file of records, one a line.
+
+    Raises
+    ------
+    WriteError
+        The disk is full, or only to be read.
+    """
+    write_whole(path, "".join(f"{dumps(record)}\n" for record in records))

@@ -1,0 +1,206 @@
+"""What a run directory tells of its run, and which of several runs counts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from specahd.core import journal
+from specahd.core.errors import FileError
+from specahd.core.plain import Shape, content, misfit, parse_json, told
+from specahd.core.program import Level, Outcome
+from specahd.runs.configuration import read_configuration
+from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
+from specahd.runs.kinds import Kind
+from specahd.runs.rows import Row, read_rows
+
+_CONFIGURATION: Shape = {
+    "seed": int,
+    "choices": {"problem": str, "method": str, "llm": str},
+    "budget": {"name": str, "programs": int},
+}
+_SAMPLE: Shape = {"level": Level, "round": int, "outcome": Outcome, "best": float | None}
+_FACTS = 1 << 16
+
+
+class Standing(StrEnum):
+    """How far a run came."""
+
+    COMPLETE = "complete"
+    """Its tickets are spent and its checkpoint was evaluated."""
+    PARTIAL = "partial"
+    """Its checkpoint was evaluated before the tickets were spent: it ended early."""
+    INTERRUPTED = "interrupted"
+    """Its checkpoint was not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One program of a run; ``best`` is the score of its level's best so far."""
+
+    level: Level
+    round: int
+    outcome: Outcome
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: what was asked of it, what its programs became, and its checkpoint's rows.
+
+    Parameters
+    ----------
+    programs
+        Its tickets.
+    recorded
+        When its last sample was committed, in seconds since 1970; 0 if that is not known.
+    """
+
+    name: str
+    kind: Kind
+    seed: int
+    programs: int
+    recorded: float
+    samples: tuple[Sample, ...]
+    selection: tuple[Row, ...]
+    validation: tuple[Row, ...]
+
+    @property
+    def standing(self) -> Standing:
+        """How far it came."""
+        if not all(self.rows(pool) for pool in POOLS):
+            return Standing.INTERRUPTED
+        spent = len(self.samples) >= self.programs
+        return Standing.COMPLETE if spent else Standing.PARTIAL
+
+    @property
+    def complete(self) -> bool:
+        """Whether it counts in means: its tickets are spent and its rows are there."""
+        return self.standing is Standing.COMPLETE
+
+    def rows(self, pool: str) -> tuple[Row, ...]:
+        """Return its rows of a pool."""
+        return self.validation if pool == "validation" else self.selection
+
+
+def read_run(directory: Path, name: str = "", validation: Path | None = None) -> Run:
+    """Read a run directory.
+
+    Parameters
+    ----------
+    name
+        What the run is called; the directory's own name unless given.
+    validation
+        A file with rows of the validation pool that stands in place of the run's own.
+
+    Raises
+    ------
+    FileError
+        A file is not what a run writes.
+    """
+    config = read_configuration(directory / CONFIG, _CONFIGURATION)
+    return Run(
+        name=name or directory.name,
+        kind=Kind.of(config),
+        seed=config["seed"],
+        programs=config["budget"]["programs"],
+        recorded=_recorded(directory),
+        samples=_samples(directory),
+        selection=read_rows(directory / rows_file("selection")),
+        validation=read_rows(validation or directory / rows_file("validation")),
+    )
+
+
+def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
+    """Read every run below a folder, in the order of their names.
+
+    Parameters
+    ----------
+    evaluations
+        Where the rows of ``validation`` are instead of in the runs themselves:
+        ``<evaluations>/<run>/rows.jsonl``, as evaluation wrote them.
+
+    Raises
+    ------
+    FileError
+        There is no run, or a file is not what a run writes.
+    """
+    runs = []
+    for directory in sorted(path.parent for path in folder.rglob(JOURNAL)):
+        if (directory / CONFIG).is_file():
+            name = directory.relative_to(folder).as_posix()
+            rows = evaluations / name / rows_file("rows") if evaluations is not None else None
+            runs.append(read_run(directory, name, rows))
+    if not runs:
+        raise FileError(f"{folder} holds no run: no folder with {CONFIG} and {JOURNAL}.")
+    return runs
+
+
+def choose(runs: Iterable[Run]) -> list[Run]:
+    """Keep one run of each kind and seed, before any score is looked at.
+
+    The newest complete one counts, by recorded time; else that with most samples.
+    """
+    best: dict[tuple[Kind, int], Run] = {}
+    for run in runs:
+        key = (run.kind, run.seed)
+        best[key] = max(best.get(key, run), run, key=_precedence)
+    return sorted(best.values(), key=lambda run: (run.kind.problem, run.name))
+
+
+def require_current(directory: Path) -> None:
+    """Refuse to go on with a run that another version wrote, if its records lack anything.
+
+    Raises
+    ------
+    FileError
+        The first sample in the journal names no contract.
+    """
+    path = directory / JOURNAL
+    records = journal.read(path) if path.is_file() else iter(())
+    first = next((record for record in records if _is_sample(record)), None)
+    if first is not None and "contract" not in first:
+        raise FileError(
+            f"{directory} was written by {_version(directory)}, which alone can go "
+            "on with it; use that version, or begin anew in another directory."
+        )
+
+
+def _precedence(run: Run) -> tuple[bool, float, float, str]:
+    # Of partial ones, more samples come before a later time.
+    progress = (run.recorded, 0.0) if run.complete else (float(len(run.samples)), run.recorded)
+    return run.complete, *progress, run.name
+
+
+def _samples(directory: Path) -> tuple[Sample, ...]:
+    records = journal.read(directory / JOURNAL, lambda each: _SAMPLE if _is_sample(each) else {})
+    return tuple(
+        Sample(
+            Level(record["level"]),
+            record["round"],
+            Outcome(record["outcome"]),
+            None if record["best"] is None else float(record["best"]),
+        )
+        for record in records
+        if _is_sample(record)
+    )
+
+
+def _is_sample(record: Mapping[str, Any]) -> bool:
+    return "sample" in record and "record" not in record
+
+
+def _recorded(directory: Path) -> float:
+    times = journal.read(directory / TIMINGS, lambda each: {"at": float} if "at" in each else {})
+    return max((float(record["at"]) for record in times if "at" in record), default=0.0)
+
+
+def _version(directory: Path) -> str:
+    """Return which specahd wrote a run, as far as its directory tells."""
+    try:
+        facts = parse_json(content(directory / MACHINE, _FACTS))
+    except (FileError, ValueError):
+        facts = None
+    known = misfit(facts, {"version.specahd": str}) is None
+    return f"specahd {told(facts['version.specahd'])}" if known else "an older version of specahd"

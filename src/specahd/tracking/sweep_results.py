@@ -1,0 +1,124 @@
+"""What the jobs of a sweep have come to, read from the directories that they left."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+from specahd.runs.files import CONFIG, POOLS
+from specahd.runs.kinds import varying
+from specahd.runs.reading import Run, choose, read_run
+from specahd.runs.rows import means
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The jobs of a sweep that differ in nothing but the seed; ``label`` is empty for all jobs.
+
+    Means and deviations are those of the complete jobs. A deviation is that of a
+    sample (n - 1), so there is none of a single job.
+    """
+
+    label: str
+    seeds: Sequence[int]
+    complete: int
+    partial: Sequence[str]
+    means: Mapping[str, float]
+    deviations: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResults:
+    """The jobs that left a run, one of each configuration and seed, by their names.
+
+    A sweep that was called again with other options may have numbered its jobs anew.
+
+    Parameters
+    ----------
+    failed
+        How many left none: refused, or never begun.
+    """
+
+    directory: Path
+    jobs: Sequence[Run]
+    failed: int
+
+    @classmethod
+    def read(cls, directory: Path, jobs: int) -> "SweepResults":
+        """Read a sweep's directory.
+
+        Parameters
+        ----------
+        jobs
+            How many the sweep has.
+
+        Raises
+        ------
+        FileError
+            A job's file is not what a run writes.
+        """
+        found = choose(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
+        found.sort(key=lambda run: run.name)
+        return cls(directory, found, max(0, jobs - len(found)))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many jobs are complete, partial and failed."""
+        complete = sum(job.complete for job in self.jobs)
+        partial = len(self.jobs) - complete
+        return {"complete": complete, "partial": partial, "failed": self.failed}
+
+    def configurations(self) -> list[Configuration]:
+        """Put together the jobs that differ in nothing but the seed."""
+        keys = self._varying()
+        groups: dict[str, list[Run]] = defaultdict(list)
+        for job in self.jobs:
+            told = zip(keys, job.kind.values(keys), strict=True)
+            groups[" ".join(f"{key}={value}" for key, value in told)].append(job)
+        return [_summarise(label, groups[label]) for label in sorted(groups)]
+
+    def table(self) -> str:
+        """Return the jobs as a table of comma-separated values."""
+        keys = self._varying()
+        measures = [_measures(job) for job in self.jobs]
+        names = sorted({name for each in measures for name in each})
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["job", "status", "seed", *keys, *names])
+        for job, each in zip(self.jobs, measures, strict=True):
+            status = "complete" if job.complete else "partial"
+            values = [each.get(name, "") for name in names]
+            writer.writerow([job.name, status, job.seed, *job.kind.values(keys), *values])
+        return text.getvalue()
+
+    def _varying(self) -> list[str]:
+        return varying(job.kind for job in self.jobs)
+
+
+def _measures(job: Run) -> dict[str, float]:
+    """Return a complete job's means over each pool."""
+    if not job.complete:
+        return {}
+    return {
+        f"{pool}/{name}": value
+        for pool in POOLS
+        for name, value in means(job.rows(pool)).measures().items()
+    }
+
+
+def _summarise(label: str, jobs: Sequence[Run]) -> Configuration:
+    values: dict[str, list[float]] = defaultdict(list)
+    for job in jobs:
+        for name, value in _measures(job).items():
+            values[name].append(value)
+    return Configuration(
+        label,
+        sorted(job.seed for job in jobs),
+        sum(job.complete for job in jobs),
+        [job.name for job in jobs if not job.complete],
+        {name: fmean(each) for name, each in values.items()},
+        {name: stdev(each) for name, each in values.items() if len(each) > 1},
+    )

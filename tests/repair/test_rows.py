@@ -1,0 +1,74 @@
+"""The rows of a frozen evaluation, and their means."""
+
+from dataclasses import replace
+from math import isnan
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.core.journal import read
+from specahd.core.program import Outcome
+from specahd.repair.cases import make_case
+from specahd.repair.rows import row, summarise, write_rows
+from specahd.repair.system import Repair, Step
+from specahd.routing.base import Region
+from specahd.runs.rows import read_rows
+
+PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
+CASE = make_case(PROBLEM, next(iter(PROBLEM.generate("selection", 0))))
+
+
+def repair(outcome=Outcome.OK, steps=(), share=1.0):
+    made = [
+        Step(Region((1, 2)), (), "p", Outcome(step), 9.0, None, accepted=False, fallbacks=0)
+        for step in steps
+    ]
+    return Repair(
+        outcome, "", CASE.cost, share * CASE.cost, CASE.baseline, 0, (), tuple(made),
+        {"propose": 0.5},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", [Outcome.TIMEOUT, Outcome.CRASHED, Outcome.INVALID_OUTPUT])
+def test_where_the_upper_program_failed_there_is_no_cost(outcome):
+    found = row(PROBLEM, CASE, repair(outcome))
+    assert (found["status"], found["cost"], found["improvement"]) == ("T", None, None)
+    assert found["baseline_cost"] == CASE.cost
+
+
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY_REGIONS])
+def test_an_instance_without_regions_keeps_its_baseline(outcome):
+    found = row(PROBLEM, CASE, repair(outcome))
+    assert (found["status"], found["cost"], found["improvement"]) == ("ok", CASE.cost, 0.0)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_a_row_says_whether_coordinates_come_from_scaling(scaled):
+    case = replace(CASE, instance=replace(CASE.instance, coords_from_scaling=scaled))
+    assert row(PROBLEM, case, repair())["coords_from_scaling"] is scaled
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_problem_tells_where_coordinates_come_from(name):
+    problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+    assert next(iter(problem.generate("selection", 0))).coords_from_scaling is False
+
+
+def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
+    repairs = [
+        repair(share=0.5, steps=["ok", "timeout", "infeasible_merge"]),
+        repair(steps=["ok"]),
+        repair(Outcome.CRASHED),
+    ]
+    cases = [CASE] * 3
+    rows = write_rows(tmp_path, "validation", PROBLEM, cases, repairs)
+    assert list(read(tmp_path / "validation.jsonl")) == rows
+    found = summarise(PROBLEM, "validation", cases, rows, PROBLEM.references)
+    assert (found.instances, found.failed, found.steps, found.rollbacks) == (3, 1, 4, 2)
+    assert (found.improvement, found.cost) == (0.25, 0.75 * CASE.cost)
+    assert len(read_rows(tmp_path / "validation.jsonl")) == 3
+    failed = summarise(PROBLEM, "validation", cases[:1], rows[2:])
+    assert isnan(failed.improvement)

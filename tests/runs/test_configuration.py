@@ -1,0 +1,46 @@
+import pytest
+
+from specahd.config.resume import CHANGEABLE
+from specahd.core.errors import FileError
+from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among, read_configuration
+
+
+def test_options_are_told_by_dotted_names():
+    nested = {"a": 1, "b": {"c": [1], "d": {"e": None}, "f": {}}, "g": {5: "x"}}
+    assert flat(nested) == {"a": 1, "b.c": [1], "b.d.e": None, "g.5": "x"}
+
+
+def test_a_group_covers_its_options_and_no_other_name():
+    assert is_among("executor", ["executor"])
+    assert is_among("executor.workers", ["executor"])
+    assert not is_among("executors", ["executor"])
+    assert not is_among("search", ["search.samplers"])
+
+
+def test_what_may_change_is_without_effect_or_paid_for():
+    assert set(CHANGEABLE) - set(WITHOUT_EFFECT) == {"llm"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("seed: [", r"\(it is not YAML\)"),
+        ("seed: one", ""),
+        ("seed: ${oc.env:HOME}", r"\(seed holds an interpolation or nothing\)"),
+        ("- 1", ""),
+    ],
+)
+def test_a_configuration_that_no_run_wrote_is_refused(tmp_path, text, reason):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    with pytest.raises(
+        FileError, match=rf"config\.yaml is not the configuration of a run.*{reason}"
+    ):
+        read_configuration(path, {"seed": int})
+
+
+def test_a_configuration_without_bounds_is_not_read(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("seed: 1\n" + "#" * (1 << 18))
+    with pytest.raises(FileError, match="has more than 262,144 bytes"):
+        read_configuration(path, {"seed": int})

@@ -1,0 +1,53 @@
+from specahd.runs.kinds import Kind, named, varying
+
+
+def kind(seed=0, llm="offline", budget="smoke", programs=40, **options):
+    return Kind.of(
+        {
+            "seed": seed,
+            "budget": {"name": budget, "programs": programs},
+            "choices": {"problem": "cvrp", "method": "specahd", "llm": llm, "budget": budget},
+            **options,
+        }
+    )
+
+
+def test_what_enters_into_no_result_makes_no_other_kind():
+    first, second = (
+        kind(
+            seed,
+            record=f"{seed}.jsonl",
+            resume=str(seed),
+            executor={"workers": seed + 1},
+            tracking={"uri": str(seed)},
+            sandbox={"require": str(seed)},
+            pools={"dir": str(seed), "seed": 5},
+            memory={"base_url": str(seed), "threshold": 0.5},
+            search={"samplers": seed, "beta": 0.5},
+        )
+        for seed in (0, 1)
+    )
+    assert first == second
+    assert first != kind(pools={"dir": "0", "seed": 5}, memory={"threshold": 0.5})
+    # Names that only begin alike are not meant.
+    assert kind(seeding=1) != kind(seeding=2)
+
+
+def test_a_choice_stands_in_place_of_what_it_brings():
+    smoke, table = kind(), kind(budget="table", programs=60)
+    assert varying([smoke, table]) == ["budget"]
+    other = kind(budget="table", programs=7)
+    keys = varying([smoke, table, other])
+    assert keys == ["budget", "budget.programs"]
+    assert other.values(keys) == ["table", "7"]
+    assert varying([smoke, smoke]) == []
+
+
+def test_names_tell_the_problem_and_what_differs():
+    assert list(named([kind()]).values()) == ["cvrp"]
+    kinds = [kind(), kind(llm="other"), kind(llm="other", search={"beta": 0.9})]
+    assert sorted(named(kinds).values()) == [
+        "cvrp-offline-search.beta=None",
+        "cvrp-other-search.beta=0.9",
+        "cvrp-other-search.beta=None",
+    ]

@@ -1,0 +1,40 @@
+from math import isnan, nan
+
+import pytest
+
+from run_directories import lines, row
+from specahd.core.errors import FileError
+from specahd.runs.rows import means, read_rows
+
+
+def read(path, *records):
+    lines(path / "rows.jsonl", records)
+    return read_rows(path / "rows.jsonl")
+
+
+def test_a_failed_instance_is_counted_and_never_imputed(tmp_path):
+    old = {**row("d", 10, 1e9), "status": "T"}
+    rows = read(
+        tmp_path,
+        row("a", 10, 90.0),
+        row("b", 10, 60.0, rollbacks=3),
+        row("c", 10, 0.0, status="T"),
+        # Rows of failed instances had numbers once.
+        old,
+    )
+    found = means(rows)
+    assert (found.rows, found.failed, found.steps, found.rollbacks) == (4, 2, 7, 3)
+    assert found.measures() == {"baseline_cost": 100.0, "cost": 75.0, "improvement": 0.25}
+
+
+def test_there_is_no_mean_of_nothing(tmp_path):
+    assert isnan(means([]).improvement)
+    assert means(read(tmp_path, row("c", 10, nan, status="T"))).measures() == {}
+    assert read_rows(tmp_path / "gone.jsonl") == ()
+
+
+@pytest.mark.parametrize("name", ["cost", "improvement", "baseline_cost", "steps", "instance"])
+def test_a_row_that_lacks_a_field_is_refused(tmp_path, name):
+    torn = {key: value for key, value in row("a", 10, 90.0).items() if key != name}
+    with pytest.raises(FileError, match=rf"rows\.jsonl: line 1 .*{name} is missing"):
+        read(tmp_path, torn)
