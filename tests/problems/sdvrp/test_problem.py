@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 import vrplib as other_reader
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, FileError
 from specahd.problems.sdvrp.deliveries import Delivery
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
+from specahd.repair.cases import given_case
 from specahd.routing.base import POOLS, Region
 from specahd.routing.geometry import Convention, distances
 
@@ -122,6 +123,18 @@ def test_a_plain_solution_delivers_whole_demands(square, tmp_path):
     merged = problem.operator.merge(light, solution, region, rebuilt)
     path.write_text(problem.solution_files("x", merged, 1.0)[".sol"])
     assert problem.read_solution(path)[0] == merged
+
+
+def test_a_stop_without_quantity_in_a_given_file_is_refused(square, tmp_path):
+    path = tmp_path / "x.sol"
+    text = SDVRP().solution_files("x", SOLUTION, 1.0)[".sol"]
+    path.write_text(text)
+    assert given_case(SDVRP(), square, path).baseline == SOLUTION
+    # Route 1 would only pass customer 3, which route 2 serves.
+    for stops, given in (("1 3 2", "4 0 6"), ("1 2 3", "4 6 0"), ("3 1 2", "0 4 6")):
+        path.write_text(text.replace("#1: 1 2", f"#1: {stops}").replace("#1: 4 6", f"#1: {given}"))
+        with pytest.raises(FileError, match=r"x\.sol does not solve square: Route 1 delivers 0"):
+            given_case(SDVRP(), square, path)
 
 
 def test_every_pool_is_generated():
