@@ -7,7 +7,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import ConfigCompositionException
 from hydra.plugins.launcher import Launcher
-from hydra.utils import get_object
+from hydra.utils import get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
@@ -95,10 +95,33 @@ def test_the_budget_carries_the_name_of_its_file():
 def test_an_experiment_chooses_for_other_groups():
     config = compose_door("train", "experiment=paper")
     assert (config.budget.programs, config.search.accept) == (1000, "feasible")
+    assert config.llm.model == "deepseek-flash"
+    assert set(config.memory["models"]) == {"jina", "e5", "qwen3"}
+    assert (config.search.samplers, config.executor.workers) == (4, 4)
+    assert config.method.policy.population == 10
     quick = compose_door("train", "experiment=quick")
     assert (quick.budget.name, quick.budget.programs, quick.budget.rounds) == ("quick", 12, 1)
     # What the command line says stands above the experiment.
     assert compose_door("train", "experiment=quick", "budget.programs=3").budget.programs == 3
+
+
+@pytest.mark.parametrize(
+    ("problem", "baseline"),
+    [("tsp", "nearest"), ("cvrp", "nearest"), ("vrptw", "nearest"), ("sdvrp", "splitting")],
+)
+def test_the_published_baseline_of_every_problem(problem, baseline):
+    paper = ["experiment=paper", f"problem={problem}"]
+    config = compose_door("train", *paper)
+    validate(config)
+    assert instantiate(config.problem).baseline_name == baseline
+    assert compose_door("train", *paper, "problem.baseline=nearest").problem.baseline == "nearest"
+
+
+def test_the_published_protocol_is_offline_only_where_asked():
+    offline = compose_door("train", "llm=offline").llm
+    assert compose_door("train", "experiment=paper", "llm=offline").llm == offline
+    assert compose_door("train", "experiment=paper").llm != offline
+    assert compose_door("train", "experiment=paper", "llm=glm").llm.model.startswith("glm-4-flash")
 
 
 @pytest.mark.parametrize("launcher", ["basic", "joblib", "submitit_local", "submitit_slurm"])

@@ -237,7 +237,13 @@ SCHEMAS: Mapping[str, type[Schema]] = {
 
 
 def register() -> None:
-    """Tell Hydra the schemas, under the names that ``conf/*.yaml`` ask for."""
+    """Tell Hydra the schemas, under the names that ``conf/*.yaml`` ask for, and our resolver.
+
+    ``${choose:KEY,{KEY:VALUE},OTHER}`` is what a table has for a key, else the last value.
+    """
+    OmegaConf.register_new_resolver(
+        "choose", lambda key, table, other: table.get(key, other), replace=True
+    )
     for name, schema in SCHEMAS.items():
         ConfigStore.instance().store(name=f"{name}_schema", node=schema, provider="specahd")
 
