@@ -98,7 +98,7 @@ def lie_about_length(arrays, inputs):
 
 
 def tell_an_address(arrays, inputs):
-    text = "made at 0x7f0123456789 by /root/secret/place/program.py"
+    text = "made at 0x7f0123456789 by /srv/secret/place/program.py"
     os.write(3, encode(Frame(OUTCOMES.index(Outcome.CRASHED), 1, detail=text)))
     time.sleep(600)
 
