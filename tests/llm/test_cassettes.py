@@ -16,7 +16,7 @@ FEW = [
     *("budget.lower_train=1", "budget.upper_train=1", "budget.selection=1", "budget.validation=1"),
 ]
 # What a replay gains today, as the README of the cassettes says, in percent; and how far a machine
-# may be from it whose last bits differ, and some of the programs' choices with them.
+# may be from it (VRPTW left its recording on another machine).
 GAINS = {"cvrp": (12.59, 5.34), "vrptw": (12.87, 15.10)}
 MARGIN = 0.1
 
