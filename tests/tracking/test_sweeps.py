@@ -114,6 +114,15 @@ def test_a_store_that_fails_costs_a_warning(tmp_path):
     assert "sweep: 1 complete, 0 partial, 0 failed" in done.stdout
 
 
+def test_a_sweep_that_its_limit_ends_at_once_has_no_complete_job(tmp_path):
+    for said in ("partial after", "s/cvrp-0-seed0 is partial already"):
+        done = train(tmp_path, "seed=0", "budget.max_tokens=0")
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout + done.stderr
+        assert "sweep: 0 complete, 1 partial, 0 failed" in done.stdout
+        assert "partial, counted in no mean: cvrp-0-seed0" in done.stdout
+
+
 def test_a_store_that_hangs_is_not_waited_for(tmp_path):
     from specahd.tracking.sweep import SweepCallback
 

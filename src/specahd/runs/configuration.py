@@ -10,7 +10,7 @@ from specahd.core.plain import Shape, check_plain, content, misfit, parse_yaml
 _LIMIT = 1 << 18
 
 WITHOUT_EFFECT = (
-    *("record", "executor", "tracking", "sandbox", "search.samplers"),
+    *("executor", "tracking", "sandbox", "record", "search.samplers"),
     *("memory.base_url", "memory.api_key_env", "memory.batch", "memory.timeout"),
     *("memory.attempts", "memory.backoff", "memory.patience", "memory.cache"),
 )
