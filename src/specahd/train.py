@@ -23,11 +23,10 @@ from specahd.core.folders import short
 from specahd.llm.keys import require_keys
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
-from specahd.tracking.runs import with_directory
 from specahd.tracking.standing import is_complete
 
 if TYPE_CHECKING:
-    from specahd.api.plans import Trained, TrainingPlan
+    from specahd.api.plans import Training, TrainingPlan
 
 
 def train(config: DictConfig) -> None:
@@ -59,7 +58,7 @@ def train(config: DictConfig) -> None:
 
     plan = _plan(config)
     try:
-        trained = run_training(
+        run = run_training(
             plan,
             directory,
             observer,
@@ -71,12 +70,11 @@ def train(config: DictConfig) -> None:
             raise
         _warn(observer)
         if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
-            sentence = str(error) or "Interrupted."
             command = f"python -m specahd.train resume={short(directory)}"
-            error.args = (f"{sentence}\nGo on with: {command}",)
+            error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     _warn(observer)
-    _tell(trained, f"{plan.problem.name}: the checkpoint of round {trained.round}", config.seed)
+    _tell(run, f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}")
 
 
 def _warn(observer: Observers) -> None:
@@ -84,16 +82,15 @@ def _warn(observer: Observers) -> None:
         sys.stderr.write(warning + "\n")
 
 
-def _tell(trained: "Trained", title: str, seed: int) -> None:
-    from specahd.api.plans import CHECKPOINT
+def _tell(run: "Training", title: str) -> None:
     from specahd.tracking.tables import print_summaries
 
-    target = short(run_directory() / CHECKPOINT)
+    target = short(run.checkpoint)
     print_summaries(
-        trained.summaries,
-        f"{title}, seed {seed}",
+        run.summaries,
+        title,
         [
-            *([f"ended early: {trained.stopped}"] if trained.stopped else []),
+            *([f"ended early: {run.stopped}"] if run.stopped else []),
             "selection chose the checkpoint; validation was never seen.",
             f"checkpoint: {target}",
             f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
@@ -136,6 +133,10 @@ def _plan(config: DictConfig) -> "TrainingPlan":
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
+    if not any(word.startswith("resume=") for word in arguments):
+        return arguments
+    from specahd.tracking.runs import with_directory
+
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
     return with_choices(with_directory(arguments, store))
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from specahd.api.checkpoints import LoadedCheckpoint, load
     from specahd.api.evaluation import Evaluation, evaluate
+    from specahd.api.plans import Training
     from specahd.api.problems import ProblemInstance, make_problem, read, read_pool
     from specahd.api.solutions import Solution
-    from specahd.api.training import Training, train
+    from specahd.api.training import train
     from specahd.core.budget import Budget
     from specahd.repair.execution import Execution
 
@@ -32,7 +33,7 @@ _HOMES = {
     "LoadedCheckpoint": "specahd.api.checkpoints",
     "ProblemInstance": "specahd.api.problems",
     "Solution": "specahd.api.solutions",
-    "Training": "specahd.api.training",
+    "Training": "specahd.api.plans",
     "evaluate": "specahd.api.evaluation",
     "load": "specahd.api.checkpoints",
     "make_problem": "specahd.api.problems",

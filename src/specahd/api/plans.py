@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
 from specahd.core.budget import Budget, Ledger
 from specahd.core.contract import Proposer
@@ -106,23 +107,35 @@ class TrainingPlan:
         return given
 
 
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """What a run ended with.
+@dataclass(frozen=True)
+class Training:
+    """A finished run.
 
     Parameters
     ----------
+    directory
+        Where the run is, its ``checkpoint`` among its files.
     round
-        That of the checkpoint.
+        The round whose programs are in the checkpoint.
     stopped
-        Why no further program was asked for before the tickets were spent, None otherwise.
+        Why the run ended before its tickets were spent; None if they were.
     summaries
-        Means over the pools that trained nothing.
+        Means on the pool that chose the checkpoint, and on the unseen one.
     """
 
+    directory: Path
     round: int
     stopped: str | None
     summaries: Sequence[PoolSummary]
+
+    @property
+    def checkpoint(self) -> Path:
+        """The directory of the checkpoint."""
+        return self.directory / CHECKPOINT
+
+    def load(self, **options: Any) -> LoadedCheckpoint:
+        """Load the checkpoint; options as for :func:`specahd.api.load`."""
+        return load(self.checkpoint, **options)
 
 
 def run_training(
@@ -132,7 +145,7 @@ def run_training(
     *,
     repeat: bool = False,
     describe: Callable[[Path], object] = lambda folder: None,
-) -> Trained:
+) -> Training:
     """Train as planned, or go on with the run that is in the directory.
 
     Parameters
@@ -178,7 +191,7 @@ def run_training(
     finally:
         executor.close()
     observer.on_finish("complete")
-    return Trained(winner.round, stopped, summaries)
+    return Training(directory, winner.round, stopped, summaries)
 
 
 def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str, list[int]]]:

@@ -1,13 +1,11 @@
 """Training from a script: a plan with the defaults of the command, run in a directory."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.plans import CHECKPOINT, JOURNAL, TrainingPlan, run_training
+from specahd.api.plans import JOURNAL, Training, TrainingPlan, run_training
 from specahd.api.problems import POOLS_SEED, make_problem, settings_of
 from specahd.config import files
 from specahd.core.budget import Budget
@@ -21,40 +19,8 @@ from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
 from specahd.repair.evaluator import TierRule
 from specahd.repair.execution import Execution
-from specahd.repair.rows import PoolSummary
 from specahd.routing.base import AnyProblem
 from specahd.search.base import SearchMethod
-
-
-@dataclass(frozen=True)
-class Training:
-    """A finished run.
-
-    Parameters
-    ----------
-    directory
-        Where the run is, its ``checkpoint`` among its files.
-    round
-        The round whose programs are in the checkpoint.
-    stopped
-        Why the run ended before its tickets were spent; None if they were.
-    summaries
-        Means on the pool that chose the checkpoint, and on the unseen one.
-    """
-
-    directory: Path
-    round: int
-    stopped: str | None
-    summaries: Sequence[PoolSummary]
-
-    @property
-    def checkpoint(self) -> Path:
-        """The directory of the checkpoint."""
-        return self.directory / CHECKPOINT
-
-    def load(self, **options: Any) -> LoadedCheckpoint:
-        """Load the checkpoint; options as for :func:`specahd.api.load`."""
-        return load(self.checkpoint, **options)
 
 
 def train(
@@ -164,8 +130,7 @@ def train(
         samplers=samplers,
         given=None if repertoire is None else Path(repertoire),
     )
-    trained = run_training(plan, directory, observer or PythonWarnings(), repeat=resume)
-    return Training(directory, trained.round, trained.stopped, trained.summaries)
+    return run_training(plan, directory, observer or PythonWarnings(), repeat=resume)
 
 
 def named_budget(name: str) -> Budget:
