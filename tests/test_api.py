@@ -162,15 +162,34 @@ def test_a_file_is_known_by_its_content_alone(tmp_path, name):
     assert settings_of(found.problem) == options("problem", name)
 
 
-def test_a_file_that_no_problem_reads_is_refused_by_all_of_them(tmp_path):
+def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
     path = tmp_path / "poem.txt"
     path.write_text("Whose woods these are\n")
     with pytest.raises(FileError, match="is read by no problem") as refused:
         api.read(path)
-    for name in names("problem"):
-        assert f"{name}: " in str(refused.value)
-    with pytest.raises(FileError, match="Cannot read"):
-        api.read(tmp_path / "missing.vrp")
+    assert ", ".join(names("problem")) in str(refused.value)
+    torn = tmp_path / "torn.vrp"
+    torn.write_text((data / "tiny.vrp").read_text().replace("CAPACITY : 10", ""))
+    for wrong, sentence in (
+        (torn, "CAPACITY is missing"),
+        (data / "tiny.sol", "this is a solution, expected an instance"),
+        (tmp_path / "missing.vrp", "Cannot read"),
+    ):
+        with pytest.raises(FileError, match=sentence):
+            api.read(wrong)
+
+
+def test_a_file_in_a_format_that_only_its_problem_knows_is_tried_by_all(
+    tmp_path, monkeypatch, data
+):
+    path = tmp_path / "own.txt"
+    path.write_text("Whose woods these are\n")
+    tiny = api.read(data / "tiny.vrp")
+    monkeypatch.setattr(type(tiny.problem), "read", lambda problem, path: tiny.data)
+    assert api.read(path).problem.name == "cvrp"
+    monkeypatch.setattr(type(problem_of("tsp")), "read", lambda problem, path: tiny.data)
+    with pytest.raises(FileError, match="is read by cvrp and tsp"):
+        api.read(path)
 
 
 @pytest.mark.parametrize("name", names("problem"))

@@ -1,5 +1,6 @@
 """The problems by name, and instances with the problem that they belong to."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -11,7 +12,8 @@ from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.plain import misfit
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
-from specahd.routing.formats.sections import read_text
+from specahd.routing.formats.kinds import identify
+from specahd.routing.formats.text import read_text
 
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
@@ -133,21 +135,25 @@ def read(path: str | Path, problem: AnyProblem | str | None = None) -> ProblemIn
     if problem is not None:
         made = make_problem(problem) if isinstance(problem, str) else problem
         return ProblemInstance(made, made.read(path))
-    # One that cannot be read at all is no problem's fault.
-    read_text(path)
-    found, refusals = [], []
+    kind = identify(read_text(path))
+    if kind is not None and kind.solution:
+        raise FileError(f"{path}: {kind.content}, expected an instance.")
+    if kind is not None and kind.problem is not None:
+        made = make_problem(kind.problem)
+        return ProblemInstance(made, made.read(path))
+    # A problem may have formats of its own, of which nobody else knows.
+    found = []
     for name in files.names("problem"):
-        candidate = make_problem(name)
-        try:
-            found.append(ProblemInstance(candidate, candidate.read(path)))
-        except FileError as error:
-            refusals.append(f"{name}: {str(error).removeprefix(f'{path}: ')}")
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = " and ".join(instance.problem.name for instance in found)
-        raise FileError(f"{path} can be read by {names}; name the problem.")
-    raise FileError(f"{path} is read by no problem. " + " ".join(refusals))
+        made = make_problem(name)
+        with suppress(FileError):
+            found.append(ProblemInstance(made, made.read(path)))
+    if len(found) != 1:
+        can = " and ".join(instance.problem.name for instance in found) or "no problem"
+        raise FileError(
+            f"{path} is read by {can}, expected an instance of {', '.join(files.names('problem'))}"
+            "; read(path, problem=NAME) says what that problem misses."
+        )
+    return found[0]
 
 
 def read_pool(

@@ -76,7 +76,8 @@ def train(
     resume
         Go on with the run in ``out`` that broke off; the other arguments must be the same.
     observer
-        Hears of the progress; None warns as Python does and else says nothing.
+        Hears of the progress, and what it raises ends the run; None warns as Python does and
+        else says nothing.
 
     Raises
     ------
@@ -103,6 +104,8 @@ def train(
         raise ConfigError(f"{directory} holds a run already; name another out, or resume it.")
     if resume and not present:
         raise ConfigError(f"{directory} holds no run that could be resumed.")
+    heard = observer or PythonWarnings()
+    heard.on_prepare()
     within("seed", seed, 0)
     within("lag", lag, 1)
     within("samplers", samplers, 1, 64)
@@ -130,7 +133,7 @@ def train(
         samplers=samplers,
         given=None if repertoire is None else Path(repertoire),
     )
-    return run_training(plan, directory, observer or PythonWarnings(), repeat=resume)
+    return run_training(plan, directory, heard, repeat=resume)
 
 
 def named_budget(name: str) -> Budget:
