@@ -7,20 +7,25 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from conftest import ROOT
-from frozen import freeze_seeds, problem_of
+from frozen import freeze_seeds, problem_of, seed_checkpoint
 from specahd import api
 from specahd.api.problems import settings_of
+from specahd.checkpoint import freeze
 from specahd.config import CONF_DIR
 from specahd.config.files import names, options
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
+from specahd.model import SpecAHDModel
 from specahd.routing.base import POOLS
 
 MODULES = ("checkpoints", "evaluation", "problems", "solutions", "training")
@@ -205,6 +210,27 @@ def test_every_problem_repairs_writes_and_draws(tmp_path, name):
     assert len(solution.plot().axes) == 2
     with pytest.raises(ConfigError, match=r"to end in \.sol"):
         solution.write(tmp_path / "x.txt")
+
+
+def test_where_the_upper_program_fails_the_incumbent_stands(tmp_path, data):
+    seeds = seed_checkpoint("cvrp")
+    contract = problem_of("cvrp").operator.selector.contract
+    source = (
+        f"def {contract.name}({', '.join(contract.arguments)}):\n    return routes[len(routes)]\n"
+    )
+    freeze(replace(seeds, upper=replace(seeds.upper, source=source)), tmp_path / "checkpoint")
+    solution = api.load(tmp_path / "checkpoint").repair(data / "tiny.vrp", data / "tiny.sol")
+    assert solution.failed
+    assert (solution.cost, solution.improvement) == (206, 0)
+    assert solution.routes == ((1, 3), (2, 4), (5,))
+    model = SpecAHDModel()
+    model.load_context(
+        SimpleNamespace(artifacts={"checkpoint": tmp_path / "checkpoint"}, model_config={})
+    )
+    [row] = model.predict(None, pd.DataFrame({"instance": [str(data / "tiny.vrp")]})).to_dict(
+        "records"
+    )
+    assert (row["status"], row["cost"]) == ("T", row["baseline_cost"])
 
 
 def test_an_instance_of_another_problem_is_refused(place, tmp_path):

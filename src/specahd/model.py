@@ -143,7 +143,7 @@ def _answer(entry: Mapping[str, str], solution: Solution) -> dict[str, Any]:
     told = row(solution.problem, solution.case, solution.repair)
     return {
         "name": entry.get("name", told["instance"]),
-        "cost": float(told["cost"]),
+        "cost": float(solution.cost),
         "baseline_cost": float(told["baseline_cost"]),
         "feasible": told["feasible"],
         "status": told["status"],

@@ -21,9 +21,10 @@ from specahd.config.sweeps import in_sweep
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
 from specahd.llm.keys import require_keys
+from specahd.runs.files import JOURNAL
+from specahd.runs.reading import Standing, read_run
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
-from specahd.tracking.standing import is_complete
 
 if TYPE_CHECKING:
     from specahd.api.plans import Training, TrainingPlan
@@ -37,15 +38,15 @@ def train(config: DictConfig) -> None:
         if Path(config.resume).resolve() != directory.resolve():
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
         config = resumed(config)
-    elif (directory / "journal.jsonl").exists():
+    elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
                 f"{directory} holds a run already; go on with resume={short(directory)} "
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
-        if is_complete(directory):
-            sys.stdout.write(f"{short(directory)} is complete already\n")
+        if (standing := read_run(directory).standing) is not Standing.INTERRUPTED:
+            sys.stdout.write(f"{short(directory)} is {standing} already\n")
             return
         repeat = True
     require_keys(config.llm, "llm")
@@ -54,7 +55,7 @@ def train(config: DictConfig) -> None:
     observer.on_prepare()
     check_ablation(config)
     # Here, for a wrong option shall be told before all of it is imported.
-    from specahd.api.plans import JOURNAL, run_training
+    from specahd.api.plans import run_training
 
     plan = _plan(config)
     try:
@@ -108,7 +109,6 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder
 
-    search = config.search
     proposer = instantiate(config.llm)
     return TrainingPlan(
         problem=instantiate(config.problem),
@@ -125,9 +125,9 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         tiers=tier_rule(config),
         pools=Path(config.pools.dir),
         pools_seed=config.pools.seed,
-        lag=search.lag,
-        samplers=search.samplers,
-        given=Path(search.repertoire) if search.repertoire else None,
+        lag=config.search.lag,
+        samplers=config.search.samplers,
+        given=Path(config.search.repertoire) if config.search.repertoire else None,
     )
 
 

@@ -96,7 +96,7 @@ def evaluate(
     >>> from specahd import api
     >>> pool = api.read_pool("cvrp", "validation", pools, count=2)
     >>> evaluation = api.evaluate(checkpoint, pool, out="evaluated")
-    >>> evaluation.summary.instances, evaluation.summary.infeasible
+    >>> evaluation.summary.instances, evaluation.summary.failed
     (2, 0)
     """
     one_of("accept", accept or Accept.IMPROVING, [policy.value for policy in Accept])

@@ -14,7 +14,6 @@ from specahd.core.contract import Proposer
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
-from specahd.core.journal import Journal
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Settings, choose
 from specahd.memory.memory import Memory
@@ -25,15 +24,15 @@ from specahd.repair.maps import write_example
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.routing.base import POOLS, AnyProblem, contracts
 from specahd.routing.pools import prepare, read_pool
+from specahd.runs.files import CHECKPOINT
+from specahd.runs.files import POOLS as EXAMINED
+from specahd.runs.journal import Journal
+from specahd.runs.reading import Standing
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.past import Past
 from specahd.tracking.machine import save_machine
 
-CHECKPOINT = "checkpoint"
-"""Where in its directory a run leaves what it learned."""
-JOURNAL = "journal.jsonl"
-"""The file by which a directory is known to hold a run."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -178,7 +177,9 @@ def run_training(
     executor = plan.execution.start(plan.problem, cases, plan.tiers)
     try:
         observer.on_start(plan.budget.programs, directory)
-        winner, stopped = _search(plan, given, pools, executor, directory, repeat, observer)
+        winner, stopped, standing = _search(
+            plan, given, pools, executor, directory, repeat, observer
+        )
         summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -190,7 +191,7 @@ def run_training(
         raise
     finally:
         executor.close()
-    observer.on_finish("complete")
+    observer.on_finish(standing)
     return Training(directory, winner.round, stopped, summaries)
 
 
@@ -219,7 +220,7 @@ def _search(
     directory: Path,
     repeat: bool,
     observer: Observer,
-) -> tuple[Candidate, str | None]:
+) -> tuple[Candidate, str | None, Standing]:
     """Run the method's rounds and keep the checkpoint of the best so far."""
     target = directory / CHECKPOINT
     with (
@@ -269,7 +270,9 @@ def _search(
         if engine.outcomes and not engine.outcomes[Outcome.OK]:
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
             raise RunFailed(f"No reply held a program that could be used: {counts}.")
-        return choose(candidates), engine.stopped
+        spent = engine.outcomes.total() >= plan.budget.programs
+        standing = Standing.COMPLETE if spent else Standing.PARTIAL
+        return choose(candidates), engine.stopped, standing
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
@@ -298,7 +301,7 @@ def _examine(
     checkpoint.admit(problem)
     system = checkpoint.system()
     summaries = []
-    for pool in ("selection", "validation"):
+    for pool in EXAMINED:
         indices = pools[pool]
         observer.on_phase(f"{pool} pool", len(indices))
         repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)

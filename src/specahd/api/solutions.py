@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from specahd.core.errors import ConfigError
 from specahd.core.folders import write_whole
-from specahd.core.program import Outcome
 from specahd.repair.cases import Case
 from specahd.repair.maps import before_and_after
 from specahd.repair.system import Repair
@@ -59,7 +58,7 @@ class Solution:
     @property
     def failed(self) -> bool:
         """Whether the upper program failed, so that the incumbent stands."""
-        return self.repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS)
+        return self.repair.failed
 
     @property
     def routes(self) -> Sequence[Any]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from specahd.api.plans import JOURNAL, Training, TrainingPlan, run_training
+from specahd.api.plans import Training, TrainingPlan, run_training
 from specahd.api.problems import POOLS_SEED, make_problem, settings_of
 from specahd.config import files
 from specahd.core.budget import Budget
@@ -20,6 +20,7 @@ from specahd.methods.eoh import EoH
 from specahd.repair.evaluator import TierRule
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import JOURNAL
 from specahd.search.base import SearchMethod
 
 
