@@ -15,10 +15,11 @@ import pytest
 
 from foreign import SECRET, TEXTS, attacked, harmless, mutated, rewrite, seal
 from frozen import freeze_seeds
+from specahd.api.problems import checkpoint_problem
 from specahd.checkpoint import freeze, thaw
 from specahd.core.errors import CheckpointError
 from specahd.core.folders import oddity
-from specahd.model import SpecAHDModel, checkpoint_problem
+from specahd.model import SpecAHDModel
 
 
 @pytest.fixture

@@ -52,5 +52,10 @@ def embed(config: DictConfig) -> None:
         app.serve(service, listener, config.timeout, config.connections)
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(embed, "embed")
+
+
 if __name__ == "__main__":
-    sys.exit(door(embed, "embed"))
+    sys.exit(main())

@@ -10,23 +10,16 @@ language model is needed.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from omegaconf import DictConfig
 
-from specahd.checkpoint import thaw
-from specahd.config.compose import inspect_sandbox, require_executor, save_sandbox, start_executor
+from specahd.api.checkpoints import LoadedCheckpoint, Source, load
+from specahd.api.evaluation import evaluate as evaluate_checkpoint
+from specahd.api.problems import read_pool
+from specahd.config.compose import execution
 from specahd.config.door import door, run_directory
-from specahd.core.folders import file_name, together, writing
-from specahd.model import checkpoint_problem
-from specahd.repair.cases import given_case, make_cases
-from specahd.repair.merge import Accept
-from specahd.repair.rows import expose, run_frozen, summarise, write_rows
-from specahd.repair.study import Policy, compare, replay, write_study
-from specahd.routing.base import AnyProblem
-from specahd.routing.pools import prepare, read_pool
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.registry import fetched
 from specahd.tracking.tables import print_policies, print_summaries
@@ -34,62 +27,46 @@ from specahd.tracking.tables import print_policies, print_summaries
 
 def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool or on one file; its files appear together at the end."""
-    with together(run_directory()) as draft:
-        _evaluate(config, draft)
-
-
-def _evaluate(config: DictConfig, directory: Path) -> None:
-    with fetched(config.checkpoint, config.tracking.get("uri")) as place:
-        checkpoint = thaw(place)
-    problem = checkpoint_problem(checkpoint, config.baseline)
-    require_executor(config)
-    sandbox = inspect_sandbox(config)
-    instances = _instances(config, problem)
     progress = ProgressObserver()
-    progress.on_phase(f"baseline {problem.baseline_name}", len(instances))
-    if config.incumbent is None:
-        cases = make_cases(problem, instances, progress.on_step)
-    else:
-        cases = [given_case(problem, instances[0], Path(config.incumbent))]
-    executor = start_executor(config, problem, cases)
-    try:
-        system = checkpoint.system(Accept(config.accept) if config.accept else None)
-        progress.on_phase(config.pool or "instance", len(cases))
-        indices = range(len(cases))
-        repairs = run_frozen(executor, checkpoint.upper, system, indices, progress.on_step)
-        policies: Mapping[str, Policy] = {}
-        if config.study == "routing":
-            tasks = expose(executor, checkpoint.upper, indices)
-            table = replay(executor, checkpoint.repertoire, tasks)
-            policies = compare(table, system, checkpoint.archive)
-            write_study(directory, table)
-    finally:
-        executor.close()
-    save_sandbox(sandbox, directory)
-    rows = write_rows(directory, "rows", problem, cases, repairs)
-    for case, repair in zip(cases, repairs, strict=True):
-        name = file_name(case.instance.name, "solution")
-        for suffix, text in problem.solution_files(name, repair.solution, repair.cost).items():
-            path = directory / f"{name}{suffix}"
-            with writing(path):
-                path.write_text(text)
     title = config.pool or Path(config.instance).name
-    seconds = sum(sum(repair.seconds.values()) for repair in repairs) / max(1, len(repairs))
-    print_summaries(
-        [summarise(problem, title, cases, rows, problem.references)],
-        f"{problem.name}: {config.checkpoint}",
-        [f"one pass took {seconds:.3f} s per instance on average", f"rows: {run_directory()}"],
+    with fetched(config.checkpoint, config.tracking.get("uri")) as place:
+        loaded = load(
+            place, baseline=config.baseline, execution=execution(config), observer=progress
+        )
+    evaluation = evaluate_checkpoint(
+        loaded,
+        _instances(config, loaded),
+        incumbent=config.incumbent,
+        accept=config.accept,
+        study=config.study,
+        out=run_directory(),
+        title=title,
+        observer=progress,
     )
-    if policies:
-        print_policies(policies, f"routing on {len(tasks)} regions of {title}")
+    print_summaries(
+        [evaluation.summary],
+        f"{loaded.problem.name}: {config.checkpoint}",
+        [
+            f"one pass took {evaluation.seconds:.3f} s per instance on average",
+            f"rows: {run_directory()}",
+        ],
+    )
+    if evaluation.policies:
+        print_policies(
+            evaluation.policies, f"routing on {len(evaluation.tasks)} regions of {title}"
+        )
 
 
-def _instances(config: DictConfig, problem: AnyProblem) -> list[Any]:
+def _instances(config: DictConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:
     if config.instance is not None:
-        return [problem.read(Path(config.instance))]
-    folder = prepare(problem, Path(config.pools.dir), config.pools.seed)
-    return read_pool(problem, folder, config.pool)
+        return [config.instance]
+    return read_pool(loaded.problem, config.pool, config.pools.dir, config.pools.seed)
+
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(evaluate, "evaluate")
 
 
 if __name__ == "__main__":
-    sys.exit(door(evaluate, "evaluate"))
+    sys.exit(main())

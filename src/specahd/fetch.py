@@ -34,5 +34,10 @@ def fetch(config: DictConfig) -> None:
     sys.stdout.write(f"{folder}: {len(entries)} files, {size:.1f} MiB, every hash is right.\n")
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(fetch, "fetch")
+
+
 if __name__ == "__main__":
-    sys.exit(door(fetch, "fetch"))
+    sys.exit(main())

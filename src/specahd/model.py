@@ -9,25 +9,22 @@ import json
 import re
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from inspect import signature
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import get_class
-from omegaconf import DictConfig, OmegaConf
-
-from specahd.checkpoint import Checkpoint, thaw
-from specahd.config import CONF_DIR
-from specahd.config.compose import inspect_sandbox, start_executor
-from specahd.config.options import ACCEPT, Limits, SandboxOptions, check_workers
-from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.core.plain import misfit
+from specahd.api.checkpoints import load
+from specahd.api.problems import ProblemInstance, checkpoint_problem
+from specahd.api.solutions import Solution
+from specahd.config.options import ACCEPT, check_workers
+from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import one_of
-from specahd.repair.cases import make_cases
-from specahd.repair.merge import Accept
-from specahd.repair.rows import row, run_frozen
+from specahd.repair.execution import Execution
+from specahd.repair.rows import row
 from specahd.routing.base import AnyProblem
+from specahd.sandbox.executor import LocalExecutor
 
 INPUTS = ("instance", "text", "name")
 """Columns of the input, each text, each optional; a row has an ``instance`` or a ``text``."""
@@ -84,10 +81,10 @@ class SpecAHDModel:
         ConfigError
             A setting is out of range, or the host lacks a layer that is required.
         """
-        self._checkpoint = thaw(Path(context.artifacts["checkpoint"]))
-        checkpoint_problem(self._checkpoint)
-        self._config = _configuration({**SETTINGS, **(context.model_config or {})})
-        inspect_sandbox(self._config)
+        self._loaded = load(
+            context.artifacts["checkpoint"],
+            execution=_execution({**SETTINGS, **(context.model_config or {})}),
+        )
 
     def predict(
         self, context: Any, model_input: Any, params: Mapping[str, Any] | None = None
@@ -123,87 +120,42 @@ class SpecAHDModel:
         asked = {name: (params or {}).get(name) or None for name in PARAMETERS}
         if asked["accept"] is not None:
             one_of("accept", asked["accept"], ACCEPT)
-        problem = checkpoint_problem(self._checkpoint, asked["baseline"])
+        problem = checkpoint_problem(self._loaded.frozen, asked["baseline"])
         rows = [_present(entry) for entry in model_input.to_dict("records")]
         with tempfile.TemporaryDirectory() as folder:
             instances = [
-                _read(problem, entry, Path(folder), number)
+                ProblemInstance(problem, _read(problem, entry, Path(folder), number))
                 for number, entry in enumerate(rows, start=1)
             ]
-        answers = self._repair(problem, instances, asked["accept"]) if instances else []
-        for entry, answer in zip(rows, answers, strict=True):
-            answer["name"] = entry.get("name", answer["name"])
+        loaded = replace(self._loaded, problem=problem)
+        cases = loaded.cases(instances)
+        with _FORKING:
+            solutions = loaded.repair_cases(cases, accept=asked["accept"])
+        answers = [
+            _answer(entry, solution) for entry, solution in zip(rows, solutions, strict=True)
+        ]
         # A data frame like the one that came in.
         return type(model_input)(answers, columns=list(OUTPUTS))
 
-    def _repair(
-        self, problem: AnyProblem, instances: Sequence[Any], accept: str | None
-    ) -> list[dict[str, Any]]:
-        cases = make_cases(problem, instances)
-        system = self._checkpoint.system(Accept(accept) if accept else None)
-        with _FORKING:
-            executor = start_executor(self._config, problem, cases)
-            try:
-                repairs = run_frozen(executor, self._checkpoint.upper, system, range(len(cases)))
-            finally:
-                executor.close()
-        answers = []
-        for case, repair in zip(cases, repairs, strict=True):
-            told = row(problem, case, repair)
-            answers.append(
-                {
-                    "name": told["instance"],
-                    "cost": float(told["cost"]),
-                    "baseline_cost": float(told["baseline_cost"]),
-                    "feasible": told["feasible"],
-                    "status": told["status"],
-                    "routes": _routes(repair.solution),
-                }
-            )
-        return answers
+
+def _answer(entry: Mapping[str, str], solution: Solution) -> dict[str, Any]:
+    """Return the row of the output for a row of the input."""
+    told = row(solution.problem, solution.case, solution.repair)
+    return {
+        "name": entry.get("name", told["instance"]),
+        "cost": float(solution.cost),
+        "baseline_cost": float(told["baseline_cost"]),
+        "feasible": told["feasible"],
+        "status": told["status"],
+        "routes": json.dumps(solution.routes),
+    }
 
 
-def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> AnyProblem:
-    """Make a checkpoint's problem again, under another baseline if one is asked for.
-
-    The class is the one that ``conf/`` names, called with the options that ``conf/`` declares: a
-    checkpoint says their values and nothing else.
-
-    Raises
-    ------
-    ConfigError
-        ``conf/`` has no such problem, or the problem no such baseline.
-    CheckpointError
-        A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
-    """
-    known = {path.stem: path for path in (CONF_DIR / "problem").glob("*.yaml")}
-    if checkpoint.problem not in known:
-        raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
-    conf: dict[str, Any] = OmegaConf.to_container(OmegaConf.load(known[checkpoint.problem]))  # type: ignore[assignment]  # a mapping
-    options = {key: value for key, value in conf.items() if not key.startswith("_")}
-    make = get_class(conf["_target_"])
-    arguments = signature(make).parameters
-    for name, value in checkpoint.settings.items():
-        if name not in options or misfit(value, arguments[name].annotation) is not None:
-            raise CheckpointError(
-                f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "
-                "or has a value of another type."
-            )
-    asked = {} if baseline is None else {"baseline": baseline}
-    problem: AnyProblem = make(**{**options, **checkpoint.settings, **asked})
-    checkpoint.admit(problem)
-    return problem
-
-
-def _configuration(settings: Mapping[str, Any]) -> DictConfig:
-    """Return what the doors would have composed for an executor of this machine."""
-    sandbox = SandboxOptions(require=settings["sandbox"])
-    sandbox.validate()
-    executor = OmegaConf.load(CONF_DIR / "executor" / "local.yaml")
-    config = OmegaConf.create({"executor": executor, "limits": Limits(), "sandbox": sandbox})
-    config.executor.workers = settings["workers"]
-    check_workers(config.executor)
-    return config
+def _execution(settings: Mapping[str, Any]) -> Execution:
+    """Return how the programs of a loaded model run: on this machine, as its settings say."""
+    check_workers({"workers": settings["workers"]})
+    executor = partial(LocalExecutor, workers=settings["workers"])
+    return Execution(executor, require=settings["sandbox"])
 
 
 def _present(entry: Mapping[Any, Any]) -> dict[str, str]:
@@ -225,9 +177,3 @@ def _read(problem: AnyProblem, entry: Mapping[str, str], folder: Path, number: i
         return problem.read(path)
     except FileError as error:
         raise FileError(str(error).replace(str(path), f"The text of row {number}")) from None
-
-
-def _routes(solution: Sequence[Any]) -> str:
-    """Return a solution as JSON; a tour is the one route of its solution."""
-    tour = all(isinstance(node, int) for node in solution)
-    return json.dumps([solution] if tour else solution)

@@ -85,5 +85,10 @@ def _problems() -> dict[str, verification.Variants]:
     return problems
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(prepare, "prepare")
+
+
 if __name__ == "__main__":
-    sys.exit(door(prepare, "prepare"))
+    sys.exit(main())

@@ -46,5 +46,10 @@ def _write(summary: Summary, directory: Path) -> None:
             (curves / f"{name}.csv").write_text(text, encoding="utf-8")
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(report, "report")
+
+
 if __name__ == "__main__":
-    sys.exit(door(report, "report"))
+    sys.exit(main())

@@ -55,5 +55,10 @@ def _options(config: DictConfig, group: str) -> dict[str, Any]:
     return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(select, "select")
+
+
 if __name__ == "__main__":
-    sys.exit(door(select, "select"))
+    sys.exit(main())

@@ -72,5 +72,10 @@ def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConf
     return DictConfig({**made, **{key: ours[key] for key in given}})
 
 
+def main() -> int:
+    """Run the command; return its exit status."""
+    return door(track, "track")
+
+
 if __name__ == "__main__":
-    sys.exit(door(track, "track"))
+    sys.exit(main())

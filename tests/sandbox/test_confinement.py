@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 from poorer import CALLS
 from scene import HERE
 
-from specahd.config.compose import inspect_sandbox
+from specahd.core.events import Observer
+from specahd.repair.execution import Execution
 from specahd.sandbox.confinement import ENFORCED
 from specahd.sandbox.keeper import inspect_host
 
@@ -106,9 +106,16 @@ def test_a_value_that_require_has_not_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_said_where_nothing_lacks(capsys):
-    found = inspect_sandbox(OmegaConf.create({"sandbox": {"require": "available"}}))
-    assert capsys.readouterr().err.count("\n") == (set(found.values()) != {ENFORCED})
+def test_nothing_is_said_where_nothing_lacks():
+    class Heard(Observer):
+        warnings = 0
+
+        def on_warning(self, text):
+            self.warnings += 1
+
+    heard = Heard()
+    found = Execution().inspect(heard)
+    assert heard.warnings == (set(found.values()) != {ENFORCED})
 
 
 def test_what_lacks_is_told_in_one_line_and_recorded(tmp_path):

@@ -4,6 +4,7 @@ import threading
 from dataclasses import dataclass
 
 from specahd.core.contract import Reply
+from specahd.core.ranges import within
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,54 @@ class Allowance:
         if self.tokens is not None and tokens >= self.tokens:
             return f"budget.max_tokens={self.tokens:,} is reached ({tokens:,})"
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a training run may use; the files of ``conf/budget`` hold some by name.
+
+    Parameters
+    ----------
+    programs
+        Tickets, at least 0.
+    rounds, lower_share
+        How they are split: evenly over rounds, and this share of each to the lower level.
+    max_cost, max_tokens
+        What replies may cost before the run is ended; None for no bound.
+    lower_train, upper_train, selection, validation
+        How many instances of each pool are used; None for all of them.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    programs: int
+    rounds: int = 4
+    lower_share: float = 0.5
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    lower_train: int | None = None
+    upper_train: int | None = None
+    selection: int | None = None
+    validation: int | None = None
+
+    def __post_init__(self) -> None:
+        within("budget.programs", self.programs, 0)
+        within("budget.rounds", self.rounds, 1)
+        within("budget.lower_share", self.lower_share, 0, 1)
+        for name, least in (
+            *(("max_cost", 0), ("max_tokens", 0), ("lower_train", 1), ("upper_train", 1)),
+            *(("selection", 1), ("validation", 1)),
+        ):
+            if getattr(self, name) is not None:
+                within(f"budget.{name}", getattr(self, name), least)
+
+    @property
+    def allowance(self) -> Allowance:
+        """What replies may cost."""
+        return Allowance(self.max_cost, self.max_tokens)
 
 
 class Ledger:

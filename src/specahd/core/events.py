@@ -4,6 +4,7 @@ Observers may fail without harm: told through ``tracking.observers.Observers``, 
 run goes on without one that failed. The algorithms themselves never log or print.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,5 +64,15 @@ class Observer:
     def on_round(self, end: RoundEnd) -> None:
         """A round ended."""
 
+    def on_warning(self, text: str) -> None:
+        """Something that the user should know; the run goes on."""
+
     def on_finish(self, status: str) -> None:
         """The run ended: ``complete``, ``interrupted`` or ``failed``."""
+
+
+class PythonWarnings(Observer):
+    """Hands warnings to Python's ``warnings``, for scripts without an observer of their own."""
+
+    def on_warning(self, text: str) -> None:
+        warnings.warn(text, stacklevel=4)

@@ -3,11 +3,12 @@
 import logging
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.services import check_variable
+from specahd.core.services import check_variable, host_of
 from specahd.llm.masking import MASK, masked
 
 KEY_FILE = "SPECAHD_API_KEY_FILE"
@@ -89,3 +90,22 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
             f"Expected one key of printable ASCII characters without spaces in {source}."
         )
     return Key(value, source)
+
+
+def require_keys(options: object, group: str = "llm") -> None:
+    """Refuse a service whose key is missing, in a conf group and the groups below it.
+
+    The classes that are made from the group do so too, but not before all that they import.
+
+    Raises
+    ------
+    ConfigError, FileError
+        As :func:`find_key`.
+    """
+    if not isinstance(options, Mapping):
+        return
+    variable, base_url = options.get("api_key_env"), options.get("base_url")
+    if variable is not None and base_url is not None:
+        find_key(variable, host_of(base_url, group), group)
+    for part in options.values():
+        require_keys(part, group)

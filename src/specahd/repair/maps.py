@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair
@@ -20,19 +21,23 @@ def write_example(
     order = sorted(range(len(gains)), key=lambda index: gains[index])
     improved = [index for index in order if gains[index] > 0] or order
     middle = improved[len(improved) // 2]
-    case, repair = cases[middle], repairs[middle]
-    example = {
-        "instance": case.instance.name,
-        "coords": case.instance.coords.tolist(),
-        "before": _routes(problem, case.baseline),
-        "after": _routes(problem, repair.solution),
-        "cost_before": repair.baseline_cost,
-        "cost_after": repair.cost,
-    }
+    example = before_and_after(problem, cases[middle], repairs[middle])
     write_records(directory / ROUTES, [example])
 
 
-def _routes(problem: AnyProblem, solution: object) -> list[list[int]]:
+def before_and_after(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
+    """Return the routes of a case before and after repair, as ``routes.json`` holds them."""
+    return {
+        "instance": case.instance.name,
+        "coords": case.instance.coords.tolist(),
+        "before": routes_of(problem, case.baseline),
+        "after": routes_of(problem, repair.solution),
+        "cost_before": repair.baseline_cost,
+        "cost_after": repair.cost,
+    }
+
+
+def routes_of(problem: AnyProblem, solution: object) -> list[list[int]]:
     """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
     text = problem.solution_files("", solution, 0.0)[".sol"]
     return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]

@@ -47,6 +47,9 @@ class Observers(Observer):
     def on_round(self, end: RoundEnd) -> None:
         self._tell(lambda observer: observer.on_round(end))
 
+    def on_warning(self, text: str) -> None:
+        self._tell(lambda observer: observer.on_warning(text))
+
     def on_finish(self, status: str) -> None:
         self._tell(lambda observer: observer.on_finish(status))
 

@@ -101,6 +101,9 @@ class ProgressObserver(Observer):
             f"round {end.round} ended: {measures}" if measures else f"round {end.round} ended"
         )
 
+    def on_warning(self, text: str) -> None:
+        self._say(text)
+
     def on_finish(self, status: str) -> None:
         self._end_phase()
         self._progress.stop()

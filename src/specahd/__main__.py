@@ -1,0 +1,57 @@
+"""``specahd`` and ``python -m specahd``: list the commands, or run one of them.
+
+The commands are the primary configurations ``conf/*.yaml``; the first line of each says
+what it does.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from specahd import __version__
+from specahd.config import CONF_DIR
+
+_USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
+
+
+def commands() -> dict[str, str]:
+    """Return the commands by name, with what each does in one line."""
+    found = {}
+    for path in sorted(CONF_DIR.glob("*.yaml")):
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        found[path.stem] = first.partition(": ")[2].rstrip(".")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command with the words that follow it; return the exit status.
+
+    Parameters
+    ----------
+    arguments
+        The command line after the program's name; the process's own if None.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    known = commands()
+    match words:
+        case [] | ["-h"] | ["--help"] | ["help"]:
+            width = max(map(len, known))
+            lines = [f"  {name:{width}}  {line}\n" for name, line in known.items()]
+            sys.stdout.write(f"{_USAGE}\n{''.join(lines)}\n")
+            sys.stdout.write("specahd COMMAND --help lists a command's options.\n")
+            return 0
+        case ["--version"]:
+            sys.stdout.write(f"specahd {__version__}\n")
+            return 0
+        case [command, *rest] if command in known:
+            sys.argv = [f"specahd {command}", *rest]
+            status: int = import_module(f"specahd.{command}").main()
+            return status
+        case [other, *_]:
+            sys.stderr.write(f"Expected a command of {', '.join(known)}, got {other!r}.\n")
+            return 2
+    raise AssertionError  # all lists are matched above
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""specahd from a script or a notebook: everything that the commands do, as functions.
+
+::
+
+    from specahd import api
+
+    run = api.train("cvrp", budget="smoke", seed=0, out="run")
+    checkpoint = api.load("run/checkpoint")
+    solution = checkpoint.repair("my.vrp")
+    solution.write("my.sol")
+
+The names below are imported when they are first used, so that repairing with a
+checkpoint loads neither the search nor a language model's client.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from specahd.api.checkpoints import LoadedCheckpoint, load
+    from specahd.api.evaluation import Evaluation, evaluate
+    from specahd.api.plans import Training
+    from specahd.api.problems import ProblemInstance, make_problem, read, read_pool
+    from specahd.api.solutions import Solution
+    from specahd.api.training import train
+    from specahd.core.budget import Budget
+    from specahd.repair.execution import Execution
+
+_HOMES = {
+    "Budget": "specahd.core.budget",
+    "Evaluation": "specahd.api.evaluation",
+    "Execution": "specahd.repair.execution",
+    "LoadedCheckpoint": "specahd.api.checkpoints",
+    "ProblemInstance": "specahd.api.problems",
+    "Solution": "specahd.api.solutions",
+    "Training": "specahd.api.plans",
+    "evaluate": "specahd.api.evaluation",
+    "load": "specahd.api.checkpoints",
+    "make_problem": "specahd.api.problems",
+    "read": "specahd.api.problems",
+    "read_pool": "specahd.api.problems",
+    "train": "specahd.api.training",
+}
+
+__all__ = [
+    "Budget",
+    "Evaluation",
+    "Execution",
+    "LoadedCheckpoint",
+    "ProblemInstance",
+    "Solution",
+    "Training",
+    "evaluate",
+    "load",
+    "make_problem",
+    "read",
+    "read_pool",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,172 @@
+"""Checkpoints that are ready to repair: loaded, verified, and with a sandbox for their programs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specahd.api.problems import ProblemInstance, checkpoint_problem
+from specahd.api.solutions import Solution
+from specahd.checkpoint import Checkpoint, thaw
+from specahd.core.errors import ConfigError
+from specahd.core.events import Observer, PythonWarnings
+from specahd.repair.cases import Case, given_case, make_cases
+from specahd.repair.execution import Execution
+from specahd.repair.merge import Accept
+from specahd.repair.rows import run_frozen
+from specahd.routing.base import AnyProblem
+
+Source = ProblemInstance | str | Path
+"""An instance, or the file that holds one."""
+
+
+@dataclass(frozen=True)
+class LoadedCheckpoint:
+    """A checkpoint whose programs can run on this machine; :func:`load` makes it.
+
+    Parameters
+    ----------
+    frozen
+        What training froze.
+    problem
+        Its problem, with the options that it was trained with.
+    execution
+        How its programs run.
+    sandbox
+        By layer, ``enforced`` or why this host lacks it.
+    """
+
+    frozen: Checkpoint
+    problem: AnyProblem
+    execution: Execution
+    sandbox: Mapping[str, str]
+
+    def repair(
+        self,
+        instance: Source,
+        incumbent: str | Path | None = None,
+        *,
+        accept: str | None = None,
+    ) -> Solution:
+        """Repair a solution of one instance, in one pass.
+
+        Parameters
+        ----------
+        instance
+            An instance of the checkpoint's problem, or its file.
+        incumbent
+            A file with the solution to repair; None repairs that of the baseline solver.
+        accept
+            ``improving`` or ``feasible``; None as the checkpoint was trained.
+
+        Raises
+        ------
+        FileError
+            A file cannot be read, or the incumbent does not solve the instance.
+        ConfigError
+            The instance is one of another problem.
+        NotEnoughMemory
+            The instance's arrays would not fit.
+
+        Examples
+        --------
+        >>> from specahd import api
+        >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
+        >>> solution.cost <= solution.incumbent_cost
+        True
+        >>> given = api.load(checkpoint).repair("tests/data/tiny.vrp", "tests/data/tiny.sol")
+        >>> given.incumbent_cost
+        206.0
+        """
+        [case] = self.cases([instance], incumbent)
+        return self.repair_cases([case], accept=accept)[0]
+
+    def cases(
+        self,
+        instances: Sequence[Source],
+        incumbent: str | Path | None = None,
+        observer: Observer | None = None,
+    ) -> list[Case]:
+        """Return the instances with the solutions that are to be repaired.
+
+        Parameters
+        ----------
+        incumbent
+            A file with the solution of the only instance; None runs the baseline solver.
+
+        Raises
+        ------
+        FileError, ConfigError, NotEnoughMemory
+            As :meth:`repair`.
+        """
+        given = [self._data(instance) for instance in instances]
+        if incumbent is None:
+            return make_cases(self.problem, given, (observer or Observer()).on_step)
+        if len(given) != 1:
+            raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
+        return [given_case(self.problem, given[0], Path(incumbent))]
+
+    def repair_cases(self, cases: Sequence[Case], *, accept: str | None = None) -> list[Solution]:
+        """Repair solutions of several instances at once, in order."""
+        if not cases:
+            return []
+        system = self.frozen.system(Accept(accept) if accept else None)
+        executor = self.execution.start(self.problem, cases)
+        try:
+            repairs = run_frozen(executor, self.frozen.upper, system, range(len(cases)))
+        finally:
+            executor.close()
+        return [
+            Solution(self.problem, case, repair)
+            for case, repair in zip(cases, repairs, strict=True)
+        ]
+
+    def _data(self, instance: Source) -> object:
+        """Return an instance in the problem's own type."""
+        if not isinstance(instance, ProblemInstance):
+            return self.problem.read(Path(instance))
+        if instance.problem.name != self.problem.name:
+            raise ConfigError(
+                f"{instance.name} is an instance of {instance.problem.name}, and the checkpoint "
+                f"one of {self.problem.name}."
+            )
+        return instance.data
+
+
+def load(
+    checkpoint: str | Path,
+    *,
+    baseline: str | None = None,
+    execution: Execution | None = None,
+    observer: Observer | None = None,
+) -> LoadedCheckpoint:
+    """Load the checkpoint that a training run froze, every byte verified.
+
+    Parameters
+    ----------
+    checkpoint
+        Its directory, ``RUN/checkpoint``.
+    baseline
+        The solver whose solutions are repaired; None as it was trained.
+    execution
+        How its programs run; None for two sandboxed processes on this machine.
+    observer
+        Is warned of layers of the sandbox that this host lacks; None warns as Python does.
+
+    Raises
+    ------
+    CheckpointError
+        There is no checkpoint, or it is torn or altered, or its programs are refused.
+    ConfigError
+        The problem has no such baseline, or this host lacks what ``execution`` requires.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> loaded = api.load(checkpoint)
+    >>> loaded.problem.name, loaded.problem.baseline_name
+    ('cvrp', 'nearest')
+    """
+    frozen = thaw(Path(checkpoint))
+    problem = checkpoint_problem(frozen, baseline)
+    chosen = execution or Execution()
+    return LoadedCheckpoint(frozen, problem, chosen, chosen.inspect(observer or PythonWarnings()))

@@ -1,0 +1,313 @@
+"""A training run from its parts to its checkpoint, the same for the API and the command."""
+
+import errno
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
+from specahd.core.budget import Budget, Ledger
+from specahd.core.contract import Proposer
+from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
+from specahd.core.events import Observer
+from specahd.core.folders import together
+from specahd.core.program import Level, Outcome
+from specahd.design.coupled import Candidate, Settings, choose
+from specahd.memory.memory import Memory
+from specahd.repair.cases import Case, make_cases
+from specahd.repair.evaluator import TierRule
+from specahd.repair.execution import Execution, save_sandbox
+from specahd.repair.maps import write_example
+from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
+from specahd.routing.base import POOLS, AnyProblem, contracts
+from specahd.routing.pools import prepare, read_pool
+from specahd.runs.files import CHECKPOINT
+from specahd.runs.files import POOLS as EXAMINED
+from specahd.runs.journal import Journal
+from specahd.runs.reading import Standing
+from specahd.sandbox.executor import Executor
+from specahd.search.engine import Engine
+from specahd.search.past import Past
+from specahd.tracking.machine import save_machine
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The parts of a training run; making one does no work, :meth:`check` refuses wrong ones.
+
+    Parameters
+    ----------
+    problem_settings
+        The problem's scalars, for the checkpoint.
+    method
+        Makes the rounds: :class:`~specahd.design.coupled.Coupled` with a search method.
+    memories
+        One for each level.
+    pools, pools_seed
+        Where the instance pools are, and the seed that makes them.
+    lag, samplers
+        How many samples are in flight, and how many requests are made at once.
+    given
+        The directory of a checkpoint whose repertoire is kept, for ``levels=upper``.
+    """
+
+    problem: AnyProblem
+    problem_settings: Mapping[str, Any]
+    proposer: Proposer
+    method: "partial[Any]"
+    memories: Mapping[Level, Memory]
+    budget: Budget
+    seed: int
+    settings: Settings
+    execution: Execution = field(default_factory=Execution)
+    tiers: TierRule = field(default_factory=TierRule)
+    pools: Path = Path("pools")
+    pools_seed: int = 2024
+    lag: int = 8
+    samplers: int = 4
+    given: Path | None = None
+
+    def check(self) -> Checkpoint | None:
+        """Refuse parts that do not fit, before anything is paid for or written.
+
+        Returns
+        -------
+        Checkpoint or None
+            The given one, its sources guarded.
+
+        Raises
+        ------
+        UserError
+            With one sentence: a wrong option, a key that is missing, a checkpoint of another
+            problem …
+        """
+        if (self.given is None) == (self.settings.levels == "upper"):
+            raise ConfigError("Expected a given repertoire with levels=upper, and only then.")
+        given = None if self.given is None else thaw(self.given)
+        if given is not None:
+            if given.problem != self.problem.name:
+                raise ConfigError(
+                    f"search.repertoire is a checkpoint of {given.problem}, "
+                    f"not of {self.problem.name}."
+                )
+            given.admit(self.problem)
+        rounds: Any = self.method.func
+        rounds.check(**self.method.keywords)
+        for level, contract in contracts(self.problem.operator).items():
+            memory = self.memories[level]
+            memory.judge(contract.seed)
+            memory.preflight()
+        self.proposer.preflight()
+        return given
+
+
+@dataclass(frozen=True)
+class Training:
+    """A finished run.
+
+    Parameters
+    ----------
+    directory
+        Where the run is, its ``checkpoint`` among its files.
+    round
+        The round whose programs are in the checkpoint.
+    stopped
+        Why the run ended before its tickets were spent; None if they were.
+    summaries
+        Means on the pool that chose the checkpoint, and on the unseen one.
+    """
+
+    directory: Path
+    round: int
+    stopped: str | None
+    summaries: Sequence[PoolSummary]
+
+    @property
+    def checkpoint(self) -> Path:
+        """The directory of the checkpoint."""
+        return self.directory / CHECKPOINT
+
+    def load(self, **options: Any) -> LoadedCheckpoint:
+        """Load the checkpoint; options as for :func:`specahd.api.load`."""
+        return load(self.checkpoint, **options)
+
+
+def run_training(
+    plan: TrainingPlan,
+    directory: Path,
+    observer: Observer,
+    *,
+    repeat: bool = False,
+    describe: Callable[[Path], object] = lambda folder: None,
+) -> Training:
+    """Train as planned, or go on with the run that is in the directory.
+
+    Parameters
+    ----------
+    repeat
+        Whether the directory holds a run that broke off.
+    describe
+        Writes what else the directory shall hold before the run begins.
+
+    Raises
+    ------
+    UserError
+        As :meth:`TrainingPlan.check`, or the pools or the host are not as required.
+    JournalError
+        The directory cannot be written.
+    RunFailed
+        No reply held a program that could be used.
+    TransportError
+        The model service does not answer.
+    KeyboardInterrupt
+        The user pressed Ctrl-C; what was learned so far is frozen.
+    """
+    given = plan.check()
+    sandbox = plan.execution.inspect(observer)
+    cases, pools = _cases(plan, observer)
+    with together(directory) as draft:
+        describe(draft)
+        save_sandbox(sandbox, draft)
+        save_machine(draft)
+    executor = plan.execution.start(plan.problem, cases, plan.tiers)
+    try:
+        observer.on_start(plan.budget.programs, directory)
+        winner, stopped, standing = _search(
+            plan, given, pools, executor, directory, repeat, observer
+        )
+        summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        observer.on_finish("interrupted" if interrupted else "failed")
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise JournalError(f"Cannot write to {directory}: {error.strerror}.") from None
+        if isinstance(error, WriteError):
+            raise JournalError(str(error)) from None
+        raise
+    finally:
+        executor.close()
+    observer.on_finish(standing)
+    return Training(directory, winner.round, stopped, summaries)
+
+
+def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str, list[int]]]:
+    """Return the cases that the budget uses, and which belong to each pool.
+
+    The pools are written first if they are missing.
+    """
+    folder = prepare(plan.problem, plan.pools, plan.pools_seed)
+    instances: list[Any] = []
+    pools: dict[str, list[int]] = {}
+    for pool in POOLS:
+        count = getattr(plan.budget, pool)
+        chosen = read_pool(plan.problem, folder, pool, count=count, seed=plan.seed)
+        pools[pool] = list(range(len(instances), len(instances) + len(chosen)))
+        instances.extend(chosen)
+    observer.on_phase(f"baseline {plan.problem.baseline_name}", len(instances))
+    return make_cases(plan.problem, instances, observer.on_step), pools
+
+
+def _search(
+    plan: TrainingPlan,
+    given: Checkpoint | None,
+    pools: Mapping[str, Sequence[int]],
+    executor: Executor,
+    directory: Path,
+    repeat: bool,
+    observer: Observer,
+) -> tuple[Candidate, str | None, Standing]:
+    """Run the method's rounds and keep the checkpoint of the best so far."""
+    target = directory / CHECKPOINT
+    with (
+        Journal(directory, repeat=repeat) as journal,
+        Engine(
+            seed=plan.seed,
+            lag=plan.lag,
+            samplers=plan.samplers,
+            proposer=plan.proposer,
+            ledger=Ledger(plan.budget.programs),
+            journal=journal,
+            memories=plan.memories,
+            observer=observer,
+            past=Past.read(directory) if repeat else None,
+            allowance=plan.budget.allowance,
+        ) as engine,
+    ):
+        if plan.given is not None:
+            # What a resumed run is given must be the same.
+            sums = (plan.given / SUMS).read_text()
+            journal.samples.append({"record": "given", "repertoire": sums})
+        method = plan.method(
+            problem=plan.problem,
+            engine=engine,
+            executor=executor,
+            pools=pools,
+            settings=plan.settings,
+            journal=journal,
+            observer=observer,
+            given=(given.repertoire, given.archive) if given else None,
+        )
+        candidates: list[Candidate] = []
+        try:
+            for candidate in method.rounds():
+                candidates.append(candidate)
+                # While a run is repeated, what is there is what it had learned by then.
+                kept = journal.samples.repeating and target.exists()
+                if choose(candidates) is candidate and not kept:
+                    freeze(_checkpoint(plan, candidate), target)
+        except KeyboardInterrupt:
+            if not candidates and not target.exists():
+                draft = method.draft()
+                if draft is not None:
+                    freeze(_checkpoint(plan, draft), target)
+            raise
+        freeze(_checkpoint(plan, choose(candidates)), target)
+        if engine.outcomes and not engine.outcomes[Outcome.OK]:
+            counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
+            raise RunFailed(f"No reply held a program that could be used: {counts}.")
+        spent = engine.outcomes.total() >= plan.budget.programs
+        standing = Standing.COMPLETE if spent else Standing.PARTIAL
+        return choose(candidates), engine.stopped, standing
+
+
+def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
+    return Checkpoint(
+        problem=plan.problem.name,
+        settings=plan.problem_settings,
+        upper=candidate.upper,
+        repertoire=candidate.repertoire,
+        archive=candidate.archive,
+        statistics=candidate.archive.statistics(),
+        accept=plan.settings.accept,
+        neighbours=plan.settings.neighbours,
+    )
+
+
+def _examine(
+    problem: AnyProblem,
+    cases: Sequence[Case],
+    pools: Mapping[str, Sequence[int]],
+    executor: Executor,
+    directory: Path,
+    observer: Observer,
+) -> list[PoolSummary]:
+    """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
+    checkpoint = thaw(directory / CHECKPOINT)
+    checkpoint.admit(problem)
+    system = checkpoint.system()
+    summaries = []
+    for pool in EXAMINED:
+        indices = pools[pool]
+        observer.on_phase(f"{pool} pool", len(indices))
+        repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
+        chosen = [cases[index] for index in indices]
+        rows = write_rows(directory, pool, problem, chosen, repairs)
+        if pool == "validation":
+            write_example(directory, problem, chosen, repairs)
+        summaries.append(summarise(problem, pool, chosen, rows, problem.references))
+    return summaries

@@ -1,0 +1,196 @@
+"""The problems by name, and instances with the problem that they belong to."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from specahd.checkpoint import Checkpoint
+from specahd.config import CONF_DIR, files
+from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.core.plain import misfit
+from specahd.routing import pools
+from specahd.routing.base import AnyProblem
+from specahd.routing.formats.kinds import identify
+from specahd.routing.formats.text import read_text
+
+POOLS_SEED = 2024
+"""The seed of the generated pools, unless one is given."""
+
+
+@dataclass(frozen=True)
+class ProblemInstance:
+    """An instance and the problem that reads, checks and repairs it.
+
+    Parameters
+    ----------
+    problem
+        With the options that the instance was read under.
+    data
+        The instance in the problem's own type.
+    """
+
+    problem: AnyProblem
+    data: Any
+
+    @property
+    def name(self) -> str:
+        """The instance's NAME."""
+        return str(self.data.name)
+
+    @property
+    def size(self) -> int:
+        """How many nodes are to be served."""
+        return int(self.data.size)
+
+
+def make_problem(name: str, **options: Any) -> AnyProblem:
+    """Return a problem, its options as in ``conf/problem`` unless they are given.
+
+    Parameters
+    ----------
+    name
+        One of the files of ``conf/problem``: ``cvrp``, ``sdvrp``, ``tsp`` or ``vrptw``.
+    options
+        Those in that file: ``baseline``, ``max_regions``, ``max_size`` …
+
+    Raises
+    ------
+    ConfigError
+        There is no such problem, it has no such option, or a value is out of range.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> api.make_problem("cvrp", baseline="savings").baseline_name
+    'savings'
+    """
+    problem: AnyProblem = files.make("problem", name, **options)
+    return problem
+
+
+def settings_of(problem: AnyProblem) -> dict[str, Any]:
+    """Return a problem's options by name, as ``conf/problem`` declares them."""
+    return {
+        option: getattr(problem, {"baseline": "baseline_name"}.get(option, option))
+        for option in files.options("problem", problem.name)
+    }
+
+
+def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> AnyProblem:
+    """Make a checkpoint's problem again, under another baseline if one is asked for.
+
+    The class is the one that ``conf/`` names, called with the options that ``conf/`` declares: a
+    checkpoint says their values and nothing else.
+
+    Raises
+    ------
+    ConfigError
+        ``conf/`` has no such problem, or the problem no such baseline.
+    CheckpointError
+        A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
+    """
+    if checkpoint.problem not in files.names("problem"):
+        raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
+    make = files.target("problem", checkpoint.problem)
+    options = files.options("problem", checkpoint.problem)
+    arguments = signature(make).parameters
+    for name, value in checkpoint.settings.items():
+        if name not in options or misfit(value, arguments[name].annotation) is not None:
+            raise CheckpointError(
+                f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "
+                "or has a value of another type."
+            )
+    asked = {} if baseline is None else {"baseline": baseline}
+    problem: AnyProblem = make(**{**options, **checkpoint.settings, **asked})
+    checkpoint.admit(problem)
+    return problem
+
+
+def read(path: str | Path, problem: AnyProblem | str | None = None) -> ProblemInstance:
+    """Read an instance file; its content tells the problem, unless one is given.
+
+    Parameters
+    ----------
+    problem
+        A problem, or the name of one with its default options. Give it where two problems
+        could read the file, or with options of its own (VRPTW's ``convention``).
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, no problem reads it, or more than one does.
+    ConfigError
+        There is no problem of that name.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> instance = api.read("tests/data/tiny.vrp")
+    >>> instance.problem.name, instance.name, instance.size
+    ('cvrp', 'tiny', 5)
+    """
+    path = Path(path)
+    if problem is not None:
+        made = make_problem(problem) if isinstance(problem, str) else problem
+        return ProblemInstance(made, made.read(path))
+    kind = identify(read_text(path))
+    if kind is not None and kind.solution:
+        raise FileError(f"{path}: {kind.content}, expected an instance.")
+    if kind is not None and kind.problem is not None:
+        made = make_problem(kind.problem)
+        return ProblemInstance(made, made.read(path))
+    # A problem may have formats of its own, of which nobody else knows.
+    found = []
+    for name in files.names("problem"):
+        made = make_problem(name)
+        with suppress(FileError):
+            found.append(ProblemInstance(made, made.read(path)))
+    if len(found) != 1:
+        can = " and ".join(instance.problem.name for instance in found) or "no problem"
+        raise FileError(
+            f"{path} is read by {can}, expected an instance of {', '.join(files.names('problem'))}"
+            "; read(path, problem=NAME) says what that problem misses."
+        )
+    return found[0]
+
+
+def read_pool(
+    problem: AnyProblem | str,
+    pool: str,
+    directory: str | Path = "pools",
+    seed: int = POOLS_SEED,
+    count: int | None = None,
+) -> list[ProblemInstance]:
+    """Read a generated pool; all pools of the problem are written first if they are missing.
+
+    Parameters
+    ----------
+    pool
+        ``lower_train``, ``upper_train``, ``selection`` or ``validation``.
+    directory
+        Where the pools are, or shall be.
+    seed
+        The one that the pools are made with.
+    count
+        How many of the instances, the same ones every time; None for all of them.
+
+    Raises
+    ------
+    ConfigError
+        There is no such pool, or the pools that are there were made with another seed.
+    FileError
+        A file of the pools is missing or altered.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> [instance.size for instance in api.read_pool("cvrp", "validation", pools, count=2)]
+    [200, 200]
+    """
+    made = make_problem(problem) if isinstance(problem, str) else problem
+    folder = pools.prepare(made, Path(directory), seed)
+    return [
+        ProblemInstance(made, data) for data in pools.read_pool(made, folder, pool, count=count)
+    ]

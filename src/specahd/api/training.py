@@ -1,0 +1,150 @@
+"""Training from a script: a plan with the defaults of the command, run in a directory."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from specahd.api.plans import Training, TrainingPlan, run_training
+from specahd.api.problems import POOLS_SEED, make_problem, settings_of
+from specahd.config import files
+from specahd.core.budget import Budget
+from specahd.core.contract import Proposer
+from specahd.core.errors import ConfigError
+from specahd.core.events import Observer, PythonWarnings
+from specahd.core.program import Level
+from specahd.core.ranges import within
+from specahd.design.coupled import Coupled, Settings
+from specahd.memory.memory import Memory
+from specahd.methods.eoh import EoH
+from specahd.repair.evaluator import TierRule
+from specahd.repair.execution import Execution
+from specahd.routing.base import AnyProblem
+from specahd.runs.files import JOURNAL
+from specahd.search.base import SearchMethod
+
+
+def train(
+    problem: AnyProblem | str,
+    proposer: Proposer | str = "offline",
+    method: Callable[[], SearchMethod] = EoH,
+    budget: Budget | str = "pilot",
+    seed: int = 0,
+    out: str | Path = "run",
+    *,
+    settings: Settings | None = None,
+    memory: Callable[[], Memory] | str = "structural",
+    execution: Execution | None = None,
+    tiers: TierRule | None = None,
+    pools: str | Path = "pools",
+    pools_seed: int = POOLS_SEED,
+    repertoire: str | Path | None = None,
+    lag: int = 8,
+    samplers: int = 4,
+    resume: bool = False,
+    observer: Observer | None = None,
+) -> Training:
+    """Search for programs and freeze the best into a checkpoint.
+
+    Equal arguments give equal bytes, whatever the number of workers.
+
+    Parameters
+    ----------
+    problem, proposer, memory
+        An object, or a name: a file of ``conf/problem``, ``conf/llm`` and ``conf/memory``. A
+        memory is given as what makes one, since each level has its own.
+    method
+        Makes a search method; each level gets one. ``EoH``, or ``partial(EoH, population=5)``.
+    budget
+        A :class:`~specahd.core.budget.Budget`, or a file of ``conf/budget``.
+    seed
+        At least 0.
+    out
+        The directory of the run.
+    settings
+        How the levels are coupled; its rounds and ``lower_share`` are those of the budget.
+    execution
+        How programs run; None for two sandboxed processes on this machine.
+    tiers
+        Which lower programs are compiled; None for the default rule.
+    pools, pools_seed
+        Where the instance pools are, written there if they are missing, and their seed.
+    repertoire
+        A checkpoint whose repertoire is kept, with ``Settings(levels="upper")``.
+    lag, samplers
+        How many samples are in flight, which is part of the experiment, and how many requests
+        are made at once, which is not. Both are at least 1.
+    resume
+        Go on with the run in ``out`` that broke off; the other arguments must be the same.
+    observer
+        Hears of the progress, and what it raises ends the run; None warns as Python does and
+        else says nothing.
+
+    Raises
+    ------
+    ConfigError
+        An argument is out of range, or ``out`` holds a run and ``resume`` is not set.
+    RunFailed
+        No reply held a program that could be used, or the journal cannot be written.
+    TransportError
+        The model service does not answer.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> budget = api.Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
+    >>> run = api.train("cvrp", budget=budget, seed=0, out="run", pools=pools)
+    >>> [summary.pool for summary in run.summaries]
+    ['selection', 'validation']
+    >>> run.load().problem.name
+    'cvrp'
+    """
+    directory = Path(out)
+    present = (directory / JOURNAL).exists()
+    if present and not resume:
+        raise ConfigError(f"{directory} holds a run already; name another out, or resume it.")
+    if resume and not present:
+        raise ConfigError(f"{directory} holds no run that could be resumed.")
+    heard = observer or PythonWarnings()
+    heard.on_prepare()
+    within("seed", seed, 0)
+    within("lag", lag, 1)
+    within("samplers", samplers, 1, 64)
+    made = make_problem(problem) if isinstance(problem, str) else problem
+    allotted = named_budget(budget) if isinstance(budget, str) else budget
+    plan = TrainingPlan(
+        problem=made,
+        problem_settings=settings_of(made),
+        proposer=files.make("llm", proposer) if isinstance(proposer, str) else proposer,
+        method=partial(Coupled, policy=method),
+        memories={
+            level: files.make("memory", memory) if isinstance(memory, str) else memory()
+            for level in Level
+        },
+        budget=allotted,
+        seed=seed,
+        settings=replace(
+            settings or Settings(), rounds=allotted.rounds, lower_share=allotted.lower_share
+        ),
+        execution=execution or Execution(),
+        tiers=tiers or TierRule(),
+        pools=Path(pools),
+        pools_seed=pools_seed,
+        lag=lag,
+        samplers=samplers,
+        given=None if repertoire is None else Path(repertoire),
+    )
+    return run_training(plan, directory, heard, repeat=resume)
+
+
+def named_budget(name: str) -> Budget:
+    """Return the budget in a file of ``conf/budget``.
+
+    Raises
+    ------
+    ConfigError
+        There is no such file.
+    """
+    return Budget(
+        **{key: value for key, value in files.options("budget", name).items() if key != "name"}
+    )

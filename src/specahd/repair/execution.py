@@ -1,0 +1,99 @@
+"""Where programs run and what confines them: one object that training and repair share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from specahd.core.errors import ConfigError
+from specahd.core.events import Observer
+from specahd.core.ranges import one_of
+from specahd.repair.cases import Case, make_arena
+from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+from specahd.routing.base import AnyProblem
+from specahd.runs.files import SANDBOX, write_json
+from specahd.sandbox.confinement import ENFORCED
+from specahd.sandbox.executor import Executor, LocalExecutor
+from specahd.sandbox.keeper import inspect_host
+
+_REQUIRED = ("available", "strict")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How programs are run.
+
+    Parameters
+    ----------
+    executor
+        An executor class with its own options; ``start`` and ``arena`` are given to it later.
+    limits
+        What a call of a program may take.
+    require
+        ``available`` runs where the host lacks a layer of the sandbox, ``strict`` does not.
+
+    Raises
+    ------
+    ConfigError
+        ``require`` is neither.
+    """
+
+    executor: "partial[Any]" = field(default_factory=lambda: partial(LocalExecutor, workers=2))
+    limits: CallLimits = field(default_factory=CallLimits)
+    require: str = "available"
+
+    def __post_init__(self) -> None:
+        one_of("sandbox.require", self.require, _REQUIRED)
+
+    def inspect(self, observer: Observer) -> Mapping[str, str]:
+        """Find out what the executor needs and what confines programs on this host.
+
+        Parameters
+        ----------
+        observer
+            Is warned of layers that the host lacks.
+
+        Returns
+        -------
+        Mapping
+            By layer, ``enforced`` or why the host lacks it.
+
+        Raises
+        ------
+        ConfigError
+            This machine lacks a library of the executor, or a layer that is required.
+        """
+        kind: Any = self.executor.func
+        kind.require()
+        status = inspect_host()
+        lacking = [f"{layer} ({why})" for layer, why in sorted(status.items()) if why != ENFORCED]
+        if lacking and self.require == "strict":
+            raise ConfigError(f"sandbox.require=strict, and this host lacks {', '.join(lacking)}.")
+        if lacking:
+            observer.on_warning(
+                f"Programs run without {', '.join(lacking)}; the guard, a process of their own "
+                "and time limits remain (sandbox.require=strict refuses to run so)."
+            )
+        return status
+
+    def start(
+        self, problem: AnyProblem, cases: Sequence[Case], tiers: TierRule | None = None
+    ) -> Executor:
+        """Put the cases into one shared block and start the workers that run programs on them.
+
+        Parameters
+        ----------
+        tiers
+            Which programs without a tier are compiled; frozen ones have theirs.
+        """
+        arena = make_arena(problem, cases)
+        # Not a closure: what an executor sends to other machines must be picklable.
+        start = partial(Evaluator, problem, cases, limits=self.limits, tiers=tiers)
+        executor: Executor = self.executor(start=start, arena=arena)
+        return executor
+
+
+def save_sandbox(status: Mapping[str, str], directory: Path) -> None:
+    """Write what :meth:`Execution.inspect` found to ``sandbox.json`` in the directory."""
+    write_json(directory / SANDBOX, status)

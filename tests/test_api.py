@@ -1,0 +1,274 @@
+"""The Python API as a script uses it; every example in its docstrings and in docs/api.md runs."""
+
+import doctest
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from conftest import ROOT
+from frozen import freeze_seeds, problem_of, seed_checkpoint
+from specahd import api
+from specahd.api.problems import settings_of
+from specahd.checkpoint import freeze
+from specahd.config import CONF_DIR
+from specahd.config.files import names, options
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.events import Observer
+from specahd.methods.eoh import EoH
+from specahd.model import SpecAHDModel
+from specahd.routing.base import POOLS
+
+MODULES = ("checkpoints", "evaluation", "problems", "solutions", "training")
+SMALL = api.Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with pools, and a run that the API made there."""
+    place = tmp_path_factory.mktemp("api")
+    api.train("cvrp", budget=SMALL, out=place / "run", pools=place / "pools")
+    return place
+
+
+@pytest.fixture
+def user(place, tmp_path, monkeypatch):
+    """Where a user stands who has the repository's small instances."""
+    shutil.copytree(ROOT / "tests" / "data", tmp_path / "tests" / "data")
+    for kind in ("vrp", "sol"):
+        shutil.copy(ROOT / "tests" / "data" / f"tiny.{kind}", tmp_path / f"my.{kind}")
+    (tmp_path / "pools").symlink_to(place / "pools")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_the_docstrings_are_true(place, user, module):
+    found = importlib.import_module(f"specahd.api.{module}")
+    given = {"checkpoint": place / "run" / "checkpoint", "pools": place / "pools"}
+    done = doctest.testmod(found, extraglobs=given, verbose=False)
+    assert done.attempted > 1
+    assert done.failed == 0
+
+
+def test_every_function_has_an_example():
+    for name in api.__all__:
+        found = getattr(api, name)
+        if not isinstance(found, type):
+            assert ">>> " in found.__doc__, name
+    for method in (api.LoadedCheckpoint.repair, api.Solution.write, api.Solution.plot):
+        assert ">>> " in method.__doc__, method
+
+
+def test_the_document_runs_from_top_to_bottom(user, capsys):
+    text = (ROOT / "docs" / "api.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 5
+    scope = {}
+    for block in blocks:
+        exec(compile(block, "docs/api.md", "exec"), scope)
+    assert (user / "my-repaired.sol").is_file()
+    assert (user / "my.png").read_bytes().startswith(b"\x89PNG")
+    assert (user / "evaluated" / "rows.jsonl").is_file()
+
+
+def test_using_the_api_imports_neither_hydra_nor_what_only_training_needs():
+    code = (
+        "import sys\n"
+        "from specahd import api\n"
+        "light = {name.partition('.')[0] for name in sys.modules}\n"
+        "api.read, api.load, api.evaluate\n"
+        "repair = set(sys.modules)\n"
+        "api.train\n"
+        "heavy = {'hydra', 'mlflow', 'torch', 'openai', 'omegaconf'}\n"
+        "print(light & (heavy | {'numpy'}))\n"
+        "print(repair & {'specahd.llm', 'specahd.design', 'specahd.search', 'specahd.memory'})\n"
+        "print({name.partition('.')[0] for name in sys.modules} & heavy)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["set()"] * 3, done.stdout + done.stderr
+
+
+def test_the_package_alone_imports_next_to_nothing():
+    code = (
+        "import sys; before = set(sys.modules); import specahd; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["specahd"]
+
+
+def test_the_command_and_the_api_write_the_same_bytes(place):
+    few = [f"budget.{pool}=2" for pool in POOLS]
+    command = [
+        *(sys.executable, "-m", "specahd.train", "budget=smoke", "budget.programs=4"),
+        *("budget.rounds=1", *few, "tracking=none", "hydra.run.dir=command"),
+    ]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    ours, theirs = place / "run", place / "command"
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
+    sums = Path("checkpoint", "SHA256SUMS")
+    assert (ours / sums).read_bytes() == (theirs / sums).read_bytes()
+
+
+def test_a_run_that_broke_off_is_resumed_to_the_same_bytes(place, tmp_path):
+    class Impatient(Observer):
+        def on_round(self, end):
+            raise KeyboardInterrupt
+
+    run = partial(api.train, "cvrp", budget=SMALL, pools=place / "pools", out=tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        run(observer=Impatient())
+    with pytest.raises(ConfigError, match="holds a run already"):
+        run()
+    run(resume=True)
+    for name in ("journal.jsonl", "validation.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (place / "run" / name).read_bytes()
+    with pytest.raises(ConfigError, match="holds no run"):
+        run(resume=True, out=tmp_path / "none")
+
+
+def test_bad_arguments_of_a_training_are_refused_before_anything_is_written(tmp_path):
+    out = tmp_path / "run"
+    for arguments, sentence in (
+        ({"budget": "huge"}, "Expected budget to be one of"),
+        ({"memory": "perfect"}, "Expected memory to be one of"),
+        ({"proposer": "mixture"}, "make it in code"),
+        ({"seed": -1}, "Expected seed"),
+        ({"lag": 0}, "Expected lag"),
+        ({"method": partial(EoH, population=1)}, "population"),
+        ({"repertoire": tmp_path}, "levels=upper"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            api.train("cvrp", **{"budget": SMALL, "out": out, **arguments})
+    with pytest.raises(ConfigError, match=r"budget\.rounds"):
+        api.Budget(4, rounds=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", names("problem"))
+def test_a_file_is_known_by_its_content_alone(tmp_path, name):
+    problem = problem_of(name)
+    instance = next(problem.generate("lower_train", 1))
+    path = tmp_path / "instance"
+    path.write_text(problem.dumps(instance))
+    found = api.read(path)
+    assert (found.problem.name, found.size) == (name, instance.size)
+    assert settings_of(found.problem) == options("problem", name)
+
+
+def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
+    path = tmp_path / "poem.txt"
+    path.write_text("Whose woods these are\n")
+    with pytest.raises(FileError, match="is read by no problem") as refused:
+        api.read(path)
+    assert ", ".join(names("problem")) in str(refused.value)
+    torn = tmp_path / "torn.vrp"
+    torn.write_text((data / "tiny.vrp").read_text().replace("CAPACITY : 10", ""))
+    for wrong, sentence in (
+        (torn, "CAPACITY is missing"),
+        (data / "tiny.sol", "this is a solution, expected an instance"),
+        (tmp_path / "missing.vrp", "Cannot read"),
+    ):
+        with pytest.raises(FileError, match=sentence):
+            api.read(wrong)
+
+
+def test_a_file_in_a_format_that_only_its_problem_knows_is_tried_by_all(
+    tmp_path, monkeypatch, data
+):
+    path = tmp_path / "own.txt"
+    path.write_text("Whose woods these are\n")
+    tiny = api.read(data / "tiny.vrp")
+    monkeypatch.setattr(type(tiny.problem), "read", lambda problem, path: tiny.data)
+    assert api.read(path).problem.name == "cvrp"
+    monkeypatch.setattr(type(problem_of("tsp")), "read", lambda problem, path: tiny.data)
+    with pytest.raises(FileError, match="is read by cvrp and tsp"):
+        api.read(path)
+
+
+@pytest.mark.parametrize("name", names("problem"))
+def test_every_problem_repairs_writes_and_draws(tmp_path, name):
+    loaded = api.load(freeze_seeds(name, tmp_path / "checkpoint"))
+    problem = loaded.problem
+    instance = next(problem.generate("lower_train", 1))
+    solution = loaded.repair(api.ProblemInstance(problem, instance), accept="improving")
+    assert solution.cost <= solution.incumbent_cost
+    for suffix in solution.files():
+        written, _ = problem.read_solution(solution.write(tmp_path / f"x{suffix}"))
+        assert problem.cost(instance, written) == solution.cost
+    assert len(solution.plot().axes) == 2
+    with pytest.raises(ConfigError, match=r"to end in \.sol"):
+        solution.write(tmp_path / "x.txt")
+
+
+def test_where_the_upper_program_fails_the_incumbent_stands(tmp_path, data):
+    seeds = seed_checkpoint("cvrp")
+    contract = problem_of("cvrp").operator.selector.contract
+    source = (
+        f"def {contract.name}({', '.join(contract.arguments)}):\n    return routes[len(routes)]\n"
+    )
+    freeze(replace(seeds, upper=replace(seeds.upper, source=source)), tmp_path / "checkpoint")
+    solution = api.load(tmp_path / "checkpoint").repair(data / "tiny.vrp", data / "tiny.sol")
+    assert solution.failed
+    assert (solution.cost, solution.improvement) == (206, 0)
+    assert solution.routes == ((1, 3), (2, 4), (5,))
+    model = SpecAHDModel()
+    model.load_context(
+        SimpleNamespace(artifacts={"checkpoint": tmp_path / "checkpoint"}, model_config={})
+    )
+    [row] = model.predict(None, pd.DataFrame({"instance": [str(data / "tiny.vrp")]})).to_dict(
+        "records"
+    )
+    assert (row["status"], row["cost"]) == ("T", row["baseline_cost"])
+
+
+def test_an_instance_of_another_problem_is_refused(place, tmp_path):
+    problem = problem_of("tsp")
+    instance = api.ProblemInstance(problem, next(problem.generate("lower_train", 1)))
+    with pytest.raises(ConfigError, match="an instance of tsp, and the checkpoint one of cvrp"):
+        api.load(place / "run" / "checkpoint").repair(instance)
+
+
+def test_a_missing_layer_of_the_sandbox_is_a_warning_of_python(place, monkeypatch):
+    monkeypatch.setattr("specahd.repair.execution.inspect_host", lambda: {"landlock": "absent"})
+    with pytest.warns(UserWarning, match=r"Programs run without landlock \(absent\)"):
+        api.load(place / "run" / "checkpoint")
+    with pytest.raises(ConfigError, match="and this host lacks landlock"):
+        api.load(place / "run" / "checkpoint", execution=api.Execution(require="strict"))
+
+
+def test_commands_are_short_and_leave_the_work_to_the_library():
+    for path in CONF_DIR.glob("*.yaml"):
+        command = ROOT / "src" / "specahd" / f"{path.stem}.py"
+        assert len(command.read_text().splitlines()) <= 150, command
+
+
+def test_a_missing_key_is_told_before_what_only_a_run_imports(tmp_path):
+    code = (
+        "import runpy, sys\n"
+        "for name in ('openai', 'numba', 'mlflow', 'specahd.api'): sys.modules[name] = None\n"
+        "sys.argv[0] = 'train'\n"
+        "runpy.run_module('specahd.train', run_name='__main__', alter_sys=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "llm=deepseek"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if not name.endswith("KEY")},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "DEEPSEEK_API_KEY" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
