@@ -100,7 +100,10 @@ class LoadedCheckpoint:
         """
         given = [self._data(instance) for instance in instances]
         if incumbent is None:
-            return make_cases(self.problem, given, (observer or Observer()).on_step)
+            observer = observer or Observer()
+            # Only now: of what cannot be read nothing is begun.
+            observer.on_phase(f"baseline {self.problem.baseline_name}", len(given))
+            return make_cases(self.problem, given, observer.on_step)
         if len(given) != 1:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
         return [given_case(self.problem, given[0], Path(incumbent))]

@@ -121,7 +121,6 @@ def _evaluate(
     observer: Observer,
 ) -> tuple[Evaluation, ResponseTable | None]:
     problem, frozen = loaded.problem, loaded.frozen
-    observer.on_phase(f"baseline {problem.baseline_name}", len(instances))
     cases = loaded.cases(instances, incumbent, observer)
     executor = loaded.execution.start(problem, cases)
     tasks: Sequence[RepairTask] = ()
