@@ -20,8 +20,9 @@ class Named:
         self.name = name
         self.examined = 0
 
-    def preflight(self):
+    def preflight(self, contracts=()):
         self.examined += 1
+        self.contracts = contracts
 
     def propose(self, request):
         return Reply(self.name)
@@ -55,8 +56,10 @@ def test_the_sample_decides_and_nothing_else():
 
 def test_preflight_makes_sure_of_those_that_are_asked():
     proposers = {name: Named(name) for name in "ab"}
-    Mixture(proposers, {"a": 1, "b": 0}).preflight()
+    contracts = [request.contract for request in requests()][:1]
+    Mixture(proposers, {"a": 1, "b": 0}).preflight(contracts)
     assert [proposers[name].examined for name in "ab"] == [1, 0]
+    assert proposers["a"].contracts is contracts
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specahd.core.contract import Operator, Parent, Request, Treatment
+from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.vocabulary import Constant, Production, Vocabulary
@@ -333,3 +334,11 @@ def test_a_text_states_the_scores_of_the_programs_shown():
     assert text(worse, worse) == "The idea of program 1, which scores 0.420 %: An idea."
     assert text(replace(worse, score=-1e-9)).startswith("The idea of program 1, which scores 0.000")
     assert text() == "Nothing was measured."
+
+
+def test_a_contract_without_a_vocabulary_is_refused_before_a_run():
+    known = list(CONTRACTS.values())
+    OfflineProposer().preflight(known)
+    bare = replace(known[1], id="bare", vocabulary=None)
+    with pytest.raises(ConfigError, match="the contract bare has none; choose a language model"):
+        OfflineProposer().preflight([known[0], bare])

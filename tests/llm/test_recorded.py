@@ -33,7 +33,7 @@ class Service:
         self.key = "sk-canary-0123456789"
         self.ready = True
 
-    def preflight(self):
+    def preflight(self, contracts=()):
         if not self.ready:
             raise ServiceError("No credit.")
 

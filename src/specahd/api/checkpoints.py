@@ -138,6 +138,7 @@ class LoadedCheckpoint:
 def load(
     checkpoint: str | Path,
     *,
+    problem: AnyProblem | None = None,
     baseline: str | None = None,
     execution: Execution | None = None,
     observer: Observer | None = None,
@@ -148,6 +149,9 @@ def load(
     ----------
     checkpoint
         Its directory, ``RUN/checkpoint``.
+    problem
+        Made as it was for training; needed for a problem of your own, since a checkpoint names
+        no code. None makes the one of ``conf/problem`` under the checkpoint's settings.
     baseline
         The solver whose solutions are repaired; None as it was trained.
     execution
@@ -160,7 +164,8 @@ def load(
     CheckpointError
         There is no checkpoint, or it is torn or altered, or its programs are refused.
     ConfigError
-        The problem has no such baseline, or this host lacks what ``execution`` requires.
+        The problem has no such baseline, or has one already, or ``conf/`` has no such problem,
+        or this host lacks what ``execution`` requires.
 
     Examples
     --------
@@ -170,6 +175,11 @@ def load(
     ('cvrp', 'nearest')
     """
     frozen = thaw(Path(checkpoint))
-    problem = checkpoint_problem(frozen, baseline)
+    if problem is None:
+        problem = checkpoint_problem(frozen, baseline)
+    elif baseline is not None:
+        raise ConfigError("Expected a problem, whose baseline is its own, or a baseline, not both.")
+    else:
+        frozen.admit(problem)
     chosen = execution or Execution()
     return LoadedCheckpoint(frozen, problem, chosen, chosen.inspect(observer or PythonWarnings()))

@@ -98,11 +98,13 @@ class TrainingPlan:
             given.admit(self.problem)
         rounds: Any = self.method.func
         rounds.check(**self.method.keywords)
-        for level, contract in contracts(self.problem.operator).items():
+        bearing = contracts(self.problem.operator)
+        for level, contract in bearing.items():
             memory = self.memories[level]
             memory.judge(contract.seed)
             memory.preflight()
-        self.proposer.preflight()
+        searched = self.settings.levels
+        self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
         return given
 
 

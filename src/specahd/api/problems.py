@@ -71,10 +71,10 @@ def make_problem(name: str, **options: Any) -> AnyProblem:
 
 
 def settings_of(problem: AnyProblem) -> dict[str, Any]:
-    """Return a problem's options by name, as ``conf/problem`` declares them."""
+    """Return a problem's options by name, as its class takes them and ``conf/problem`` has them."""
     return {
         option: getattr(problem, {"baseline": "baseline_name"}.get(option, option))
-        for option in files.options("problem", problem.name)
+        for option in signature(type(problem)).parameters
     }
 
 

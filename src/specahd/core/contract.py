@@ -12,7 +12,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Protocol
@@ -262,13 +262,18 @@ class Reply:
 class Proposer(Protocol):
     """Answers requests: a language model, a cassette, or the offline grammar."""
 
-    def preflight(self) -> None:
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Make sure, before a run, that requests can be answered.
+
+        Parameters
+        ----------
+        contracts
+            Those of the programs that will be requested.
 
         Raises
         ------
         UserError
-            With one sentence: the key, the model or the address that is wrong.
+            With one sentence: the key, the model, the address or the contract that is wrong.
         """
         ...
 

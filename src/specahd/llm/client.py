@@ -6,14 +6,14 @@ none of them leaves this module, neither as a cause nor as a context.
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 import httpx2
 import openai
 
-from specahd.core.contract import Reply, Request
+from specahd.core.contract import Contract, Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.core.services import host_of
 from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
@@ -123,7 +123,7 @@ class ChatProposer:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
         self._patience.close()
 
-    def preflight(self) -> None:
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Ask which models there are and, only where that settles nothing, for one word.
 
         A list of models costs nothing and loads no local model. What it cannot

@@ -1,9 +1,9 @@
 """Several models that share the work of one run."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.contract import Contract, Proposer, Reply, Request
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
 
@@ -44,11 +44,11 @@ class Mixture:
             raise ConfigError("Expected one of llm.weights above 0.")
         self._shares = [share / total for share in shares]
 
-    def preflight(self) -> None:
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Make sure that each proposer that will be asked can answer."""
         for name, share in zip(self._names, self._shares, strict=True):
             if share > 0:
-                self._proposers[name].preflight()
+                self._proposers[name].preflight(contracts)
 
     def close(self) -> None:
         for proposer in self._proposers.values():

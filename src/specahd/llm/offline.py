@@ -9,7 +9,7 @@ Asked for a text, it states the scores.
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -37,8 +37,16 @@ class OfflineProposer:
         # A vocabulary has no hash; the grammar that is kept keeps its id taken.
         self._grammars: dict[int, Grammar] = {}
 
-    def preflight(self) -> None:
-        """Need nothing."""
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
+        """Make sure that programs can be composed for each contract.
+
+        Raises
+        ------
+        ConfigError
+            One of them has no vocabulary.
+        """
+        for contract in contracts:
+            self._grammar(contract)
 
     def close(self) -> None:
         """Have nothing to give up."""

@@ -9,12 +9,12 @@ cassette already. Where prompts have changed since, replies can be found by samp
 
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from specahd.core import journal
-from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.contract import Contract, Proposer, Reply, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import misfit
@@ -50,7 +50,7 @@ class Recorder:
         self._path = Path(path)
         self._lock = threading.Lock()
 
-    def preflight(self) -> None:
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Make sure that the proposer can answer and the cassette can be continued.
 
         Raises
@@ -58,7 +58,7 @@ class Recorder:
         FileError
             The file is no cassette, or cannot be written.
         """
-        self._proposer.preflight()
+        self._proposer.preflight(contracts)
         # Opening cuts off a torn last line, so it must be a cassette's.
         if self._path.exists():
             read_cassette(self._path)
@@ -119,7 +119,7 @@ class Recorded:
         self._match = match
         self._replies = read_cassette(self._path, match)
 
-    def preflight(self) -> None:
+    def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Say that a run is no faithful replay, if replies are found by sample."""
         if self._match == SAMPLE:
             sys.stderr.write(

@@ -9,6 +9,8 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 from specahd.sandbox.arena import Arena
 from specahd.sandbox.zygote import END, FORK, ORDER, REPORT
@@ -37,7 +39,7 @@ class Keeper:
     Parameters
     ----------
     arena, path
-        What the zygote maps, and where it finds runners that are not installed.
+        What the zygote maps, and where it looks for runners that this process cannot import.
     runners
         What it imports, and warms up, before it loses the right to read from disk.
 
@@ -61,7 +63,7 @@ class Keeper:
                 "arena": arena.fd,
                 "directory": arena.directory,
                 "runners": list(runners),
-                "path": list(path),
+                "path": [*path, *_homes(runners)],
             }
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "specahd.sandbox.zygote"],
@@ -176,3 +178,20 @@ def _environment() -> dict[str, str]:
     if "LD_LIBRARY_PATH" in os.environ:
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return environment
+
+
+def _homes(runners: Sequence[str]) -> list[str]:
+    """Return the directories that hold the runners which are not of this package.
+
+    A zygote starts without ``PYTHONPATH`` and away from the working directory, and either may
+    be where a user's own problem lies.
+    """
+    homes = []
+    for root in dict.fromkeys(runner.partition(":")[0].partition(".")[0] for runner in runners):
+        # None, or ValueError for a script: the zygote says that it cannot import it.
+        with contextlib.suppress(ValueError):
+            spec = None if root == "specahd" else find_spec(root)
+            if spec is not None:
+                places = [*(spec.submodule_search_locations or ()), spec.origin]
+                homes += [str(Path(place).absolute().parent) for place in places[:1] if place]
+    return homes

@@ -60,8 +60,8 @@ class Sandbox:
         have a zygote of their own, which starts when it is first needed: it takes
         seconds to warm up, and larger processes fork more slowly.
     path
-        Directories added to the zygote's import path, for runners that are not
-        installed.
+        Directories added to the zygote's import path, beside those from which this
+        process imports the runners.
     """
 
     def __init__(

@@ -1,0 +1,154 @@
+"""A problem and a repair operator that a user adds: nothing of specahd is edited for them.
+
+``added`` holds a fifth problem (one folder, one file of configuration) and a second repair
+operator of the CVRP, with a lower contract of its own.
+"""
+
+import inspect
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import test_problems as suite
+
+from specahd import api
+from specahd.api.plans import TrainingPlan
+from specahd.api.problems import settings_of
+from specahd.api.training import named_budget
+from specahd.checkpoint import thaw
+from specahd.config import files
+from specahd.core import journal
+from specahd.core.errors import CheckpointError, ConfigError
+from specahd.core.program import Level
+from specahd.design.coupled import Coupled, Settings
+from specahd.llm.offline import OfflineProposer
+from specahd.methods.eoh import EoH
+from test_doors import call
+
+ADDED = Path(__file__).parent / "added"
+ENV = {"PYTHONPATH": str(ADDED)}
+KEPT = {name: test for name, test in vars(suite).items() if name.startswith("test_")}
+OF_OPERATORS = [
+    "test_regions_are_identified_by_what_a_rebuild_sees",
+    "test_no_answer_makes_a_solution_infeasible",
+    "test_an_honest_answer_is_merged",
+]
+SMALL = [
+    f"hydra.searchpath=[file://{ADDED}]",
+    "budget=smoke",
+    "budget.programs=8",
+    "budget.rounds=1",
+    "budget.lower_train=4",
+    "budget.upper_train=2",
+    "budget.selection=2",
+    "budget.validation=2",
+    "tracking=none",
+    "executor.workers=1",
+    "hydra.run.dir=run",
+]
+WRITTEN = """{{Near customers first, {power} times.}}
+```python
+def order_customers(demands, distance_matrix):
+    left, here, order = list(range(1, len(demands))), 0, []
+    while left:
+        here = min(left, key=lambda node: distance_matrix[here, node] - 0.{power} * demands[node])
+        left.remove(here)
+        order.append(here)
+    return order
+```
+"""
+
+
+def lines(place, name):
+    return list(journal.read(place / "run" / f"{name}.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.syspath_prepend(ADDED)
+    monkeypatch.setattr(suite, "CONF_DIR", ADDED)
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [
+        *(("open_tsp", test) for test in KEPT),
+        *(("cvrp_giant_tour", test) for test in OF_OPERATORS),
+    ],
+)
+def test_it_keeps_what_every_problem_keeps(name, test, tmp_path):
+    asked = inspect.signature(KEPT[test]).parameters
+    given = {"name": name, "problem": suite.problem_of(name), "tmp_path": tmp_path}
+    for pool in suite.POOLS if "pool" in asked else suite.POOLS[:1]:
+        arguments = {**given, "pool": pool}
+        KEPT[test](**{argument: arguments[argument] for argument in asked})
+
+
+def test_a_fifth_problem_is_trained_offline(tmp_path):
+    call("train", *SMALL, "problem=open_tsp", cwd=tmp_path, env=ENV)
+    samples = [record for record in lines(tmp_path, "journal") if "sample" in record]
+    assert len(samples) == 8
+    assert {record["contract"] for record in samples} == {"append", "path_segments"}
+    rows = lines(tmp_path, "validation")
+    assert len(rows) == 2
+    assert all(row["cost"] <= row["baseline_cost"] for row in rows)
+    # A checkpoint names no code: who has the problem hands it over.
+    problem, checkpoint = suite.problem_of("open_tsp"), tmp_path / "run" / "checkpoint"
+    with pytest.raises(ConfigError, match="The checkpoint's problem 'open_tsp' is not in"):
+        api.load(checkpoint)
+    with pytest.raises(ConfigError, match="not both"):
+        api.load(checkpoint, problem=problem, baseline="nearest")
+    with pytest.raises(CheckpointError, match="is one of open_tsp, not cvrp_giant_tour"):
+        api.load(checkpoint, problem=suite.problem_of("cvrp_giant_tour"))
+    assert settings_of(problem) == thaw(checkpoint).settings
+    [instance, _] = api.read_pool(problem, "selection", tmp_path / "pools", count=2)
+    solution = api.load(checkpoint, problem=problem).repair(instance)
+    assert solution.cost < solution.incumbent_cost
+
+
+def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
+    replies = [
+        {"sample": f"lower-1-{index:04d}", "hash": "", "reply": WRITTEN.format(power=index),
+         "prompt_tokens": 1, "completion_tokens": 1, "cost": 0.0}
+        for index in range(8)
+    ]  # fmt: skip
+    (tmp_path / "model.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    asked = ["llm=recorded", "llm.path=model.jsonl", "llm.match=sample", "search.levels=lower"]
+    call("train", *SMALL, "problem=cvrp_giant_tour", *asked, cwd=tmp_path, env=ENV)
+    samples = [record for record in lines(tmp_path, "journal") if "sample" in record]
+    assert [record["contract"] for record in samples] == ["giant_tour"] * 8
+    assert {record["outcome"] for record in samples} == {"ok"}
+    place = tmp_path / "run" / "checkpoint"
+    checkpoint = thaw(place)
+    assert checkpoint.upper.contract == "customer_groups"
+    assert {program.contract for program in checkpoint.repertoire} == {"giant_tour"}
+    assert checkpoint.settings["repair"] == "giant_tour"
+    problem = suite.problem_of("cvrp_giant_tour")
+    assert api.load(place, problem=problem).problem is problem
+    # With these programs given, the upper level needs no other lower programs.
+    plan = TrainingPlan(
+        problem=problem,
+        problem_settings=settings_of(problem),
+        proposer=OfflineProposer(),
+        method=partial(Coupled, policy=EoH),
+        memories={level: files.make("memory", "none") for level in Level},
+        budget=named_budget("smoke"),
+        seed=0,
+        settings=Settings(levels="upper"),
+        given=place,
+    )
+    assert plan.check() is not None
+    with pytest.raises(ConfigError, match="the contract giant_tour has none"):
+        replace(plan, settings=Settings(levels="lower"), given=None).check()
+
+
+def test_no_programs_are_composed_for_a_contract_without_a_vocabulary(tmp_path):
+    done = call("train", *SMALL, "problem=cvrp_giant_tour", cwd=tmp_path, env=ENV, check=False)
+    sentence = (
+        "llm=offline composes programs from a vocabulary, and the contract giant_tour has none; "
+        "choose a language model.\n"
+    )
+    assert (done.returncode, done.stderr) == (2, sentence)
+    assert not list(tmp_path.iterdir())
