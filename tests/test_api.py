@@ -15,7 +15,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from conftest import ROOT
 from frozen import freeze_seeds, problem_of, seed_checkpoint
 from specahd import api
 from specahd.api.problems import settings_of
@@ -27,6 +26,8 @@ from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
 from specahd.model import SpecAHDModel
 from specahd.routing.base import POOLS
+
+ROOT = Path(__file__).parent.parent
 
 MODULES = ("checkpoints", "evaluation", "problems", "solutions", "training")
 SMALL = api.Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)

@@ -3,10 +3,12 @@
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
-from conftest import ROOT
 from specahd import __main__, __version__
 from specahd.config import CONF_DIR
+
+ROOT = Path(__file__).parent.parent
 
 
 def specahd(*words, cwd=None):

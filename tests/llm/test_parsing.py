@@ -19,6 +19,7 @@ def choose(nodes: list[int], limit: int) -> int:
 
 CONTRACT = Contract.of(
     choose,
+    id="append",
     level=Level.LOWER,
     idea="The least.",
     task="Choose.",
