@@ -17,6 +17,9 @@ ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
 INTERPRETED = """
+return int((m @ f[:3])[0])
+return int(np.dot(np.zeros((2, 0)), m).sum())
+g = lambda x: x + n; return g(z)
 return len(np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)))
 a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return z
 return len(np.reshape(v, (2 ** 32, 2 ** 32)))
@@ -118,7 +121,6 @@ return int((f * 2 + np.ones(5) * f[:3])[0])
 return int(np.minimum(f, f[:3])[0])
 return int(np.where(f > 0.5, f, np.ones(3))[0])
 return int(np.dot(f, f[:3]))
-return int((m @ f[:3])[0])
 return int(np.concatenate((m, m[:, :3]))[0, 0])
 return int(np.column_stack((f, f[:3]))[0, 0])
 return int(np.argmin(f[:0]))

@@ -116,7 +116,8 @@ FUNCTIONS: Mapping[Any, Entry] = {
     **_named(np, "concatenate", Entry(JOINED, 2, _keywords("axis"), "bif")),
     **_named(np, "vstack hstack column_stack stack", _STACKED),
     **_named(np, "append", Entry(JOINED, 2, kinds="bif")),
-    **_named(np, "dot outer", Entry(LINEAR, 2, kinds="f", array=True, ndim=2)),
+    # Of one dimension: where a matrix has no column, numba compares nothing.
+    **_named(np, "dot outer", Entry(LINEAR, 2, kinds="f", array=True, ndim=1)),
     # numba's own, for an array of a comprehension: stores into it are checked like others.
     length_of_iterator: Entry(ITERATED),
     empty_inferred: Entry(SIZED, kinds="i"),
@@ -153,7 +154,7 @@ ARRAY_METHODS: Mapping[str, Entry] = {
     "item": Entry(OWN_SHAPE, 0, kinds="bif"),
     "astype": Entry(OWN_SHAPE, 1, kinds="bif", converts=True),
     "clip": Entry(ELEMENTWISE, 2, kinds="f"),
-    "dot": Entry(LINEAR, 1, kinds="f", ndim=2),
+    "dot": Entry(LINEAR, 1, kinds="f", ndim=1),
     "sort": Entry(OWN_SHAPE, 0, ndim=1),
 }
 LIST_METHODS: Mapping[str, Entry] = {

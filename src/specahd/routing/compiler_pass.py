@@ -229,7 +229,7 @@ class _Verifier:
         elif function in _BITS:
             known = kinds in ("bb", "ii")
         elif function is operator.matmul:
-            known = kinds == "ff"
+            known = kinds == "ff" and ndim(one) == ndim(other) == 1
         elif function in _ARITHMETIC and "b" in kinds:
             # What NumPy does with two truth values is no arithmetic of numbers.
             bothways = bool(ndim(one) and ndim(other)) and function in (operator.add, operator.mul)
