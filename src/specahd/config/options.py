@@ -1,11 +1,12 @@
 """Options that several doors share, each with the range it accepts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from omegaconf import MISSING
 
+from specahd.core import budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import one_of, within
 
@@ -44,17 +45,10 @@ class Budget:
 
     def validate(self) -> None:
         """Refuse values out of range."""
-        within("budget.programs", self.programs, 0)
-        within("budget.rounds", self.rounds, 1)
-        within("budget.lower_share", self.lower_share, 0, 1)
-        if self.max_cost is not None:
-            within("budget.max_cost", self.max_cost, 0)
-        if self.max_tokens is not None:
-            within("budget.max_tokens", self.max_tokens, 0)
-        for pool in ("lower_train", "upper_train", "selection", "validation"):
-            count = getattr(self, pool)
-            if count is not None:
-                within(f"budget.{pool}", count, 1)
+        values = asdict(self)
+        del values["name"]
+        # The library's own says what each may be.
+        budget.Budget(**values)
 
 
 @dataclass
