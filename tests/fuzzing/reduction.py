@@ -48,7 +48,9 @@ def _smaller(source: str) -> Iterator[str]:
             except (SyntaxError, ValueError):
                 continue
             found.append(text)
-    yield from sorted((text for text in set(found) if len(text) < len(source)), key=len)
+    shorter = (text for text in set(found) if len(text) < len(source))
+    # Texts of one length come in the order of the alphabet, since that of a set differs by process.
+    yield from sorted(shorter, key=lambda text: (len(text), text))
 
 
 def _changes(node: ast.AST) -> Iterator[Callable[[ast.AST], None]]:
