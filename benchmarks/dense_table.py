@@ -17,11 +17,11 @@ from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import Case, make_arena, make_cases
+from specahd.repair.cases import Case, make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import contracts
-from specahd.sandbox.arena import Arena
+from specahd.sandbox.shared_arrays import SharedArrays
 
 PROGRAMS, TASKS, WORKERS = 10, 400, 2
 PROBLEM = CVRP()
@@ -40,21 +40,21 @@ def programs() -> list[Program]:
     return made
 
 
-def evaluator(cases: list[Case], arena: Arena) -> Evaluator:
-    return Evaluator(PROBLEM, cases, arena, CallLimits())
+def evaluator(cases: list[Case], shared: SharedArrays) -> Evaluator:
+    return Evaluator(PROBLEM, cases, shared, CallLimits())
 
 
-def tasks_of(cases: list[Case], arena: Arena) -> list[RepairTask]:
-    made = evaluator(cases, arena)
+def tasks_of(cases: list[Case], shared: SharedArrays) -> list[RepairTask]:
+    made = evaluator(cases, shared)
     seed = contracts(PROBLEM.operator)[Level.UPPER].seed
     tasks = made.expose(seed, range(len(cases)))[:TASKS]
     made.close()
     return tasks
 
 
-def work(share, cases, arena, tasks, ready, answer) -> None:
+def work(share, cases, shared, tasks, ready, answer) -> None:
     """Be one worker: measure some programs on every task."""
-    made = evaluator(cases, arena)
+    made = evaluator(cases, shared)
     made.respond(share[0], tasks[:1])
     ready.wait()
     began = time.perf_counter()
@@ -63,13 +63,13 @@ def work(share, cases, arena, tasks, ready, answer) -> None:
     made.close()
 
 
-def table(cases: list[Case], arena: Arena, tasks: list[RepairTask]) -> float:
+def table(cases: list[Case], shared: SharedArrays, tasks: list[RepairTask]) -> float:
     """Return programs per second of one table."""
     context = multiprocessing.get_context("fork")
     ready, answer = context.Barrier(WORKERS), context.Queue()
     team = [
         context.Process(
-            target=work, args=(programs()[w::WORKERS], cases, arena, tasks, ready, answer)
+            target=work, args=(programs()[w::WORKERS], cases, shared, tasks, ready, answer)
         )
         for w in range(WORKERS)
     ]
@@ -84,13 +84,13 @@ def table(cases: list[Case], arena: Arena, tasks: list[RepairTask]) -> float:
 def main() -> None:
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     cases = make_cases(PROBLEM, PROBLEM.generate("lower_train", 2024))
-    arena = make_arena(PROBLEM, cases)
-    tasks = tasks_of(cases, arena)
+    shared = share_arrays(PROBLEM, cases)
+    tasks = tasks_of(cases, shared)
     steps = sum(len(task.region.nodes) for task in tasks)
     print(f"{PROGRAMS} programs x {len(tasks)} tasks ({steps} steps), {WORKERS} workers")
-    rates = [table(cases, arena, tasks) for _ in range(repeats)]
+    rates = [table(cases, shared, tasks) for _ in range(repeats)]
     print(f"programs per second: median {statistics.median(rates):.2f}, all {sorted(rates)}")
-    made = evaluator(cases, arena)
+    made = evaluator(cases, shared)
     profile = cProfile.Profile()
     profile.enable()
     for program in programs():

@@ -28,7 +28,7 @@ from specahd.problems.cvrp import construct as cvrp_construct
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.tsp import compiled as tsp_compiled
 from specahd.problems.tsp import construct as tsp_construct
-from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import Region, contracts
@@ -154,7 +154,7 @@ def evaluator_of_pool(tiers: TierRule) -> tuple[Evaluator, list[RepairTask]]:
         RepairTask(case.instance.name, index, Region(tuple(range(1, case.instance.size + 1))), ())
         for index, case in enumerate(cases)
     ]
-    return Evaluator(problem, cases, make_arena(problem, cases), CallLimits(), tiers), tasks
+    return Evaluator(problem, cases, share_arrays(problem, cases), CallLimits(), tiers), tasks
 
 
 def end_to_end(tier: Tier, repeats: int) -> float:

@@ -4,7 +4,7 @@
 
 Needs the extra ``ray``. Prints two Markdown tables: smoke runs on two workers that
 stand in different places, each compared byte by byte with the run on local ones; and
-what a call and an arena cost. Finished runs are kept in runs/benchmarks and not repeated.
+what a call and the shared arrays cost. Finished runs are kept in runs/benchmarks and not repeated.
 """
 
 import json
@@ -20,9 +20,9 @@ import psutil
 from ray.cluster_utils import Cluster
 
 from runs import ROOT, seconds, train
-from specahd.sandbox.arena import Arena
 from specahd.sandbox.cluster import RayExecutor
 from specahd.sandbox.executor import Executor, LocalExecutor
+from specahd.sandbox.shared_arrays import SharedArrays
 
 FILES = ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl")
 
@@ -69,8 +69,8 @@ def run(name: str, cpus: tuple[int, ...], kill_after: int | None = None) -> Path
 class Idle:
     """A worker object with nothing to do."""
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
+    def __init__(self, shared: SharedArrays) -> None:
+        self.shared = shared
 
     def nothing(self) -> None:
         """Return at once."""
@@ -86,11 +86,11 @@ def median_milliseconds(executor: Executor, calls: int = 500) -> float:
     return 1e3 * statistics.median(times)
 
 
-def arena(nodes: int) -> Arena:
-    """Return an arena with one distance matrix."""
-    arena = Arena.allocate([{"matrix": (np.float64, (nodes, nodes))}])
-    arena.writable(0)["matrix"][:] = 1.0
-    return arena
+def shared(nodes: int) -> SharedArrays:
+    """Return the shared arrays with one distance matrix."""
+    shared = SharedArrays.allocate([{"matrix": (np.float64, (nodes, nodes))}])
+    shared.writable(0)["matrix"][:] = 1.0
+    return shared
 
 
 def main() -> None:
@@ -106,12 +106,12 @@ def main() -> None:
     for place, directory in places.items():
         equal = content(directory) == content(reference)
         print(f"| {place} | {seconds(directory):.1f} | {json.dumps(equal)} |", flush=True)
-    print("\n| executor | start, small arena | start, 2,000 nodes (32 MB) | a call |")
+    print("\n| executor | start, small arrays | start, 2,000 nodes (32 MB) | a call |")
     print("|---|---|---|---|")
     for name, kind in (("local", LocalExecutor), ("ray", RayExecutor)):
         starts = []
         for nodes in (2, 2_000):
-            filled = arena(nodes)
+            filled = shared(nodes)
             began = time.perf_counter()
             executor = kind(Idle, filled, workers=2)
             starts.append(time.perf_counter() - began)

@@ -27,7 +27,7 @@ WAYS = {
     "table": ["tracking.candidates=table"],
     "nested": ["tracking.candidates=nested"],
 }
-CLERK = "specahd.tracking.clerk"
+UPLOADER = "specahd.tracking.uploader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def measure(place: Path, way: str, overrides: list[str]) -> Taken:
 
 def _clerk(training: int) -> psutil.Process | None:
     below = psutil.Process(training).children()
-    return next((child for child in below if CLERK in child.cmdline()), None)
+    return next((child for child in below if UPLOADER in child.cmdline()), None)
 
 
 def _children() -> float:

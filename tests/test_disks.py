@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from frozen import freeze_seeds
-from test_doors import SMALL, call
+from test_commands import SMALL, call
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounting a disk takes root")
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from specahd.core.errors import FileError, RunFailed
-from specahd.routing.mirror import OWN, Entry, Mirror, fetch, missing, read_manifest
+from specahd.routing.mirror import OWN, ManifestEntry, Mirror, fetch, missing, read_manifest
 
 FILES = {
     f"set{number % 3}/file {number}.txt": f"instance {number}\n".encode() * (number + 1)
     for number in range(12)
 }
 ENTRIES = [
-    Entry(name, len(content), hashlib.sha256(content).hexdigest())
+    ManifestEntry(name, len(content), hashlib.sha256(content).hexdigest())
     for name, content in sorted(FILES.items())
 ]
 

@@ -1,4 +1,4 @@
-"""Checkpoints of a stranger: one sentence or a correct load, and no deed.
+"""Checkpoints of a stranger: one sentence or a correct load, and no attack.
 
 Every case is an honest checkpoint with something done to it, and with sums that fit again, so
 that they hide nothing.

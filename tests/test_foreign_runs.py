@@ -1,4 +1,4 @@
-"""Run directories and marks of a stranger: one sentence or a correct load, and no deed."""
+"""Run directories and marks of a stranger: one sentence or a correct load, and no attack."""
 
 import copy
 import functools
@@ -20,8 +20,8 @@ from specahd.config import CONF_DIR
 from specahd.config.resume import resumed, with_choices
 from specahd.config.schemas import register
 from specahd.core.errors import FileError, UserError
-from specahd.search.past import Past
-from specahd.tracking.mark import MARK, Mark
+from specahd.search.replay import Replay
+from specahd.tracking.cursor import CURSOR, SyncCursor
 from specahd.tracking.records import check_records
 
 SMALL = [
@@ -39,7 +39,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def door(name, *words, cwd):
+def command(name, *words, cwd):
     return subprocess.run(
         [sys.executable, "-m", f"specahd.{name}", *words],
         cwd=cwd,
@@ -53,7 +53,7 @@ def door(name, *words, cwd):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    done = door("train", *SMALL, "hydra.run.dir=run", "executor.workers=1", cwd=folder)
+    done = command("train", *SMALL, "hydra.run.dir=run", "executor.workers=1", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -64,7 +64,7 @@ def run(trained, place):
     return place / "run"
 
 
-def test_no_door_runs_what_a_stranger_names(run, place):
+def test_no_command_runs_what_a_stranger_names(run, place):
     attacked(place)
     config = yaml.safe_load((run / "config.yaml").read_text())
     config["tracking"] = {**CALLS, "uri": "${oc.env:SPECAHD_CANARY}"}
@@ -77,7 +77,7 @@ def test_no_door_runs_what_a_stranger_names(run, place):
         ("track", "run=run"),
         ("train", *SMALL, "search.levels=upper", "search.repertoire=checkpoint"),
     ):
-        done = door(*words, cwd=place)
+        done = command(*words, cwd=place)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
         assert SECRET not in done.stdout + done.stderr
     assert look(place) == before
@@ -90,7 +90,7 @@ def test_a_repertoire_is_guarded_before_anything_is_asked(place, trained):
     seal(place / "given")
     shutil.copytree(trained / "pools", place / "pools")
     words = (*SMALL, "search.levels=upper", "search.repertoire=given", "hydra.run.dir=new")
-    done = door("train", *words, cwd=place)
+    done = command("train", *words, cwd=place)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
     assert "imports are not allowed" in done.stderr
     assert not (place / "new").exists()
@@ -199,12 +199,12 @@ def test_a_line_that_no_run_wrote_is_named(run, place, capfd, name):
     honest = path.read_bytes().splitlines(keepends=True)
     for line in LINES:
         path.write_bytes(b"".join([honest[0], line + b"\n", *honest[1:]]))
-        for read in (Past.read, check_records):
+        for read in (Replay.read, check_records):
             # Not all read all: a record that is of another kind means nothing to the one.
             with harmless(place, capfd, line[:40]):
                 read(run)
         with pytest.raises(FileError, match=rf"{name}: line 2 is not a JSON record"):
-            check_records(run) if name == "journal.jsonl" else Past.read(run)
+            check_records(run) if name == "journal.jsonl" else Replay.read(run)
 
 
 def test_no_mutated_record_does_anything_but_be_named(run, place, capfd):
@@ -217,7 +217,7 @@ def test_no_mutated_record_does_anything_but_be_named(run, place, capfd):
             index = rng.randrange(len(lines))
             lines[index] = json.dumps(mutated(json.loads(lines[index]), rng)) + "\n"
             path.write_text("".join(lines))
-            for read in (Past.read, check_records):
+            for read in (Replay.read, check_records):
                 with harmless(place, capfd, f"{name} {number}"):
                     read(run)
         path.write_text("".join(honest))
@@ -228,7 +228,7 @@ def test_a_damaged_line_is_not_answered_by_advice_that_fails(run, place, trained
     path = run / "wal.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], b"damaged\n", *lines[1:]]))
-    done = door("train", "resume=run", cwd=place)
+    done = command("train", "resume=run", cwd=place)
     assert done.returncode == 2
     assert "Go on with" not in done.stderr
     assert "Traceback" not in done.stderr
@@ -246,15 +246,15 @@ def test_a_mark_is_used_or_passed_over(place):
         "run_id": "1" * 32,
         "records": 3,
     }
-    (place / MARK).write_text(json.dumps(honest))
-    assert Mark.read(place) == Mark(**honest)
+    (place / CURSOR).write_text(json.dumps(honest))
+    assert SyncCursor.read(place) == SyncCursor(**honest)
     rng = random.Random(1)
     for _ in range(100):
         changed = mutated(honest, rng)
-        (place / MARK).write_text(json.dumps(changed))
-        mark = Mark.read(place)
-        assert mark is None or mark == Mark(**changed)
+        (place / CURSOR).write_text(json.dumps(changed))
+        mark = SyncCursor.read(place)
+        assert mark is None or mark == SyncCursor(**changed)
         assert mark is None or (mark.key == "0" * 32 and mark.records >= 0)
     for text in TEXTS:
-        (place / MARK).write_bytes(text)
-        assert Mark.read(place) is None
+        (place / CURSOR).write_bytes(text)
+        assert SyncCursor.read(place) is None

@@ -12,7 +12,7 @@ from specahd.core import journal
 from specahd.memory.skills import SIDE
 from specahd.methods.eoh import OPERATORS
 from specahd.routing.vehicles.descriptor import NAMES
-from test_doors import call, tree
+from test_commands import call, tree
 
 LEARNING = [
     "budget=smoke",

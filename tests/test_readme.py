@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from test_doors import call
+from test_commands import call
 
 ROOT = Path(__file__).parent.parent
 LAST = "selection chose the checkpoint"

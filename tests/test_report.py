@@ -1,4 +1,4 @@
-"""The report's door: real processes, and a real MLflow store."""
+"""The report's command: real processes, and a real MLflow store."""
 
 import subprocess
 import sys

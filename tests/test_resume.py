@@ -18,7 +18,7 @@ from pathlib import Path
 import mlflow
 import pytest
 
-from test_doors import SMALL, call, tree
+from test_commands import SMALL, call, tree
 
 KILLS = int(os.environ.get("KILLS", "5"))
 # What varies between equal runs, or says when and where.

@@ -1,4 +1,4 @@
-"""From a training run to its champion and back, through the doors and through MLflow itself."""
+"""From a training run to its champion and back, through the commands and through MLflow itself."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.core import journal
 from specahd.select import select
 
@@ -66,7 +66,7 @@ def instances(place):
 
 
 def enter(capsys, *arguments):
-    status = door(select, "select", arguments)
+    status = run_command(select, "select", arguments)
     return status, capsys.readouterr()
 
 

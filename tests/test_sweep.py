@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from test_doors import call, tree
+from test_commands import call, tree
 
 TINY = [
     "budget=smoke",

@@ -84,7 +84,7 @@ class Checkpoint:
         """Return the repair system, under another acceptance policy if one is given."""
         router = self.archive.router(
             [program.id for program in self.repertoire],
-            neighbours=self.neighbours,
+            n_neighbors=self.neighbours,
             statistics=self.statistics,
         )
         return RepairSystem("checkpoint", self.repertoire, router, accept or self.accept)

@@ -9,7 +9,7 @@ from pathlib import Path
 from omegaconf import DictConfig
 from rich.console import Console
 
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.memory import serving
 
 
@@ -19,7 +19,7 @@ def embed(config: DictConfig) -> None:
     # Here, for they import what only the extra installs.
     from specahd.memory.serving import app, models
     from specahd.memory.serving.batching import Batching
-    from specahd.memory.serving.protocol import Limits
+    from specahd.memory.serving.protocol import RequestLimits
 
     folders = [
         models.ModelFolder(
@@ -30,7 +30,7 @@ def embed(config: DictConfig) -> None:
         )
         for name in (config.models if config.serve is None else config.serve)
     ]
-    limits = Limits(config.max_texts, config.max_characters)
+    limits = RequestLimits(config.max_texts, config.max_characters)
     batching = Batching(config.batch_size, config.wait_ms / 1000, config.queue)
     # Before the models are loaded, which takes its time.
     with app.claim(config.host, config.port) as listener:
@@ -54,7 +54,7 @@ def embed(config: DictConfig) -> None:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(embed, "embed")
+    return run_command(embed, "embed")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from omegaconf import DictConfig
 from specahd.api.checkpoints import LoadedCheckpoint, Source, load
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.problems import read_pool
+from specahd.config.cli import run_command, run_directory
 from specahd.config.compose import execution
-from specahd.config.door import door, run_directory
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.registry import fetched
 from specahd.tracking.tables import print_policies, print_summaries
@@ -65,7 +65,7 @@ def _instances(config: DictConfig, loaded: LoadedCheckpoint) -> Sequence[Source]
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(evaluate, "evaluate")
+    return run_command(evaluate, "evaluate")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.core.errors import FileError
 from specahd.routing import mirror
 from specahd.tracking.progress import ProgressObserver
@@ -36,7 +36,7 @@ def fetch(config: DictConfig) -> None:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(fetch, "fetch")
+    return run_command(fetch, "fetch")
 
 
 if __name__ == "__main__":

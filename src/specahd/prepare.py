@@ -11,7 +11,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.core.errors import FileError
 from specahd.routing import pools, verification
 from specahd.tracking.progress import ProgressObserver
@@ -87,7 +87,7 @@ def _problems() -> dict[str, verification.Variants]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(prepare, "prepare")
+    return run_command(prepare, "prepare")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.config.door import door, run_directory
+from specahd.config.cli import run_command, run_directory
 from specahd.core.folders import whole, write_whole
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.files import CHECKPOINT
@@ -48,7 +48,7 @@ def _write(summary: Summary, directory: Path) -> None:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(report, "report")
+    return run_command(report, "report")
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from specahd import model
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.registry import CHAMPION, Form, crown, fetched, opened, register
+from specahd.tracking.registry import CHAMPION, ModelForm, fetched, opened, promote, register
 from specahd.tracking.selection import champion, trainings
 from specahd.tracking.tables import print_trainings
 
-_FORM = Form(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
+_FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 
 
 def select(config: DictConfig) -> None:
@@ -38,7 +38,7 @@ def select(config: DictConfig) -> None:
         }
         with fetched(f"runs:/{chosen.id}/{CHECKPOINT}", uri) as directory:
             version = register(client, chosen.run, directory, problem, _FORM, tags)
-        changed = crown(client, version)
+        changed = promote(client, version)
     print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
     is_now = "is" if changed else "was already"
     address = f"models:/{version.model}@{CHAMPION}"
@@ -57,7 +57,7 @@ def _options(config: DictConfig, group: str) -> dict[str, Any]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(select, "select")
+    return run_command(select, "select")
 
 
 if __name__ == "__main__":

@@ -14,18 +14,18 @@ from omegaconf import DictConfig
 from rich.console import Console
 from rich.progress import Progress
 
-from specahd.config.door import door
+from specahd.config.cli import run_command
 from specahd.config.resume import plain
 from specahd.config.saved import overlaid, saved_config
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
-from specahd.tracking.book import without_password
-from specahd.tracking.delivery import Undelivered
-from specahd.tracking.mark import sole
+from specahd.tracking.cursor import exclusive
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.records import check_records
+from specahd.tracking.run_writer import without_password
+from specahd.tracking.upload import UploadFailed
 
 
 def track(config: DictConfig) -> None:
@@ -41,19 +41,19 @@ def track(config: DictConfig) -> None:
     tracker = instantiate(_tracking(config, saved, directory / CONFIG))
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
-    status = read_run(directory).standing
-    delivery = tracker.delivery(directory)
+    status = read_run(directory).status
+    upload = tracker.upload(directory)
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:
-        with sole(directory), progress:
+        with exclusive(directory), progress:
             bar = progress.add_task("into MLflow", total=saved["budget"]["programs"])
-            for _ in delivery.close(status):
-                progress.update(bar, completed=delivery.samples)
-    except Undelivered as error:
+            for _ in upload.close(status):
+                progress.update(bar, completed=upload.samples)
+    except UploadFailed as error:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
-    sys.stdout.write(f"{directory}: {delivery.samples} programs, {status}; compare with make ui\n")
+    sys.stdout.write(f"{directory}: {upload.samples} programs, {status}; compare with make ui\n")
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
@@ -74,7 +74,7 @@ def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConf
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(track, "track")
+    return run_command(track, "track")
 
 
 if __name__ == "__main__":

@@ -15,14 +15,14 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
-from specahd.config.door import door, run_directory, save_config
+from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.resume import check_same, resumed, with_choices
 from specahd.config.sweeps import in_sweep
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
 from specahd.llm.keys import require_keys
 from specahd.runs.files import JOURNAL
-from specahd.runs.reading import Standing, read_run
+from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers
 from specahd.tracking.progress import ProgressObserver
 
@@ -45,8 +45,8 @@ def train(config: DictConfig) -> None:
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
-        if (standing := read_run(directory).standing) is not Standing.INTERRUPTED:
-            sys.stdout.write(f"{short(directory)} is {standing} already\n")
+        if (status := read_run(directory).status) is not RunStatus.INTERRUPTED:
+            sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
     require_keys(config.llm, "llm")
@@ -143,7 +143,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return door(train, "train", rewrite=_rewritten)
+    return run_command(train, "train", rewrite=_rewritten)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
-from specahd.config.door import resolved
+from specahd.config.cli import resolved
 from specahd.config.schemas import register, validate
 from specahd.core.errors import ConfigError
 

@@ -11,7 +11,7 @@ from hydra.utils import get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.config.door import resolved, save_config
+from specahd.config.cli import resolved, save_config
 from specahd.config.schemas import SCHEMAS, register, validate
 from specahd.core.errors import ConfigError
 
@@ -56,22 +56,22 @@ def _conf() -> Iterator[None]:
         yield
 
 
-def compose_door(door: str, *overrides: str) -> DictConfig:
-    return compose(door, [*DEMANDS[door], *overrides])
+def compose_command(command: str, *overrides: str) -> DictConfig:
+    return compose(command, [*DEMANDS[command], *overrides])
 
 
-def test_every_door_has_a_schema_and_a_file():
+def test_every_command_has_a_schema_and_a_file():
     assert {path.stem for path in CONF_DIR.glob("*.yaml")} == set(SCHEMAS)
 
 
-@pytest.mark.parametrize("door", sorted(SCHEMAS))
-def test_every_door_composes_and_is_valid(door):
-    validate(compose_door(door))
+@pytest.mark.parametrize("command", sorted(SCHEMAS))
+def test_every_command_composes_and_is_valid(command):
+    validate(compose_command(command))
 
 
 @pytest.mark.parametrize("choice", TRAIN_CHOICES)
 def test_every_choice_composes_and_is_valid(choice):
-    validate(compose_door("train", choice))
+    validate(compose_command("train", choice))
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -89,20 +89,20 @@ def test_every_target_exists(target):
 
 def test_the_budget_carries_the_name_of_its_file():
     for path in (CONF_DIR / "budget").glob("*.yaml"):
-        assert compose_door("train", f"budget={path.stem}").budget.name == path.stem
+        assert compose_command("train", f"budget={path.stem}").budget.name == path.stem
 
 
 def test_an_experiment_chooses_for_other_groups():
-    config = compose_door("train", "experiment=paper")
+    config = compose_command("train", "experiment=paper")
     assert (config.budget.programs, config.search.accept) == (1000, "feasible")
     assert config.llm.model == "deepseek-flash"
     assert set(config.memory["models"]) == {"jina", "e5", "qwen3"}
     assert (config.search.samplers, config.executor.workers) == (4, 4)
     assert config.method.policy.population == 10
-    quick = compose_door("train", "experiment=quick")
+    quick = compose_command("train", "experiment=quick")
     assert (quick.budget.name, quick.budget.programs, quick.budget.rounds) == ("quick", 12, 1)
     # What the command line says stands above the experiment.
-    assert compose_door("train", "experiment=quick", "budget.programs=3").budget.programs == 3
+    assert compose_command("train", "experiment=quick", "budget.programs=3").budget.programs == 3
 
 
 @pytest.mark.parametrize(
@@ -111,17 +111,21 @@ def test_an_experiment_chooses_for_other_groups():
 )
 def test_the_published_baseline_of_every_problem(problem, baseline):
     paper = ["experiment=paper", f"problem={problem}"]
-    config = compose_door("train", *paper)
+    config = compose_command("train", *paper)
     validate(config)
     assert instantiate(config.problem).baseline_name == baseline
-    assert compose_door("train", *paper, "problem.baseline=nearest").problem.baseline == "nearest"
+    assert (
+        compose_command("train", *paper, "problem.baseline=nearest").problem.baseline == "nearest"
+    )
 
 
 def test_the_published_protocol_is_offline_only_where_asked():
-    offline = compose_door("train", "llm=offline").llm
-    assert compose_door("train", "experiment=paper", "llm=offline").llm == offline
-    assert compose_door("train", "experiment=paper").llm != offline
-    assert compose_door("train", "experiment=paper", "llm=glm").llm.model.startswith("glm-4-flash")
+    offline = compose_command("train", "llm=offline").llm
+    assert compose_command("train", "experiment=paper", "llm=offline").llm == offline
+    assert compose_command("train", "experiment=paper").llm != offline
+    assert compose_command("train", "experiment=paper", "llm=glm").llm.model.startswith(
+        "glm-4-flash"
+    )
 
 
 @pytest.mark.parametrize("launcher", ["basic", "joblib", "submitit_local", "submitit_slurm"])
@@ -139,11 +143,11 @@ def test_every_launcher_composes(launcher):
 )
 def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
     with pytest.raises(ConfigCompositionException):
-        compose_door("train", override)
+        compose_command("train", override)
 
 
 @pytest.mark.parametrize(
-    ("door", "override", "message"),
+    ("command", "override", "message"),
     [
         ("train", "executor.workers=0", "Expected executor.workers in [1, 64], got 0."),
         ("train", "executor.workers=2.5", "Expected executor.workers to be an integer, got 2.5."),
@@ -174,16 +178,16 @@ def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
         ("prepare", "pools.seed=-1", "Expected pools.seed of at least 0, got -1."),
     ],
 )
-def test_a_value_out_of_range_is_refused_in_one_sentence(door, override, message):
+def test_a_value_out_of_range_is_refused_in_one_sentence(command, override, message):
     with pytest.raises(ConfigError) as refusal:
-        validate(compose_door(door, override))
+        validate(compose_command(command, override))
     assert str(refusal.value) == message
 
 
 def test_a_frozen_repertoire_needs_the_upper_level():
     with pytest.raises(ConfigError, match=r"search\.levels=upper"):
-        validate(compose_door("train", "search.repertoire=c"))
-    validate(compose_door("train", "search.repertoire=c", "search.levels=upper"))
+        validate(compose_command("train", "search.repertoire=c"))
+    validate(compose_command("train", "search.repertoire=c", "search.levels=upper"))
 
 
 def test_the_resolved_configuration_names_the_chosen_groups(tmp_path):

@@ -25,7 +25,7 @@ from specahd.core.program import Level
 from specahd.design.coupled import Coupled, Settings
 from specahd.llm.offline import OfflineProposer
 from specahd.methods.eoh import EoH
-from test_doors import call
+from test_commands import call
 
 ADDED = Path(__file__).parent / "added"
 ENV = {"PYTHONPATH": str(ADDED)}

@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR
 from specahd.core.errors import FileError
 from specahd.core.program import Level, Outcome
-from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
 from specahd.repair.router import Router
@@ -424,7 +424,7 @@ def test_the_smallest_instances_keep_their_baseline(name, tmp_path):
     )  # fmt: skip
     seed = {level: contracts(problem.operator)[level].seed for level in Level}
     system = RepairSystem("seed", (seed[Level.LOWER],), empty, Accept.IMPROVING)
-    evaluator = Evaluator(problem, cases, make_arena(problem, cases), CallLimits())
+    evaluator = Evaluator(problem, cases, share_arrays(problem, cases), CallLimits())
     try:
         for index, case in enumerate(cases):
             repair = evaluator.repair(seed[Level.UPPER], system, index)
@@ -443,7 +443,7 @@ def evaluated(place, instance):
     )  # fmt: skip
 
 
-def test_the_door_says_the_sentence_or_repairs(tmp_path):
+def test_the_command_says_the_sentence_or_repairs(tmp_path):
     """From a training without any program, through a real process each."""
     subprocess.run(
         [sys.executable, "-m", "specahd.train", "problem=sdvrp", "tracking=none", "budget=smoke",

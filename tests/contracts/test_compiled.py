@@ -16,7 +16,7 @@ from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.routing.base import Region, contracts
-from specahd.routing.compilation import Untranslatable
+from specahd.routing.compiled.runner import Untranslatable
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 SAMPLES = 8

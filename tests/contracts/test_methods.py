@@ -30,9 +30,9 @@ from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
 from specahd.memory.memory import Memory
 from specahd.runs.journal import Journal
-from specahd.search.base import Evaluation, Query
+from specahd.search.base import CandidateEvaluation, Query
 from specahd.search.engine import Engine
-from specahd.search.past import Past
+from specahd.search.replay import Replay
 
 ROOT = Path(__file__).parent.parent.parent
 ADDED = ROOT / "tests" / "methods" / "added"
@@ -133,10 +133,10 @@ class Checksums:
 
     def measure(self, result):
         if result is None:
-            return Evaluation(Outcome.CRASHED, "It divides by zero.", None, False)
+            return CandidateEvaluation(Outcome.CRASHED, "It divides by zero.", None, False)
         score = float(np.mean(result))
         vector = {"scores": list(result)}
-        return Evaluation(Outcome.OK, "", score, True, responses=result, vector=vector)
+        return CandidateEvaluation(Outcome.OK, "", score, True, responses=result, vector=vector)
 
     def recall(self, record):
         return tuple(record["scores"]) if "scores" in record else None
@@ -182,13 +182,13 @@ class Moody(OfflineProposer):
         return Reply(text, 3, 2)
 
 
-def run(directory, method, proposer, *, samplers=4, workers=2, lag=5, past=None, rounds=ROUNDS):
+def run(directory, method, proposer, *, samplers=4, workers=2, lag=5, replay=None, rounds=ROUNDS):
     """Run rounds that carry the members over; return the ledger and the journal's records."""
     directory.mkdir(exist_ok=True)
     ledger = Ledger(TICKETS)
     members = [Checksums.contract.seed]
     with (
-        Journal(directory, repeat=past is not None) as journal,
+        Journal(directory, repeat=replay is not None) as journal,
         Engine(
             seed=1,
             lag=lag,
@@ -198,7 +198,7 @@ def run(directory, method, proposer, *, samplers=4, workers=2, lag=5, past=None,
             journal=journal,
             memories={Level.LOWER: Memory(filter=True)},
             observer=Observer(),
-            past=past,
+            replay=replay,
         ) as engine,
     ):
         for number in range(1, rounds + 1):
@@ -308,7 +308,7 @@ def test_it_goes_on_where_a_killed_run_broke_off(make, reference, tmp_path):
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     had = {record["sample"] for record in journals.read(broken / "wal.jsonl")}
     proposer = Moody(0.3, 0.1)
-    again, _ = run(broken, make(), proposer, past=Past.read(broken))
+    again, _ = run(broken, make(), proposer, replay=Replay.read(broken))
     assert content(broken) == content(whole)
     assert again == spent
     assert had

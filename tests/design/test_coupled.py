@@ -16,7 +16,7 @@ from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
-from specahd.search.past import Past
+from specahd.search.replay import Replay
 
 PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
 REGION = Region((1, 2, 3))
@@ -35,7 +35,7 @@ class Engine:
     """Runs nothing and remembers which searches it was given."""
 
     def __init__(self):
-        self.past = Past(tasks={1: {"tasks": [TASK.record()]}})
+        self.replay = Replay(tasks={1: {"tasks": [TASK.record()]}})
         self.searches = []
 
     def carry(self, search, programs, tickets):
@@ -147,5 +147,5 @@ def test_a_failed_instance_enters_into_no_selection_score(coupled, outcomes, sel
 
 def test_what_the_journal_says_of_a_selection_comes_again(coupled):
     engine, search = coupled()
-    engine.past = replace(engine.past, selection={1: (0.25, 2)})
+    engine.replay = replace(engine.replay, selection={1: (0.25, 2)})
     assert search._select(1, None) == (0.25, 2)

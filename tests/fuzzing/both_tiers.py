@@ -15,12 +15,12 @@ from random_programs import random_program
 
 from specahd.config import CONF_DIR
 from specahd.core.program import Outcome
-from specahd.repair.cases import make_arena, make_case
+from specahd.repair.cases import make_case, share_arrays
 from specahd.routing.base import Region
-from specahd.sandbox.arena import Arena
-from specahd.sandbox.calls import Call, Launch, Limits, Result
+from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Sandbox
+from specahd.sandbox.shared_arrays import SharedArrays
 
 HERE = str(Path(__file__).parent)
 FREE = "free"
@@ -28,7 +28,7 @@ FREE = "free"
 DIFFERENT = ("differ", "other error")
 """Kinds of verdicts that no program should get."""
 SIZES = (1, 2, 3, 4, 6, 8)
-_LIMITS = Limits(call_seconds=2.0, total_seconds=10.0, memory_bytes=1 << 30)
+_LIMITS = SessionLimits(call_seconds=2.0, total_seconds=10.0, memory_bytes=1 << 30)
 _KINDS = {
     "unvisited_nodes": "ints",
     "demands": "ints",
@@ -61,14 +61,14 @@ class Scene:
     arguments: Mapping[str, str]
     runner: str
     compiled: str
-    arena: Arena
+    shared: SharedArrays
     calls: Sequence[Call]
     pool: str | None
     pair: bool
     sandbox: Sandbox = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sandbox = Sandbox(self.arena, [self.runner], [HERE], [self.compiled])
+        self.sandbox = Sandbox(self.shared, [self.runner], [HERE], [self.compiled])
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +80,7 @@ class Scene:
         trace: TracebackType | None,
     ) -> None:
         self.sandbox.close()
-        self.arena.close()
+        self.shared.close()
 
     def draw(self, seed: int, index: int) -> str:
         """Return a random program."""
@@ -148,15 +148,15 @@ def scene(problem: str, seed: int = 0) -> Scene:
 def _free_scene(seed: int) -> Scene:
     rng = np.random.default_rng(seed)
     contents = [_free_arrays(rng, size, odd) for size in SIZES for odd in (False, True)]
-    arena = Arena.allocate(
+    shared = SharedArrays.allocate(
         [{name: (a.dtype.type, a.shape) for name, a in arrays.items()} for arrays in contents]
     )
     for index, arrays in enumerate(contents):
-        for name, array in arena.writable(index).items():
+        for name, array in shared.writable(index).items():
             array[...] = arrays[name]
     calls = [Call(0, index, ()) for index in range(len(contents))]
     runners = "once:interpreted", "once:COMPILED"
-    return Scene("answer", once.KINDS, *runners, arena, calls, None, False)
+    return Scene("answer", once.KINDS, *runners, shared, calls, None, False)
 
 
 def _free_arrays(rng: np.random.Generator, size: int, odd: bool) -> dict[str, Any]:
@@ -180,8 +180,8 @@ def _problem_scene(name: str, seed: int) -> Scene:
     [instance, *_] = sorted(problem.generate("lower_train", seed), key=lambda one: one.size)
     case = make_case(problem, instance)
     # The second copy has ties and zeros among its distances.
-    arena = make_arena(problem, [case, case])
-    matrix = arena.writable(1)["distance_matrix"]
+    shared = share_arrays(problem, [case, case])
+    matrix = shared.writable(1)["distance_matrix"]
     matrix[...] = np.round(matrix / max(matrix.mean(), 1e-9))
     calls = []
     for size in SIZES:
@@ -193,4 +193,4 @@ def _problem_scene(name: str, seed: int) -> Scene:
     kinds = {argument: _KINDS.get(argument, "int") for argument in contract.arguments}
     pair = contract.name == "select_next_delivery"
     runners = contract.runner, contract.compiled
-    return Scene(contract.name, kinds, *runners, arena, calls, "unvisited_nodes", pair)
+    return Scene(contract.name, kinds, *runners, shared, calls, "unvisited_nodes", pair)

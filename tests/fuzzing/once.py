@@ -11,7 +11,7 @@ from numba import njit
 
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
-from specahd.routing.compilation import (
+from specahd.routing.compiled.runner import (
     MATRIX,
     NO_ANSWER,
     NUMBER,

@@ -29,7 +29,7 @@ if __name__ == "__main__":
     # What the suites share lies one folder up; pytest finds it by itself.
     sys.path.append(str(Path(__file__).parent.parent))
 
-from conduct import BAD, REFUSALS, Schedule, offline, spoilt
+from server_behaviour import BAD, REFUSALS, Schedule, offline, spoilt
 
 HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
 
@@ -40,7 +40,7 @@ class Exchange:
 
     sample: str
     attempt: int
-    deed: str
+    behaviour: str
     time: float
     body: dict = field(repr=False)
     headers: dict = field(repr=False)
@@ -90,9 +90,9 @@ class Server(ThreadingHTTPServer):
 
     @property
     def counts(self):
-        """How often each deed was done; ``good`` is a good reply."""
+        """How often each attack was done; ``good`` is a good reply."""
         with self._lock:
-            return Counter(exchange.deed for exchange in self.exchanges)
+            return Counter(exchange.behaviour for exchange in self.exchanges)
 
     def take(self, sample, body, headers):
         """Count a request, and decide what to do about it."""
@@ -100,10 +100,10 @@ class Server(ThreadingHTTPServer):
             attempt = self._attempts[sample]
             self._attempts[sample] += 1
             fault = self.schedule.fault(sample, attempt)
-            deed = fault or self.schedule.spoiling(sample) or "good"
+            behaviour = fault or self.schedule.spoiling(sample) or "good"
             moment = time.monotonic()
-            self.exchanges.append(Exchange(sample, attempt, deed, moment, body, headers))
-        return deed
+            self.exchanges.append(Exchange(sample, attempt, behaviour, moment, body, headers))
+        return behaviour
 
     def handle_error(self, request, client_address):
         """Pass over what breaks off: clients that give up are part of the play."""
@@ -144,25 +144,25 @@ class Handler(BaseHTTPRequestHandler):
         sample = self.headers.get("X-Client-Request-Id")
         sample = sample or hashlib.sha256(prompt.encode()).hexdigest()
         headers = {name.lower(): value for name, value in self.headers.items()}
-        deed = self.server.take(sample, body, headers)
+        behaviour = self.server.take(sample, body, headers)
         self.server.closing.wait(self.server.latency)
         text, reason = self.server.answer(prompt, sample), "stop"
-        if deed in BAD:
-            text = spoilt(text, deed, sample)
-            reason = "length" if deed == "cut" else "stop"
-        self._act(deed, Spoken(body, prompt, text, reason, deed == "refusal"))
+        if behaviour in BAD:
+            text = spoilt(text, behaviour, sample)
+            reason = "length" if behaviour == "cut" else "stop"
+        self._act(behaviour, Spoken(body, prompt, text, reason, behaviour == "refusal"))
 
-    def _act(self, deed, spoken):
+    def _act(self, behaviour, spoken):
         streamed = bool(spoken.body.get("stream")) and self.server.obeys_stream
         usage = spoken.usage() if self.server.counts_tokens else None
         body = (spoken.events if streamed else spoken.whole)(usage)
         kind = "text/event-stream" if streamed else "application/json"
-        match deed:
+        match behaviour:
             case "silence":
                 self._hang()
             case "stall" | "reset":
                 self._send(200, kind, body[: len(body) // 2], promised=len(body))
-                if deed == "stall":
+                if behaviour == "stall":
                     self._hang()
                 self._break()
             case "blanks":
@@ -179,8 +179,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(200, "text/html", HTML.encode())
             case "error in 200":
                 self._json(200, {"error": {"code": 500, "message": "Upstream failed"}})
-            case _ if deed in REFUSALS:
-                self._complain(deed)
+            case _ if behaviour in REFUSALS:
+                self._complain(behaviour)
             case _:
                 self._send(200, kind, body)
 
@@ -191,12 +191,12 @@ class Handler(BaseHTTPRequestHandler):
         self._complain("401")
         return False
 
-    def _complain(self, deed):
-        status, code, words = REFUSALS[deed]
+    def _complain(self, behaviour):
+        status, code, words = REFUSALS[behaviour]
         headers = {}
-        if deed == "busy for seconds":
+        if behaviour == "busy for seconds":
             headers["Retry-After"] = str(self.server.wait)
-        elif deed == "busy until a date":
+        elif behaviour == "busy until a date":
             moment = datetime.now(UTC) + timedelta(seconds=self.server.wait)
             headers["Retry-After"] = format_datetime(moment, usegmt=True)
         error = {"code": code, "type": code, "message": words.format(key=self._echo)}

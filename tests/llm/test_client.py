@@ -3,12 +3,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asking import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
-from conduct import BAD, FAULTS, Schedule, offline
+from client_setup import CANARY, CONTRACT, GOOD, WORDS, proposer, request, serve
 from server import Server
+from server_behaviour import BAD, FAULTS, Schedule, offline
 
 from specahd.core.errors import ServiceError, TransportError
-from specahd.llm import patience
+from specahd.llm import retries
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
 
 SILENT = {"stall", "silence", "blanks"}
@@ -29,11 +29,11 @@ def test_a_reply_comes_back_word_for_word(stream):
 
 
 @STREAMED
-@pytest.mark.parametrize("deed", BAD)
-def test_a_bad_reply_is_a_reply_that_parsing_refuses(deed, stream):
-    with serve(bad=deed) as server:
+@pytest.mark.parametrize("behaviour", BAD)
+def test_a_bad_reply_is_a_reply_that_parsing_refuses(behaviour, stream):
+    with serve(bad=behaviour) as server:
         reply = proposer(server, stream=stream).propose(request())
-    assert server.counts == {deed: 1}
+    assert server.counts == {behaviour: 1}
     assert len(reply.text) <= MAX_LENGTH + 1
     assert reply.prompt_tokens > 0
     with pytest.raises(ParseError):
@@ -98,22 +98,22 @@ def test_a_prompt_that_the_service_refuses_has_its_reply():
 
 
 @STREAMED
-@pytest.mark.parametrize("deed", PASSING)
-def test_a_fault_is_survived(deed, stream):
-    with serve(deed, stall=2.0) as server:
-        asker = proposer(server, stream=stream, timeout=PATIENT if deed in SILENT else 5.0)
+@pytest.mark.parametrize("behaviour", PASSING)
+def test_a_fault_is_survived(behaviour, stream):
+    with serve(behaviour, stall=2.0) as server:
+        asker = proposer(server, stream=stream, timeout=PATIENT if behaviour in SILENT else 5.0)
         assert asker.propose(request()).text == GOOD
-    assert server.counts == {deed: 1, "good": 1}
+    assert server.counts == {behaviour: 1, "good": 1}
     assert len({exchange.sample for exchange in server.exchanges}) == 1
 
 
-@pytest.mark.parametrize("deed", PASSING)
-def test_a_fault_that_stays_is_no_reply(deed):
-    with serve(*[deed] * 9, stall=2.0) as server:
-        asker = proposer(server, attempts=2, timeout=PATIENT if deed in SILENT else 5.0)
+@pytest.mark.parametrize("behaviour", PASSING)
+def test_a_fault_that_stays_is_no_reply(behaviour):
+    with serve(*[behaviour] * 9, stall=2.0) as server:
+        asker = proposer(server, attempts=2, timeout=PATIENT if behaviour in SILENT else 5.0)
         with pytest.raises(TransportError, match=r"^tested at 127.0.0.1:.* did not reply: .*[.]$"):
             asker.propose(request())
-    assert server.counts == {deed: 2}
+    assert server.counts == {behaviour: 2}
 
 
 def test_blanks_without_end_are_silence():
@@ -124,20 +124,20 @@ def test_blanks_without_end_are_silence():
 
 
 def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
-    monkeypatch.setattr(patience, "MAX_BODY", 2**19)
+    monkeypatch.setattr(retries, "MAX_BODY", 2**19)
     more = "a body of more than 524288 bytes"
     with serve(bad="huge") as server, pytest.raises(TransportError, match=more):
         proposer(server).propose(request())
     assert server.counts == {"huge": 3}
 
 
-@pytest.mark.parametrize("deed", ["busy for seconds", "busy until a date"])
-def test_a_service_is_left_alone_for_as_long_as_it_asks(deed):
-    with serve(deed, wait=2) as server:
+@pytest.mark.parametrize("behaviour", ["busy for seconds", "busy until a date"])
+def test_a_service_is_left_alone_for_as_long_as_it_asks(behaviour):
+    with serve(behaviour, wait=2) as server:
         proposer(server, patience=5.0).propose(request())
     first, second = (exchange.time for exchange in server.exchanges)
     # Dates are told in whole seconds.
-    assert second - first >= (2.0 if deed == "busy for seconds" else 1.0)
+    assert second - first >= (2.0 if behaviour == "busy for seconds" else 1.0)
 
 
 def test_no_service_is_waited_for_longer_than_patience():
@@ -186,7 +186,7 @@ def test_requests_per_minute_hold_back_what_exceeds_them(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("deed", "sentence"),
+    ("behaviour", "sentence"),
     [
         (
             "400",
@@ -210,9 +210,9 @@ def test_requests_per_minute_hold_back_what_exceeds_them(monkeypatch):
         ("arrears", "HOST has no credit left for tested; top it up."),
     ],
 )
-def test_a_refusal_is_one_sentence_and_final(deed, sentence, monkeypatch):
+def test_a_refusal_is_one_sentence_and_final(behaviour, sentence, monkeypatch):
     monkeypatch.setenv("A_KEY", CANARY)
-    with serve(deed) as server, pytest.raises(ServiceError) as refusal:
+    with serve(behaviour) as server, pytest.raises(ServiceError) as refusal:
         proposer(server, api_key_env="A_KEY").propose(request())
     assert str(refusal.value) == sentence.replace("HOST", server.url[7:-3])
-    assert server.counts == {deed: 1}
+    assert server.counts == {behaviour: 1}

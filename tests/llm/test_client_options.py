@@ -9,10 +9,10 @@ import time
 import traceback
 
 import pytest
-from asking import CANARY, proposer, request, serve
-from conduct import FAULTS, REFUSALS
+from client_setup import CANARY, proposer, request, serve
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
+from server_behaviour import FAULTS, REFUSALS
 
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register
@@ -72,13 +72,13 @@ def test_preflight_does_not_wait_for_silence(monkeypatch):
 # Keys
 
 
-@pytest.mark.parametrize("deed", dict.fromkeys([*REFUSALS, *FAULTS]))
-def test_the_key_is_told_to_nobody_but_the_service(deed, monkeypatch, caplog):
+@pytest.mark.parametrize("behaviour", dict.fromkeys([*REFUSALS, *FAULTS]))
+def test_the_key_is_told_to_nobody_but_the_service(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
     monkeypatch.setattr(client, "PREFLIGHT", 0.3)
     told = []
-    with serve(*[deed] * 9, lists=False, stall=0.5) as server:
+    with serve(*[behaviour] * 9, lists=False, stall=0.5) as server:
         asker = proposer(server, api_key_env="A_KEY", attempts=2, timeout=0.3)
         for call in (asker.preflight, lambda: asker.propose(request())):
             try:

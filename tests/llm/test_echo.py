@@ -9,9 +9,9 @@ from traceback import format_exception
 
 import psutil
 import pytest
-from asking import CONTRACT, proposer, request, serve
-from conduct import Schedule, Script, offline
+from client_setup import CONTRACT, proposer, request, serve
 from server import Server
+from server_behaviour import Schedule, Script, offline
 from test_masking import SPELLINGS, letters
 from test_training import STALL, train
 
@@ -62,12 +62,12 @@ def test_a_reply_and_its_cassette_are_without_the_key(tmp_path, monkeypatch, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("deed", ["403", "422", "500", "blocked"])
-def test_no_message_tells_the_key(monkeypatch, caplog, way, deed):
+@pytest.mark.parametrize("behaviour", ["403", "422", "500", "blocked"])
+def test_no_message_tells_the_key(monkeypatch, caplog, way, behaviour):
     monkeypatch.setenv("A_KEY", CANARY)
-    with serve(*[deed] * 9, spell=SPELLINGS[way]) as server:
+    with serve(*[behaviour] * 9, spell=SPELLINGS[way]) as server:
         asked = proposer(server, api_key_env="A_KEY", attempts=2)
-        if deed == "blocked":
+        if behaviour == "blocked":
             said = asked.propose(request()).text
         else:
             with pytest.raises((ServiceError, TransportError)) as failure:
@@ -98,9 +98,9 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     ]
     keys = {"MY_KEY": CANARY, "SPECAHD_API_KEY_FILE": str(tmp_path.parent / f"{CANARY}.txt")}
     seen = set()
-    with server as peer, ThreadPoolExecutor(1) as pool:
+    with server as fake, ThreadPoolExecutor(1) as pool:
         running = pool.submit(
-            train, tmp_path, peer.url, *options, env=keys, tracking="mlflow", programs=12
+            train, tmp_path, fake.url, *options, env=keys, tracking="mlflow", programs=12
         )
         while not running.done():
             for child in psutil.Process().children(recursive=True):
@@ -111,7 +111,7 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
                         assert not tells(str(variables)), command
             time.sleep(0.1)
         done = running.result()
-    assert seen >= {"specahd.tracking.clerk", "specahd.sandbox.zygote"}
+    assert seen >= {"specahd.tracking.uploader", "specahd.sandbox.zygote"}
     assert not tells(done.stdout + done.stderr)
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     names = {path.name for path in kept}

@@ -4,7 +4,7 @@ import pytest
 
 from specahd.core.errors import ConfigError
 from specahd.core.services import host_of
-from specahd.llm.faults import Blocked, Complaint, Unanswered, quoted, retry_after
+from specahd.llm.faults import Blocked, Complaint, RetryableError, quoted, retry_after
 from specahd.llm.keys import Key
 from specahd.llm.service import Refusal, Service
 
@@ -39,14 +39,14 @@ def test_no_pause_is_asked_for_without_the_header():
 @pytest.mark.parametrize(
     ("status", "error", "kind"),
     [
-        (408, None, Unanswered),
-        (409, None, Unanswered),
-        (429, {"code": "rate_limit_exceeded"}, Unanswered),
-        (429, {"code": "1302", "message": "您当前使用该API的并发数过高"}, Unanswered),
-        (500, "oops", Unanswered),
-        (503, {"message": ["not", "text"]}, Unanswered),
-        (529, None, Unanswered),
-        (200, {"code": 502, "message": "Upstream failed"}, Unanswered),
+        (408, None, RetryableError),
+        (409, None, RetryableError),
+        (429, {"code": "rate_limit_exceeded"}, RetryableError),
+        (429, {"code": "1302", "message": "您当前使用该API的并发数过高"}, RetryableError),
+        (500, "oops", RetryableError),
+        (503, {"message": ["not", "text"]}, RetryableError),
+        (529, None, RetryableError),
+        (200, {"code": 502, "message": "Upstream failed"}, RetryableError),
         (400, {"code": "content_filter"}, Blocked),
         (400, {"code": "1301"}, Blocked),
         (400, {"message": "Content Exists Risk", "code": "invalid_request_error"}, Blocked),

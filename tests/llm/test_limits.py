@@ -105,8 +105,8 @@ def test_threads_are_let_through_no_faster():
 
     limiter = RateLimiter(5, None, clock=clock, sleep=sleep)
     with ThreadPoolExecutor(7) as pool:
-        turns = list(pool.map(lambda _: limiter.enter(0), range(40)))
-    events = sorted((turn.time, 1) for turn in turns)
+        slots = list(pool.map(lambda _: limiter.enter(0), range(40)))
+    events = sorted((slot.time, 1) for slot in slots)
     assert max(len(sizes) for sizes in windows(events)) == 5
     assert len(events) == 40
 

@@ -2,7 +2,7 @@ import base64
 from urllib.parse import quote
 
 import pytest
-from asking import CONTRACT, GOOD
+from client_setup import CONTRACT, GOOD
 from hypothesis import given
 from hypothesis import strategies as st
 

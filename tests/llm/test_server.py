@@ -8,7 +8,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conduct import BAD, FAULTS, Schedule, offline, spoilt
+from server_behaviour import BAD, FAULTS, Schedule, offline, spoilt
 
 from offered import PROBLEMS, contract_of
 from specahd.core.contract import Request
@@ -38,14 +38,14 @@ def test_programs_are_written_for_the_contract_that_is_shown(name, answer):
     assert parse_reply(text, contract)
 
 
-@pytest.mark.parametrize("deed", BAD)
+@pytest.mark.parametrize("behaviour", BAD)
 @pytest.mark.parametrize("name", CONTRACTS)
-def test_no_bad_reply_is_accepted(name, deed, answer):
+def test_no_bad_reply_is_accepted(name, behaviour, answer):
     contract = CONTRACTS[name]
     for index in range(5):
         sample = f"{contract.level}-1-{index:04d}"
         with pytest.raises(ParseError):
-            parse_reply(spoilt(answer(contract.document, sample), deed, sample), contract)
+            parse_reply(spoilt(answer(contract.document, sample), behaviour, sample), contract)
 
 
 def test_the_schedule_keeps_its_shares_whatever_the_order():
@@ -55,8 +55,8 @@ def test_the_schedule_keeps_its_shares_whatever_the_order():
     faults = {sample: schedule.fault(sample, 0) for sample in samples}
     assert set(bad.values()) == {*BAD, None}
     assert set(faults.values()) == {*FAULTS, None}
-    assert 0.26 < sum(deed is not None for deed in bad.values()) / 2000 < 0.34
-    assert 0.08 < sum(deed is not None for deed in faults.values()) / 2000 < 0.12
+    assert 0.26 < sum(behaviour is not None for behaviour in bad.values()) / 2000 < 0.34
+    assert 0.08 < sum(behaviour is not None for behaviour in faults.values()) / 2000 < 0.12
     again = Schedule(seed=1, faults=0.5, bad=0.3)
     assert {sample: again.spoiling(sample) for sample in reversed(samples)} == bad
     assert {sample: Schedule(seed=2, bad=0.3).spoiling(sample) for sample in samples} != bad

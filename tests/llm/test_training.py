@@ -10,8 +10,8 @@ import time
 from collections import Counter
 
 import pytest
-from conduct import Schedule, Script, offline
 from server import Server
+from server_behaviour import Schedule, Script, offline
 
 ROUND = [
     "budget=smoke",
@@ -65,8 +65,8 @@ def files(folder):
 def faultless(tmp_path_factory):
     """A run whose replies are as bad as those of the others, but come at once."""
     place = tmp_path_factory.mktemp("faultless")
-    with server(Schedule(seed=3, bad=0.3)) as peer:
-        train(place, peer.url, "hydra.run.dir=run")
+    with server(Schedule(seed=3, bad=0.3)) as fake:
+        train(place, fake.url, "hydra.run.dir=run")
     return place
 
 
@@ -87,11 +87,11 @@ def test_bad_replies_cost_their_tickets_and_nothing_else(faultless):
 def test_transport_faults_change_nothing(faultless, tmp_path, samplers):
     stream = f"llm.stream={'true' if samplers == 4 else 'false'}"
     schedule = Schedule(seed=3, faults=0.2, bad=0.3)
-    with server(schedule) as peer:
+    with server(schedule) as fake:
         options = [f"search.samplers={samplers}", stream, "hydra.run.dir=run"]
-        train(tmp_path, peer.url, *options)
-        asked = Counter(exchange.sample for exchange in peer.exchanges)
-        served = peer.counts
+        train(tmp_path, fake.url, *options)
+        asked = Counter(exchange.sample for exchange in fake.exchanges)
+        served = fake.counts
     assert sum(served.values()) > 24
     assert len({sample for sample in asked}) >= 24
     for name in ("journal.jsonl", "responses.jsonl", "validation.jsonl"):
@@ -101,8 +101,8 @@ def test_transport_faults_change_nothing(faultless, tmp_path, samplers):
 
 
 def test_garbage_alone_ends_at_the_budget_with_status_1(tmp_path):
-    with server(Script(bad="garbage")) as peer:
-        done = train(tmp_path, peer.url, "hydra.run.dir=run", programs=13, check=False)
+    with server(Script(bad="garbage")) as fake:
+        done = train(tmp_path, fake.url, "hydra.run.dir=run", programs=13, check=False)
     assert done.returncode == 1
     assert "No reply held a program that could be used: 13 parse_error." in done.stderr
     assert not FATAL.search(done.stderr)
@@ -111,14 +111,14 @@ def test_garbage_alone_ends_at_the_budget_with_status_1(tmp_path):
 
 def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_path):
     schedule = Schedule(seed=3, bad=0.3)
-    with server(_Fading(schedule, Script(faults=("503",) * 1000), 9)) as peer:
-        done = train(tmp_path, peer.url, "llm.attempts=1", "hydra.run.dir=run", check=False)
+    with server(_Fading(schedule, Script(faults=("503",) * 1000), 9)) as fake:
+        done = train(tmp_path, fake.url, "llm.attempts=1", "hydra.run.dir=run", check=False)
         assert done.returncode == 1
         assert "did not reply" in done.stderr
         assert "Go on with: python -m specahd.train resume=run" in done.stderr
         assert not FATAL.search(done.stderr)
         assert 0 < outcomes(tmp_path / "run").total() < 24
-        peer.schedule = schedule
+        fake.schedule = schedule
         resumed = [sys.executable, "-m", "specahd.train", "resume=run"]
         subprocess.run(resumed, cwd=tmp_path, check=True, capture_output=True)
     ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, faultless))
@@ -140,9 +140,9 @@ class _Fading:
 
 
 def test_an_allowance_ends_a_run_with_a_checkpoint(tmp_path):
-    with server() as peer:
+    with server() as fake:
         done = train(
-            tmp_path, peer.url, "llm.input_price=1", "llm.output_price=1",
+            tmp_path, fake.url, "llm.input_price=1", "llm.output_price=1",
             "budget.max_tokens=9000", "hydra.run.dir=run",
         )  # fmt: skip
     assert re.search(r"ended early: budget.max_tokens=9,000 is reached \([\d,]+\)", done.stdout)
@@ -151,9 +151,9 @@ def test_an_allowance_ends_a_run_with_a_checkpoint(tmp_path):
 
 
 def test_a_wrong_key_is_refused_in_one_sentence_that_does_not_tell_it(tmp_path):
-    with server(key="another") as peer:
+    with server(key="another") as fake:
         done = train(
-            tmp_path, peer.url, "llm.api_key_env=MY_KEY", env={"MY_KEY": CANARY}, check=False,
+            tmp_path, fake.url, "llm.api_key_env=MY_KEY", env={"MY_KEY": CANARY}, check=False,
         )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(" rejects the key in MY_KEY; put a valid one there.\n")
@@ -176,10 +176,10 @@ def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path):
 
 
 def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(tmp_path):
-    with server(latency=0.3) as peer:
+    with server(latency=0.3) as fake:
         command = [
             *(sys.executable, "-m", "specahd.train", *ROUND, "tracking=none", "llm=local"),
-            *("llm.model=tested", f"llm.base_url={peer.url}", "budget.programs=16"),
+            *("llm.model=tested", f"llm.base_url={fake.url}", "budget.programs=16"),
         ]
         process = subprocess.Popen([*command, "hydra.run.dir=run"], cwd=tmp_path)
         wal = tmp_path / "run" / "wal.jsonl"
@@ -191,7 +191,7 @@ def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(
         done = subprocess.run(
             [sys.executable, "-m", "specahd.train", "resume=run"], cwd=tmp_path, check=False
         )
-        asked = Counter(exchange.sample.rpartition("-")[0] for exchange in peer.exchanges)
+        asked = Counter(exchange.sample.rpartition("-")[0] for exchange in fake.exchanges)
     assert done.returncode == 0
     paid = {json.loads(line)["sample"] for line in wal.read_text().splitlines()}
     samples = {name: times for name, times in asked.items() if name in paid}

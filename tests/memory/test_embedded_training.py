@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from embedding_server import running
-from peer import Peer
+from fake_embedding_server import FakeEmbeddingServer
 
 TRAIN = (
     *(sys.executable, "-m", "specahd.train", "problem=cvrp", "llm=offline", "tracking=none"),
@@ -56,9 +56,9 @@ def await_lines(path, count, process):
 
 
 @contextmanager
-def peer_process(*options, port=0):
+def fake_server_process(*options, port=0):
     """A server that can be killed; yields it with its ``url``."""
-    script = Path(__file__).with_name("peer.py")
+    script = Path(__file__).with_name("fake_embedding_server.py")
     process = subprocess.Popen(
         [sys.executable, script, "--models", *NAMES, f"--port={port}", *options],
         stdout=subprocess.PIPE,
@@ -76,9 +76,9 @@ def peer_process(*options, port=0):
 def undisturbed(tmp_path_factory):
     """A run whose server answered all the time; what it asked for is in ``embedded``."""
     place = tmp_path_factory.mktemp("undisturbed")
-    with Peer(models=NAMES) as peer:
-        finish(begin(place, *three(peer.url)))
-        (place / "embedded").write_text(str(len(peer.embedded)))
+    with FakeEmbeddingServer(models=NAMES) as fake_server:
+        finish(begin(place, *three(fake_server.url)))
+        (place / "embedded").write_text(str(len(fake_server.embedded)))
     return place
 
 
@@ -92,14 +92,14 @@ def test_every_comparison_is_in_the_journal(undisturbed):
 
 
 def test_a_server_that_is_killed_and_comes_back_changes_nothing(undisturbed, tmp_path):
-    with peer_process("--latency=0.05") as server:
+    with fake_server_process("--latency=0.05") as server:
         training = begin(tmp_path, *three(server.url))
         await_lines(tmp_path / "run" / "journal.jsonl", 3, training)
         server.send_signal(signal.SIGKILL)
         server.wait()
         await_lines(tmp_path / "run" / "train.log", 5, training)
         port = server.url.rpartition(":")[2].removesuffix("/v1")
-        with peer_process(port=port):
+        with fake_server_process(port=port):
             finish(training)
     assert "no connection" in (tmp_path / "run" / "train.log").read_text()
     ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, undisturbed))
@@ -107,16 +107,16 @@ def test_a_server_that_is_killed_and_comes_back_changes_nothing(undisturbed, tmp
 
 
 def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp_path):
-    with Peer(models=NAMES, latency=0.05) as peer:
-        training = begin(tmp_path, *three(peer.url, "memory.attempts=2"))
+    with FakeEmbeddingServer(models=NAMES, latency=0.05) as fake_server:
+        training = begin(tmp_path, *three(fake_server.url, "memory.attempts=2"))
         await_lines(tmp_path / "run" / "journal.jsonl", 3, training)
-        peer.faults += ["503"] * 1000
+        fake_server.faults += ["503"] * 1000
         _, said = training.communicate(timeout=300)
         assert training.returncode == 1
         assert "gave no vectors: status 503 (Loading)." in said
         assert "Go on with: python -m specahd.train resume=run" in said
         assert "Traceback" not in said
-        peer.faults.clear()
+        fake_server.faults.clear()
         again = [sys.executable, "-m", "specahd.train", "resume=run"]
         subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
     ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, undisturbed))
@@ -124,7 +124,7 @@ def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp
 
 
 def test_a_run_goes_on_with_a_server_that_encodes_slightly_differently(tmp_path):
-    with peer_process("--noise=0.001", "--latency=0.02") as server:
+    with fake_server_process("--noise=0.001", "--latency=0.02") as server:
         training = begin(tmp_path, *three(server.url))
         await_lines(tmp_path / "run" / "journal.jsonl", 7, training)
         training.kill()
@@ -194,12 +194,14 @@ def test_a_frozen_evaluation_asks_nobody(undisturbed, data, tmp_path):
 
 
 def test_without_its_server_a_training_is_refused_and_writes_nothing(tmp_path):
-    with Peer() as peer:
+    with FakeEmbeddingServer() as fake_server:
         pass
-    done = subprocess.run([*TRAIN, *three(peer.url)], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [*TRAIN, *three(fake_server.url)], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 2
     [sentence] = done.stderr.splitlines()
-    assert sentence.startswith(f"No embedding server answers at {peer.url} (")
+    assert sentence.startswith(f"No embedding server answers at {fake_server.url} (")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from comparing import MODELS, QUICK, memory, program
-from peer import DIMENSION, FAULTS, REFUSALS, Peer, vector
+from embedded_programs import MODELS, QUICK, memory, program
+from fake_embedding_server import DIMENSION, FAULTS, REFUSALS, FakeEmbeddingServer, vector
 
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.llm.keys import KEY_FILE
@@ -28,14 +28,14 @@ def _no_key_file(monkeypatch):
     monkeypatch.delenv(KEY_FILE, raising=False)
 
 
-def asked(peer, *texts, dimension=None, **options):
-    endpoint = Endpoint(peer.url, **(QUICK | options))
+def asked(fake_server, *texts, dimension=None, **options):
+    endpoint = Endpoint(fake_server.url, **(QUICK | options))
     return endpoint.embed(endpoint.service("small", "memory.models.first"), texts, dimension)
 
 
-def refused(peer, **options):
+def refused(fake_server, **options):
     with pytest.raises(ServiceError) as refusal:
-        memory(peer, **options).preflight()
+        memory(fake_server, **options).preflight()
     [line] = str(refusal.value).splitlines()
     return line
 
@@ -43,40 +43,44 @@ def refused(peer, **options):
 # Vectors
 
 
-@pytest.mark.parametrize("deed", ["good", "shuffled"])
-def test_vectors_come_back_in_the_order_of_their_texts(deed):
-    with Peer(deed) as peer:
-        found = asked(peer, "one two", "two three", "four")
+@pytest.mark.parametrize("behaviour", ["good", "shuffled"])
+def test_vectors_come_back_in_the_order_of_their_texts(behaviour):
+    with FakeEmbeddingServer(behaviour) as fake_server:
+        found = asked(fake_server, "one two", "two three", "four")
     expected = np.float32([vector("small", text) for text in ("one two", "two three", "four")])
     assert (found == expected).all()
-    [(body, _, _)] = peer.asked
+    [(body, _, _)] = fake_server.asked
     assert set(body) == {"model", "input", "encoding_format"}
 
 
-@pytest.mark.parametrize("deed", FAULTS)
-def test_a_fault_is_survived(deed):
-    with Peer(deed, stall=2.0) as peer:
+@pytest.mark.parametrize("behaviour", FAULTS)
+def test_a_fault_is_survived(behaviour):
+    with FakeEmbeddingServer(behaviour, stall=2.0) as fake_server:
         found = asked(
-            peer, "a", "b", dimension=DIMENSION, timeout=PATIENT if deed == "silence" else 5.0
+            fake_server,
+            "a",
+            "b",
+            dimension=DIMENSION,
+            timeout=PATIENT if behaviour == "silence" else 5.0,
         )
     assert (found == np.float32([vector("small", "a"), vector("small", "b")])).all()
-    assert peer.deeds == [deed, "good"]
+    assert fake_server.behaviours == [behaviour, "good"]
 
 
-@pytest.mark.parametrize("deed", FAULTS)
-def test_a_fault_that_stays_ends_the_asking_with_one_sentence(deed):
-    with Peer(*[deed] * 9, stall=2.0) as peer:
-        timeout = PATIENT if deed == "silence" else 5.0
+@pytest.mark.parametrize("behaviour", FAULTS)
+def test_a_fault_that_stays_ends_the_asking_with_one_sentence(behaviour):
+    with FakeEmbeddingServer(*[behaviour] * 9, stall=2.0) as fake_server:
+        timeout = PATIENT if behaviour == "silence" else 5.0
         with pytest.raises(
             TransportError, match=r"^small at 127.0.0.1:\d+ gave no vectors: .*[.]$"
         ):
-            asked(peer, "a", "b", dimension=DIMENSION, attempts=2, timeout=timeout)
-    assert peer.deeds == [deed] * 2
+            asked(fake_server, "a", "b", dimension=DIMENSION, attempts=2, timeout=timeout)
+    assert fake_server.behaviours == [behaviour] * 2
 
 
 def test_vectors_of_another_length_name_the_cache():
-    with Peer(dimension=64) as peer, pytest.raises(TransportError) as fault:
-        asked(peer, "a", dimension=DIMENSION)
+    with FakeEmbeddingServer(dimension=64) as fake_server, pytest.raises(TransportError) as fault:
+        asked(fake_server, "a", dimension=DIMENSION)
     assert "vectors of 64 numbers after others of 128" in str(fault.value)
     assert "memory.cache" in str(fault.value)
 
@@ -92,13 +96,13 @@ def test_a_server_that_comes_late_is_waited_for():
     waiting.start()
     time.sleep(0.3)
     assert waiting.is_alive()
-    with Peer(port=port):
+    with FakeEmbeddingServer(port=port):
         waiting.join(10)
     assert (found[0] == np.float32([vector("small", "a")])).all()
 
 
 @pytest.mark.parametrize(
-    ("deed", "sentence"),
+    ("behaviour", "sentence"),
     [
         (
             "400",
@@ -114,22 +118,22 @@ def test_a_server_that_comes_late_is_waited_for():
         ),
     ],
 )
-def test_a_refusal_is_one_sentence_and_final(deed, sentence, monkeypatch):
+def test_a_refusal_is_one_sentence_and_final(behaviour, sentence, monkeypatch):
     monkeypatch.setenv("A_KEY", CANARY)
-    with Peer(deed) as peer, pytest.raises(ServiceError) as refusal:
-        asked(peer, "a", api_key_env="A_KEY")
-    assert str(refusal.value) == sentence.replace("HOST", peer.url[7:-3])
-    assert peer.deeds == [deed]
+    with FakeEmbeddingServer(behaviour) as fake_server, pytest.raises(ServiceError) as refusal:
+        asked(fake_server, "a", api_key_env="A_KEY")
+    assert str(refusal.value) == sentence.replace("HOST", fake_server.url[7:-3])
+    assert fake_server.behaviours == [behaviour]
 
 
-@pytest.mark.parametrize("deed", dict.fromkeys([*REFUSALS, *FAULTS]))
-def test_the_key_is_told_to_nobody_but_the_server(deed, monkeypatch, caplog):
+@pytest.mark.parametrize("behaviour", dict.fromkeys([*REFUSALS, *FAULTS]))
+def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
     monkeypatch.setattr("specahd.memory.endpoint.PREFLIGHT", 0.3)
     told = []
-    with Peer(*[deed] * 9, lists=False, stall=0.5) as peer:
-        endpoint = Endpoint(peer.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))
+    with FakeEmbeddingServer(*[behaviour] * 9, lists=False, stall=0.5) as fake_server:
+        endpoint = Endpoint(fake_server.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))
         service = endpoint.service("small", "memory.models.first")
         for call in (
             lambda: endpoint.preflight(service),
@@ -141,7 +145,7 @@ def test_the_key_is_told_to_nobody_but_the_server(deed, monkeypatch, caplog):
                 told.append("".join(traceback.format_exception(error)))
                 told += everything(error)
         told += [repr(endpoint), repr(service), repr(vars(endpoint)), caplog.text]
-    assert peer.asked[-1][1]["Authorization"] == f"Bearer {CANARY}"
+    assert fake_server.asked[-1][1]["Authorization"] == f"Bearer {CANARY}"
     assert not [text for text in told if CANARY[:12] in text]
 
 
@@ -157,8 +161,8 @@ def everything(error):
 def test_a_server_on_this_machine_is_asked_without_the_proxy(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    with Peer() as peer:
-        asked(peer, "a")
+    with FakeEmbeddingServer() as fake_server:
+        asked(fake_server, "a")
 
 
 # Before a run
@@ -166,38 +170,38 @@ def test_a_server_on_this_machine_is_asked_without_the_proxy(monkeypatch):
 
 @pytest.mark.parametrize("lists", [True, False])
 def test_preflight_asks_each_model_for_a_vector(lists):
-    with Peer("503", lists=lists) as peer:
-        memory(peer).preflight()
-    assert peer.embedded == [("small", "ready"), ("large", "ready")]
+    with FakeEmbeddingServer("503", lists=lists) as fake_server:
+        memory(fake_server).preflight()
+    assert fake_server.embedded == [("small", "ready"), ("large", "ready")]
 
 
 @pytest.mark.parametrize("needless", [{"filter": False, "skills": 0}, {"fuse": 1}])
 def test_only_encoders_that_will_be_used_are_looked_for(needless):
-    with Peer(models=("small",)) as peer:
-        memory(peer, **needless).preflight()
+    with FakeEmbeddingServer(models=("small",)) as fake_server:
+        memory(fake_server, **needless).preflight()
 
 
 def test_preflight_names_what_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setenv("A_KEY", CANARY)
-    with Peer(models=("tiny", "large")) as peer:
-        host = peer.url[7:-3]
-        assert refused(peer) == (
+    with FakeEmbeddingServer(models=("tiny", "large")) as fake_server:
+        host = fake_server.url[7:-3]
+        assert refused(fake_server) == (
             f"{host} has no model small; set memory.models.first to one of its own: tiny, large."
         )
-    with Peer(key=CANARY) as peer:
-        assert "wants a key; set memory.api_key_env" in refused(peer)
-        memory(peer, api_key_env="A_KEY").preflight()
-    with Peer() as peer:
+    with FakeEmbeddingServer(key=CANARY) as fake_server:
+        assert "wants a key; set memory.api_key_env" in refused(fake_server)
+        memory(fake_server, api_key_env="A_KEY").preflight()
+    with FakeEmbeddingServer() as fake_server:
         (tmp_path / "file").touch()
         with pytest.raises(FileError, match=r"memory\.cache to a folder of yours, or to null"):
-            memory(peer, cache=str(tmp_path / "file")).preflight()
+            memory(fake_server, cache=str(tmp_path / "file")).preflight()
 
 
 def test_preflight_says_how_to_start_a_server(caplog):
-    with Peer() as peer:
+    with FakeEmbeddingServer() as fake_server:
         pass
-    assert refused(peer) == (
-        f"No embedding server answers at {peer.url} (no connection ([Errno 111] Connection "
+    assert refused(fake_server) == (
+        f"No embedding server answers at {fake_server.url} (no connection ([Errno 111] Connection "
         "refused)); start one with python -m specahd.embed, wait until it has loaded its models, "
         "or choose memory=structural."
     )
@@ -247,8 +251,8 @@ def test_the_idea_and_the_source_are_what_is_compared():
 def test_a_near_program_is_a_duplicate_and_a_far_one_is_not():
     near = "def f(a, b):\n    return sorted(a, key=lambda k: k * 1)[1 % b] + 0\n"
     far = "def f(a, b):\n    c = min(a) - max(b)\n    return c if c > 2 else a[b]\n"
-    with Peer() as peer:
-        judge = memory(peer, threshold=0.98).judge
+    with FakeEmbeddingServer() as fake_server:
+        judge = memory(fake_server, threshold=0.98).judge
         judge(program(1))
         verdicts = [judge(program(2, near)), judge(program(3, far))]
     assert [verdict.duplicate_of for verdict in verdicts] == ["lower-1-0001", None]
@@ -259,8 +263,8 @@ def test_a_near_program_is_a_duplicate_and_a_far_one_is_not():
 
 
 def test_similarities_are_cosines():
-    with Peer() as peer:
-        compared = memory(peer)
+    with FakeEmbeddingServer() as fake_server:
+        compared = memory(fake_server)
         compared.judge(program(1))
         found = compared.judge(program(2)).similarity
     for label, model in MODELS.items():
@@ -270,31 +274,31 @@ def test_similarities_are_cosines():
 
 
 def test_the_same_text_is_exactly_alike_and_embedded_once():
-    with Peer(noise=0.1) as peer:
-        compared = memory(peer)
+    with FakeEmbeddingServer(noise=0.1) as fake_server:
+        compared = memory(fake_server)
         compared.judge(program(1))
         again = compared.judge(replace(program(1), id="lower-1-0002"))
     assert again.similarity == {"first": 1.0, "second": 1.0, "fused": 1.0}
-    assert len(peer.embedded) == 2
+    assert len(fake_server.embedded) == 2
 
 
 def test_many_programs_go_in_batches_and_models_are_asked_at_once():
-    with Peer(latency=0.3) as peer:
-        compared = memory(peer, batch=4)
+    with FakeEmbeddingServer(latency=0.3) as fake_server:
+        compared = memory(fake_server, batch=4)
         verdict = compared.judge(program(0))
         for index in range(1, 10):
             verdict = compared.judge(program(index), known=verdict)
-        assert peer.asked == []
+        assert fake_server.asked == []
         assert compared.judge(program(10)).nearest is not None
-    sizes = [len(body["input"]) for body, _, _ in peer.asked if body["model"] == "small"]
+    sizes = [len(body["input"]) for body, _, _ in fake_server.asked if body["model"] == "small"]
     assert sizes == [4, 4, 3]
-    assert len(peer.asked) == 6
-    assert peer.busiest == 2
+    assert len(fake_server.asked) == 6
+    assert fake_server.busiest == 2
 
 
 def test_an_interrupted_wait_ends_the_asking():
-    with Peer(*["503"] * 99) as peer:
-        compared = memory(peer, attempts=1000, backoff=60, patience=60)
+    with FakeEmbeddingServer(*["503"] * 99) as fake_server:
+        compared = memory(fake_server, attempts=1000, backoff=60, patience=60)
         compared.judge(program(1))
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

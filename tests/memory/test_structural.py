@@ -19,11 +19,11 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program, canonical_source
 from specahd.core.syntax import parse
 from specahd.llm.grammar import Grammar
+from specahd.memory.normal_form import binned, local_names
 from specahd.memory.similarity import FUSED
 from specahd.memory.structural import structural
-from specahd.memory.trees import binned, local_names
 from specahd.memory.views import VIEWS
-from test_doors import SMALL, call, tree
+from test_commands import SMALL, call, tree
 
 CONTRACTS = [contract_of(name, level) for name in PROBLEMS for level in Level]
 GRAMMARS = [Grammar(contract.vocabulary) for contract in CONTRACTS]
@@ -97,7 +97,7 @@ def test_similarity_is_symmetric_and_between_0_and_1(one, two, seed, another):
 
 @few
 @given(contracts, seeds, seeds)
-def test_similarities_are_the_cosines_of_the_bags(position, seed, another):
+def test_similarities_are_the_cosines_of_the_counts(position, seed, another):
     first, second = drawn(position, seed), drawn(position, another)
     found = similarity(first, second)
     hasher = FeatureHasher(2**16, alternate_sign=False)
@@ -204,7 +204,7 @@ def test_views_that_do_not_exist_are_refused_in_one_sentence(views):
 
 
 @pytest.mark.parametrize("value", ["2", "x"])
-def test_the_door_refuses_a_threshold_in_one_sentence(tmp_path, value):
+def test_the_command_refuses_a_threshold_in_one_sentence(tmp_path, value):
     done = call(
         "train", "memory=structural", f"memory.threshold={value}", *SMALL, cwd=tmp_path, check=False
     )

@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from comparing import memory, program
-from peer import Peer
+from embedded_programs import memory, program
+from fake_embedding_server import FakeEmbeddingServer
 
 from specahd.memory.vectors import VectorCache
 
@@ -88,38 +88,38 @@ def test_a_folder_that_cannot_be_written_costs_a_warning(tmp_path, caplog):
 
 
 def test_a_second_run_asks_only_for_what_is_new(tmp_path):
-    with Peer() as peer:
+    with FakeEmbeddingServer() as fake_server:
         for count in (3, 5):
-            compared = memory(peer, cache=str(tmp_path / "kept"))
+            compared = memory(fake_server, cache=str(tmp_path / "kept"))
             verdicts = [compared.judge(program(index)) for index in range(count)]
-    assert len(peer.embedded) == len(set(peer.embedded)) == 2 * 5
+    assert len(fake_server.embedded) == len(set(fake_server.embedded)) == 2 * 5
     assert verdicts[2].nearest is not None
 
 
 def test_a_damaged_vector_is_asked_for_again(tmp_path):
-    with Peer() as peer:
-        first = [memory(peer, cache=str(tmp_path)).judge(program(i)) for i in range(2)]
-        compared = memory(peer, cache=str(tmp_path))
+    with FakeEmbeddingServer() as fake_server:
+        first = [memory(fake_server, cache=str(tmp_path)).judge(program(i)) for i in range(2)]
+        compared = memory(fake_server, cache=str(tmp_path))
         first = [compared.judge(program(index)) for index in range(2)]
-        count = len(peer.embedded)
+        count = len(fake_server.embedded)
         files(tmp_path)[0].write_bytes(b"torn")
-        compared = memory(peer, cache=str(tmp_path))
+        compared = memory(fake_server, cache=str(tmp_path))
         again = [compared.judge(program(index)) for index in range(2)]
     assert again == first
-    assert len(peer.embedded) == count + 1
+    assert len(fake_server.embedded) == count + 1
 
 
 def test_what_came_before_a_failure_is_kept(tmp_path):
-    with Peer("good", *["503"] * 99) as peer:
-        compared = memory(peer, models={"first": "small"}, batch=1, cache=str(tmp_path))
+    with FakeEmbeddingServer("good", *["503"] * 99) as fake_server:
+        compared = memory(fake_server, models={"first": "small"}, batch=1, cache=str(tmp_path))
         compared.judge(program(1))
         with pytest.raises(Exception, match="gave no vectors"):
             compared.judge(program(2))
-        peer.faults.clear()
-        compared = memory(peer, models={"first": "small"}, batch=1, cache=str(tmp_path))
+        fake_server.faults.clear()
+        compared = memory(fake_server, models={"first": "small"}, batch=1, cache=str(tmp_path))
         for index in (1, 2):
             compared.judge(program(index))
-    assert len(peer.embedded) == len(set(peer.embedded)) == 2
+    assert len(fake_server.embedded) == len(set(fake_server.embedded)) == 2
 
 
 def write(folder, start):

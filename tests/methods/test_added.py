@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from specahd.core import journal
-from specahd.tracking.account import Account
-from test_doors import call, tree
+from specahd.tracking.follower import RunFollower
+from test_commands import call, tree
 
 ADDED = Path(__file__).parent / "added"
 ENV = {"PYTHONPATH": str(ADDED)}
@@ -96,7 +96,7 @@ def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_pa
 
 
 def test_trackers_read_such_a_run(place):
-    entries = Account(place / "run").news(final=True)
+    entries = RunFollower(place / "run").new_entries(final=True)
     assert [entry.ticket for entry in entries if entry.ticket] == list(range(1, 25))
     texts = [record for record in lines(place, "journal") if record.get("record") == "text"]
     calls = [m.value for e in entries for m in e.measures if m.name == "spent/auxiliary_calls"]

@@ -47,8 +47,8 @@ def test_round_trip_in_bytes_and_in_choices(tmp_path):
         assert path.read_bytes() == (second / path.name).read_bytes()
     assert back.responses == written.responses
     query = np.array([1.0, 2.0])
-    assert back.router(["a", "c"], neighbours=2).estimate(query) == pytest.approx(
-        written.router(["a", "c"], neighbours=2).estimate(query)
+    assert back.router(["a", "c"], n_neighbors=2).estimate(query) == pytest.approx(
+        written.router(["a", "c"], n_neighbors=2).estimate(query)
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from specahd.core.program import Level, Outcome, Program
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
 from specahd.repair.responses import ResponseTable
@@ -33,7 +33,7 @@ def cases():
 @pytest.fixture(scope="module")
 def evaluator(cases):
     limits = CallLimits(upper_call=0.5, lower_call=0.2, candidate=1.0)
-    made = Evaluator(PROBLEM, cases, make_arena(PROBLEM, cases), limits)
+    made = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), limits)
     yield made
     made.close()
 
@@ -54,7 +54,7 @@ def upper(body):
 def frozen(tasks, *programs):
     archive = ResponseArchive(PROBLEM.descriptor_names)
     archive.extend(ResponseTable(tasks))
-    router = archive.router([program.id for program in programs], neighbours=5)
+    router = archive.router([program.id for program in programs], n_neighbors=5)
     return RepairSystem("-".join(p.id for p in programs), programs, router, Accept.FEASIBLE)
 
 

@@ -8,7 +8,7 @@ from specahd.repair.router import Router
 NAN = float("nan")
 
 
-def router(descriptors, scores, neighbours=5):
+def router(descriptors, scores, n_neighbors=5):
     descriptors = np.array(descriptors, dtype=float)
     width = descriptors.shape[1]
     return Router(
@@ -16,19 +16,19 @@ def router(descriptors, scores, neighbours=5):
         np.array(scores, dtype=float),
         mean=np.zeros(width),
         scale=np.ones(width),
-        neighbours=neighbours,
+        n_neighbors=n_neighbors,
     )
 
 
 def test_weighted_mean_of_observed_neighbours():
-    route = router([[1, 0], [1, 1], [0, 1]], [[0.4, NAN], [0.1, 0.3], [0.9, 0.0]], neighbours=2)
+    route = router([[1, 0], [1, 1], [0, 1]], [[0.4, NAN], [0.1, 0.3], [0.9, 0.0]], n_neighbors=2)
     # Cosines to (1, 0): 1, 1/√2, 0. The second member was seen on the second task only.
     expected = (0.4 + 0.1 / 2**0.5) / (1 + 1 / 2**0.5)
     assert route.estimate(np.array([1.0, 0.0])) == pytest.approx([expected, 0.3])
 
 
 def test_a_member_unseen_nearby_is_judged_by_its_archive_mean():
-    route = router([[1, 0], [-1, 0]], [[0.2, NAN], [0.0, 0.6]], neighbours=1)
+    route = router([[1, 0], [-1, 0]], [[0.2, NAN], [0.0, 0.6]], n_neighbors=1)
     assert route.estimate(np.array([1.0, 0.0])) == pytest.approx([0.2, 0.6])
 
 
@@ -45,12 +45,12 @@ def test_opposite_tasks_have_no_weight_unless_all_are_opposite():
 
 
 def test_the_older_task_is_nearer_on_ties():
-    route = router([[1, 0], [2, 0], [3, 0]], [[0.1], [0.2], [0.3]], neighbours=1)
+    route = router([[1, 0], [2, 0], [3, 0]], [[0.1], [0.2], [0.3]], n_neighbors=1)
     assert route.estimate(np.array([1.0, 0.0])) == pytest.approx([0.1])
 
 
 def test_ties_go_to_the_archive_mean_then_to_the_index():
-    route = router([[1, 0], [0, 1]], [[0.2, 0.2, 0.2], [0.0, 0.5, 0.5]], neighbours=1)
+    route = router([[1, 0], [0, 1]], [[0.2, 0.2, 0.2], [0.0, 0.5, 0.5]], n_neighbors=1)
     assert route.choose(np.array([1.0, 0.0])) == 1
     assert router([[1, 0]], [[0.2, 0.2]]).choose(np.array([1.0, 0.0])) == 0
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specahd.core.errors import FileError, NotEnoughMemory
 from specahd.core.program import Level, Outcome, Program
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import InfeasibleBaseline, given_case, make_arena, make_case
+from specahd.repair.cases import InfeasibleBaseline, given_case, make_case, share_arrays
 from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.router import Router
 from specahd.repair.system import Penalty, Repair, RepairSystem, Step, repair_case
@@ -31,7 +31,7 @@ def system(accept, members=2):
         np.zeros((1, members)),
         mean=np.zeros(width),
         scale=np.ones(width),
-        neighbours=5,
+        n_neighbors=5,
     )
     programs = tuple(
         Program(f"h{k}", Level.LOWER, "", "", "i1", contract="append") for k in range(members)
@@ -189,4 +189,4 @@ def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
     with pytest.raises(NotEnoughMemory, match=sentence):
         given_case(PROBLEM, huge, Path("unread.sol"))
     with pytest.raises(NotEnoughMemory, match=r"2 instances \(huge has the most\) need 7,450\.6"):
-        make_arena(PROBLEM, [CASE, replace(CASE, instance=huge)])
+        share_arrays(PROBLEM, [CASE, replace(CASE, instance=huge)])

@@ -6,7 +6,7 @@ import pytest
 
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.routing.base import contracts
 
@@ -23,8 +23,8 @@ def cases():
 
 @pytest.fixture(scope="module")
 def evaluator(cases):
-    arena = make_arena(PROBLEM, cases)
-    made = Evaluator(PROBLEM, cases, arena, CallLimits(), TierRule(steps=200, probes=4))
+    shared = share_arrays(PROBLEM, cases)
+    made = Evaluator(PROBLEM, cases, shared, CallLimits(), TierRule(steps=200, probes=4))
     yield made
     made.close()
 
@@ -102,7 +102,7 @@ def test_a_compiled_program_that_fails_costs_its_own_tasks(evaluator, tasks):
 
 def test_a_compiled_loop_that_never_ends_is_ended(cases, tasks):
     limits = CallLimits(lower_call=0.2, candidate=0.5)
-    evaluator = Evaluator(PROBLEM, cases, make_arena(PROBLEM, cases), limits)
+    evaluator = Evaluator(PROBLEM, cases, share_arrays(PROBLEM, cases), limits)
     body = f"while rest_capacity > 0:\n        pass\n    return {FIRST}"
     try:
         result = evaluator.respond(replace(lower(body), tier=Tier.COMPILED), tasks[:4])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from specahd.routing.compilation import MATRIX, NUMBER, REALS, VECTOR, Untranslatable, compiled
+from specahd.routing.compiled.runner import MATRIX, NUMBER, REALS, VECTOR, Untranslatable, compiled
 
 ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345

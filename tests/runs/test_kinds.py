@@ -1,8 +1,8 @@
-from specahd.runs.kinds import Kind, named, varying
+from specahd.runs.kinds import RunKind, named, varying
 
 
 def kind(seed=0, llm="offline", budget="smoke", programs=40, **options):
-    return Kind.of(
+    return RunKind.of(
         {
             "seed": seed,
             "budget": {"name": budget, "programs": programs},

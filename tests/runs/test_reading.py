@@ -3,8 +3,8 @@ import pytest
 from run_directories import lines, row, sample, write_run
 from specahd.config.resume import with_choices
 from specahd.core.errors import FileError
-from specahd.runs.reading import Standing, choose, read_run, read_runs, require_current
-from specahd.search.past import Past
+from specahd.runs.reading import RunStatus, choose, read_run, read_runs, require_current
+from specahd.search.replay import Replay
 
 
 def test_a_run_is_told_by_its_files(tmp_path):
@@ -42,7 +42,7 @@ def test_a_run_is_complete_when_its_tickets_are_spent_and_its_rows_are_there(tmp
         "no validation": write_run(tmp_path / "validation", validation=()),
         "no selection": write_run(tmp_path / "selection", selection=()),
     }
-    assert {name: str(read_run(directory).standing) for name, directory in told.items()} == {
+    assert {name: str(read_run(directory).status) for name, directory in told.items()} == {
         "whole": "complete",
         "no tickets": "complete",
         "stopped": "partial",
@@ -55,7 +55,7 @@ def test_a_run_is_complete_when_its_tickets_are_spent_and_its_rows_are_there(tmp
 
 def test_a_text_that_a_method_asked_for_spends_no_ticket(tmp_path):
     texts = [{"record": "text", "text": "t", "sample": "s", "level": "lower", "round": 1}] * 4
-    assert read_run(write_run(tmp_path / "run", samples=texts)).standing is Standing.PARTIAL
+    assert read_run(write_run(tmp_path / "run", samples=texts)).status is RunStatus.PARTIAL
 
 
 def test_the_newest_complete_run_counts_by_recorded_time_and_not_by_name(tmp_path):
@@ -93,7 +93,7 @@ def test_only_the_version_that_wrote_a_run_goes_on_with_it(tmp_path):
         require_current(directory)
     (directory / "machine.json").write_text('{"version.specahd": "0.8.1"}')
     with pytest.raises(FileError, match=r"run was written by specahd 0\.8\.1, which alone"):
-        Past.read(directory)
+        Replay.read(directory)
     with pytest.raises(FileError, match=r"specahd 0\.8\.1"):
         with_choices([f"resume={directory}"])
     # Its results are read as ever.

@@ -4,24 +4,26 @@ import os
 import numpy as np
 import psutil
 import pytest
-from scene import HERE, HONEST, HOSTILE
+from program_pair import HERE, HONEST, HOSTILE
 
-from specahd.sandbox.arena import Arena
 from specahd.sandbox.session import Sandbox
+from specahd.sandbox.shared_arrays import SharedArrays
 
 
 @pytest.fixture(scope="session")
-def arena():
-    arena = Arena.allocate([{"matrix": (np.float64, (40, 40))}, {"matrix": (np.float64, (2, 2))}])
-    arena.writable(0)["matrix"][:] = 7.0
-    arena.writable(1)["matrix"][:] = 8.0
-    yield arena
-    arena.close()
+def shared():
+    shared = SharedArrays.allocate(
+        [{"matrix": (np.float64, (40, 40))}, {"matrix": (np.float64, (2, 2))}]
+    )
+    shared.writable(0)["matrix"][:] = 7.0
+    shared.writable(1)["matrix"][:] = 8.0
+    yield shared
+    shared.close()
 
 
 @pytest.fixture(scope="session")
-def sandbox(arena):
-    with Sandbox(arena, [HONEST, HOSTILE], [HERE]) as sandbox:
+def sandbox(shared):
+    with Sandbox(shared, [HONEST, HOSTILE], [HERE]) as sandbox:
         yield sandbox
 
 

@@ -31,14 +31,14 @@ def honest(program, arrays, inputs):
 
 
 def hostile(program, arrays, inputs):
-    """Do the deed whose position in DEEDS comes first in the inputs."""
-    answer = DEEDS[int(inputs[0][0])](arrays, inputs)
+    """Do the attack whose position in DEEDS comes first in the inputs."""
+    answer = ATTACKS[int(inputs[0][0])](arrays, inputs)
     return Answer([np.arange(3)] if answer is None else answer)
 
 
-def deed(name, *more):
-    """Return the inputs that ask for a deed."""
-    position = [deed.__name__ for deed in DEEDS].index(name)
+def attack(name, *more):
+    """Return the inputs that ask for an attack."""
+    position = [attack.__name__ for attack in ATTACKS].index(name)
     return (np.array([position, *more], dtype=np.int64),)
 
 
@@ -120,12 +120,12 @@ def leave_grandchildren(arrays, inputs):
             os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)", marker])
 
 
-def write_arena(arrays, inputs):
+def write_shared(arrays, inputs):
     arrays["matrix"].flags.writeable = True
     arrays["matrix"][0, 0] = 99.0
 
 
-def write_arena_by_force(arrays, inputs):
+def write_shared_by_force(arrays, inputs):
     # Make the pages writable again, behind NumPy's back.
     address = arrays["matrix"].ctypes.data & ~0xFFF
     if ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), 4096, 3) == 0:
@@ -193,7 +193,7 @@ def wait_a_little(arrays, inputs):
     time.sleep(0.05)
 
 
-DEEDS = (
+ATTACKS = (
     loop,
     loop_in_c,
     sleep,
@@ -209,8 +209,8 @@ DEEDS = (
     tell_an_address,
     flood_standard_output,
     leave_grandchildren,
-    write_arena,
-    write_arena_by_force,
+    write_shared,
+    write_shared_by_force,
     write_file,
     count_environment,
     list_descriptors,

@@ -16,19 +16,19 @@ def rebuild(program, arrays, inputs):
 
 def main():
     from specahd import train
-    from specahd.config.door import door
+    from specahd.config.cli import run_command
     from specahd.problems.cvrp import contracts
     from specahd.repair import evaluator
     from specahd.sandbox import calls
-    from specahd.sandbox.calls import Limits
+    from specahd.sandbox.calls import SessionLimits
 
     contracts.APPEND = replace(contracts.APPEND, runner="sleeping:rebuild")
     here = str(Path(__file__).parent)
     evaluator.Sandbox = functools.partial(evaluator.Sandbox, path=[here])
     # Upper programs are awake, and a test does not wait long.
-    Limits.wall_seconds = property(lambda limits: 0.1 if limits.call_seconds == 10 else 60.0)
+    SessionLimits.wall_seconds = property(lambda limits: 0.1 if limits.call_seconds == 10 else 60.0)
     calls.PAUSE = 0.02
-    sys.exit(door(train.train, "train"))
+    sys.exit(run_command(train.train, "train"))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ import pytest
 
 from specahd.core.program import Level, Outcome
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import make_arena, make_case
+from specahd.repair.cases import make_case, share_arrays
 from specahd.routing.base import Region, contracts
-from specahd.sandbox.calls import Call, Launch, Limits
+from specahd.sandbox.calls import Call, Launch, SessionLimits
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Sandbox
 
@@ -24,11 +24,11 @@ def case():
 
 @pytest.fixture(scope="module")
 def sandbox(case):
-    arena = make_arena(PROBLEM, [case])
+    shared = share_arrays(PROBLEM, [case])
     runners = [contracts(PROBLEM.operator)[level].runner for level in Level]
-    with Sandbox(arena, runners) as sandbox:
+    with Sandbox(shared, runners) as sandbox:
         yield sandbox
-    arena.close()
+    shared.close()
 
 
 def answer(sandbox, level, body, inputs):
@@ -36,7 +36,7 @@ def answer(sandbox, level, body, inputs):
     source = f"def {contract.name}({', '.join(contract.arguments)}):\n    {body}\n"
     assert guard(source, contract.name, contract.arguments) is None
     launch = Launch(source, contract.name, contract.runner)
-    with sandbox.session([launch], Limits(5.0)) as session:
+    with sandbox.session([launch], SessionLimits(5.0)) as session:
         return session.call(Call(0, 0, inputs))
 
 

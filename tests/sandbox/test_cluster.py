@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 import worker
-from worker import Worker, filled_arena, refuse
+from worker import Worker, filled_arrays, refuse
 
 from specahd.core import journal
 from specahd.core.errors import ConfigError
@@ -19,7 +19,7 @@ from specahd.sandbox.cluster import RayExecutor
 ray = pytest.importorskip("ray", reason="needs the extra: pip install 'specahd[ray]'")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the arena is opened by /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the arrays are opened by /proc")
 NODE = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
 TRAIN = [
     sys.executable, "-m", "specahd.train", "budget=smoke", "budget.programs=24",
@@ -40,7 +40,7 @@ def cluster():
 
 
 @pytest.fixture
-def doomed(cluster):
+def killed_parent(cluster):
     """A second node, which the test may kill."""
     node = cluster.add_node(**NODE)
     yield node
@@ -49,8 +49,8 @@ def doomed(cluster):
 
 
 @pytest.fixture
-def executor(cluster, doomed):
-    executor = RayExecutor(Worker, filled_arena(), workers=4, address=cluster.address)
+def executor(cluster, killed_parent):
+    executor = RayExecutor(Worker, filled_arrays(), workers=4, address=cluster.address)
     # Work is for everyone only when everyone is there.
     await_blocks(executor, 4)
     yield executor
@@ -93,9 +93,9 @@ def test_results_and_exceptions_are_those_of_the_worker(executor):
     assert executor.submit("add", 1).result() == 101
 
 
-def test_a_node_has_the_arena_once(executor, doomed):
+def test_a_node_has_the_arrays_once(executor, killed_parent):
     blocks = await_blocks(executor, 4)
-    there = {process.pid for process in family(doomed)}
+    there = {process.pid for process in family(killed_parent)}
     assert len(blocks.keys() & there) == len(blocks.keys() - there) == 2
     assert len({block for process, block in blocks.items() if process in there}) == 1
     assert len({block for process, block in blocks.items() if process not in there}) == 1
@@ -112,11 +112,11 @@ def test_a_killed_worker_loses_nothing(executor, tmp_path):
     assert executor.submit("add", 1).result(60) == 101
 
 
-def test_a_killed_node_loses_nothing_and_another_may_join(cluster, executor, doomed):
+def test_a_killed_node_loses_nothing_and_another_may_join(cluster, executor, killed_parent):
     old = await_blocks(executor, 4)
     futures = [executor.submit("wait", 0.2) for _ in range(30)]
     time.sleep(0.5)
-    dead = family(doomed)
+    dead = family(killed_parent)
     kill(dead)
     assert {future.result(60) for future in futures} <= old.keys()
     joined = cluster.add_node(**NODE)
@@ -128,18 +128,18 @@ def test_a_killed_node_loses_nothing_and_another_may_join(cluster, executor, doo
         cluster.remove_node(joined)
 
 
-def test_idle_workers_that_die_cost_no_submission_an_attempt(executor, doomed):
-    kill(family(doomed))
+def test_idle_workers_that_die_cost_no_submission_an_attempt(executor, killed_parent):
+    kill(family(killed_parent))
     futures = [executor.submit("add", number) for number in range(20)]
     assert [future.result(60) for future in futures] == list(range(100, 120))
 
 
 def test_a_worker_that_cannot_start(cluster):
     with pytest.raises(LookupError, match="no such thing"):
-        RayExecutor(refuse, filled_arena(), workers=1, address=cluster.address)
+        RayExecutor(refuse, filled_arrays(), workers=1, address=cluster.address)
     assert not ray.is_initialized()
     with pytest.raises(ValueError, match="at least 1"):
-        RayExecutor(Worker, filled_arena(), workers=0)
+        RayExecutor(Worker, filled_arrays(), workers=0)
 
 
 def test_close_is_quick_and_ends_the_workers(cluster, executor):
@@ -161,7 +161,7 @@ def test_close_is_quick_and_ends_the_workers(cluster, executor):
 def test_an_address_without_a_cluster_gets_one_sentence(address):
     start = time.monotonic()
     with pytest.raises(ConfigError, match=rf"executor\.address .* got {address} \(.*\)\.$"):
-        RayExecutor(Worker, filled_arena(), workers=1, address=address)
+        RayExecutor(Worker, filled_arrays(), workers=1, address=address)
     assert time.monotonic() - start < 20
 
 
@@ -193,13 +193,13 @@ def await_samples(run, count):
         time.sleep(0.02)
 
 
-def test_a_run_that_loses_a_node_writes_the_bytes_of_a_local_one(cluster, doomed, tmp_path):
+def test_a_run_that_loses_a_node_writes_the_bytes_of_a_local_one(cluster, killed_parent, tmp_path):
     with train(tmp_path, "local") as process:
         assert process.wait(300) == 0, process.stderr.read()
     on_cluster = ["executor=ray", f"executor.address={cluster.address}", "executor.workers=4"]
     with train(tmp_path, "ray", *on_cluster) as process:
         await_samples(tmp_path / "ray", 3)
-        dead = family(doomed)
+        dead = family(killed_parent)
         kill(dead)
         assert process.wait(300) == 0, process.stderr.read()
     # The node had workers, and they had sandboxes.

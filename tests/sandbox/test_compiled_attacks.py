@@ -4,10 +4,10 @@ import pytest
 
 from specahd.core.program import Outcome
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import make_arena, make_cases
+from specahd.repair.cases import make_cases, share_arrays
 from specahd.routing.base import Region
 from specahd.sandbox.guard import guard
-from specahd.sandbox.session import Call, Launch, Limits, Sandbox
+from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
 PROBLEM = CVRP()
 CONTRACT = PROBLEM.operator.contract
@@ -48,16 +48,16 @@ def results(case):
         ]
     region = Region(tuple(case.baseline[0]) + tuple(case.baseline[1]))
     inputs = PROBLEM.operator.inputs(case.instance, case.baseline, region)
-    arena = make_arena(PROBLEM, [case])
+    shared = share_arrays(PROBLEM, [case])
     with (
-        Sandbox(arena, [CONTRACT.runner], compiled=[CONTRACT.compiled]) as sandbox,
-        sandbox.session(launches, Limits(20.0)) as session,
+        Sandbox(shared, [CONTRACT.runner], compiled=[CONTRACT.compiled]) as sandbox,
+        sandbox.session(launches, SessionLimits(20.0)) as session,
     ):
         assert session.launched is Outcome.OK, session.detail
         calls = [Call(number, 0, inputs) for number in range(len(launches))]
         found = list(session.call_many(calls))
         yield [(one, other) for one, other in zip(found[::2], found[1::2], strict=True)]
-    arena.close()
+    shared.close()
 
 
 @pytest.mark.parametrize("number", range(len(ATTACKS)))

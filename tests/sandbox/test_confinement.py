@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from poorer import CALLS
-from scene import HERE
+from program_pair import HERE
+from reduced_host import CALLS
 
 from specahd.core.events import Observer
 from specahd.repair.execution import Execution
+from specahd.sandbox.client import inspect_host
 from specahd.sandbox.confinement import ENFORCED
-from specahd.sandbox.keeper import inspect_host
 
 pytestmark = pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="uses its system calls"
@@ -36,14 +36,14 @@ SMALL += [*(f"budget.{p}=1" for p in ("selection", "validation")), "executor.wor
 
 
 def on_a_poorer_host(layers, *command, cwd=None):
-    poorer = [sys.executable, str(Path(HERE) / "poorer.py"), ",".join(layers)]
+    poorer = [sys.executable, str(Path(HERE) / "reduced_host.py"), ",".join(layers)]
     line = [*(poorer if layers else []), sys.executable, *command]
     return subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def status(layers):
     script = (
-        "import json; from specahd.sandbox.keeper import inspect_host as i; print(json.dumps(i()))"
+        "import json; from specahd.sandbox.client import inspect_host as i; print(json.dumps(i()))"
     )
     done = on_a_poorer_host(layers, "-c", script.replace("i())", "dict(i()))"))
     assert done.returncode == 0, done.stderr
@@ -73,11 +73,11 @@ def test_programs_run_on_a_host_that_lacks_everything():
     script = (
         "import numpy as np\n"
         "from scene import HERE, HONEST, PROGRAMS\n"
-        "from specahd.sandbox.arena import Arena\n"
+        "from specahd.sandbox.shared_arrays import SharedArrays\n"
         "from specahd.sandbox.calls import Call, Limits\n"
         "from specahd.sandbox.session import Sandbox\n"
-        "arena = Arena.allocate([{'matrix': (np.float64, (2, 2))}])\n"
-        "with Sandbox(arena, [HONEST], [HERE]) as sandbox:\n"
+        "shared = SharedArrays.allocate([{'matrix': (np.float64, (2, 2))}])\n"
+        "with Sandbox(shared, [HONEST], [HERE]) as sandbox:\n"
         "    with sandbox.session(PROGRAMS[:1], Limits(5.0)) as session:\n"
         "        print(session.call(Call(0, 0, (np.array([1]),))).output[0].tolist())\n"
     )

@@ -2,51 +2,51 @@
 
 import math
 
+import nondeterminism
 import numpy as np
 import pytest
 import runners
-import temptations
 from hypothesis import given
 from hypothesis import strategies as st
-from scene import HERE, HONEST, PROGRAMS
+from program_pair import HERE, HONEST, PROGRAMS
 
 from specahd.core.program import Outcome
 from specahd.sandbox.definition import define
 from specahd.sandbox.details import describe, one_line
 from specahd.sandbox.guard import guard
-from specahd.sandbox.session import Call, Launch, Limits, Sandbox
+from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
 ARGUMENTS = ("a", "b")
 
 
 @pytest.fixture(scope="module")
-def sandboxes(arena):
+def sandboxes(shared):
     """Two zygotes: each has addresses of its own, and has had different children."""
-    with Sandbox(arena, [HONEST], [HERE]) as one, Sandbox(arena, [HONEST], [HERE]) as other:
+    with Sandbox(shared, [HONEST], [HERE]) as one, Sandbox(shared, [HONEST], [HERE]) as other:
         yield one, other
 
 
 def results(sandbox, source):
-    with sandbox.session([Launch(source, "f", HONEST)], Limits(5.0)) as session:
+    with sandbox.session([Launch(source, "f", HONEST)], SessionLimits(5.0)) as session:
         for _ in range(2):
             result = session.call(Call(0, 0, (np.array([1]),)))
             yield result.outcome, result.detail, [array.tolist() for array in result.output]
 
 
-@pytest.mark.parametrize("body", temptations.ALL)
+@pytest.mark.parametrize("body", nondeterminism.ALL)
 def test_a_program_ends_alike_in_every_process(sandboxes, body):
     source = f"def f(a, b):\n    {body}\n"
     assert guard(source, "f", ARGUMENTS) is None
     first, second, *others = [result for box in sandboxes for result in results(box, source)]
     assert [second, *others] == [first] * 3
     assert "0x7" not in first[1]
-    if body in temptations.SAME:
+    if body in nondeterminism.SAME:
         assert first[0] is Outcome.OK, first
 
 
 def test_a_detail_that_a_child_made_up_tells_no_address(sandbox):
-    with sandbox.session(PROGRAMS, Limits(5.0)) as session:
-        result = session.call(Call(1, 0, runners.deed("tell_an_address")))
+    with sandbox.session(PROGRAMS, SessionLimits(5.0)) as session:
+        result = session.call(Call(1, 0, runners.attack("tell_an_address")))
     assert (result.outcome, result.detail) == (Outcome.CRASHED, "made at 0x0 by program.py")
 
 

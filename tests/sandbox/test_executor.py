@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from worker import Worker, filled_arena, refuse
+from worker import Worker, filled_arrays, refuse
 
 from specahd.core.errors import ConfigError
 from specahd.sandbox.cluster import RayExecutor
@@ -16,7 +16,7 @@ from specahd.sandbox.executor import LocalExecutor
 
 @pytest.fixture
 def executor():
-    executor = LocalExecutor(Worker, filled_arena(), workers=2)
+    executor = LocalExecutor(Worker, filled_arrays(), workers=2)
     yield executor
     executor.close()
 
@@ -72,21 +72,21 @@ def test_what_always_kills_fails_in_the_end(executor):
 
 def test_a_worker_that_cannot_start():
     with pytest.raises(LookupError, match="no such thing"):
-        LocalExecutor(refuse, filled_arena(), workers=2)
+        LocalExecutor(refuse, filled_arrays(), workers=2)
     with pytest.raises(ValueError, match="at least 1"):
-        LocalExecutor(refuse, filled_arena(), workers=0)
+        LocalExecutor(refuse, filled_arrays(), workers=0)
 
 
 def test_ray_that_is_not_installed_gets_one_sentence(monkeypatch):
     # A module that is None in sys.modules cannot be imported.
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigError, match=r"pip install 'specahd\[ray\]'"):
-        RayExecutor(Worker, filled_arena(), workers=2)
+        RayExecutor(Worker, filled_arrays(), workers=2)
 
 
 def test_close_is_quick_and_leaves_no_process(descendants):
     before = descendants()
-    executor = LocalExecutor(Worker, filled_arena(), workers=2)
+    executor = LocalExecutor(Worker, filled_arrays(), workers=2)
     futures = [executor.submit("wait", 600) for _ in range(6)]
     time.sleep(0.2)
     start = time.monotonic()
@@ -102,7 +102,7 @@ def test_close_is_quick_and_leaves_no_process(descendants):
 @pytest.mark.skipif(sys.platform != "linux", reason="PDEATHSIG is Linux's")
 def test_kill_9_of_the_parent_leaves_nothing_behind():
     parent = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("doomed.py"))],
+        [sys.executable, str(Path(__file__).with_name("killed_parent.py"))],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scene import HERE, HONEST
+from program_pair import HERE, HONEST
 
 from specahd.core.program import Outcome
-from specahd.sandbox.arena import Arena
 from specahd.sandbox.guard import guard
-from specahd.sandbox.session import Call, Launch, Limits, Sandbox
+from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
+from specahd.sandbox.shared_arrays import SharedArrays
 
 VALUES = np.array([[3.0, 1.0, 2.0], [9.0, 7.0, 8.0], [4.0, 6.0, 5.0]])
 # ``a`` is a block that is mapped read-only, ``b`` the array of a call.
@@ -85,12 +85,12 @@ WRITES = [
 
 @pytest.fixture(scope="module")
 def sandbox():
-    arena = Arena.allocate([{"matrix": (np.float64, VALUES.shape)}])
-    arena.writable(0)["matrix"][:] = VALUES
-    with Sandbox(arena, [HONEST], [HERE]) as sandbox:
+    shared = SharedArrays.allocate([{"matrix": (np.float64, VALUES.shape)}])
+    shared.writable(0)["matrix"][:] = VALUES
+    with Sandbox(shared, [HONEST], [HERE]) as sandbox:
         yield sandbox
-    assert np.array_equal(arena.arrays(0)["matrix"], VALUES)
-    arena.close()
+    assert np.array_equal(shared.arrays(0)["matrix"], VALUES)
+    shared.close()
 
 
 def launch(line):
@@ -107,7 +107,7 @@ LOOK = "def f(a, b):\n    return [int(x) for x in a.ravel()] + [int(x) for x in 
 def test_what_is_given_cannot_be_written_to(sandbox, line):
     programs = [launch(line), Launch(LOOK, "f", HONEST)]
     numbers = np.array([3, 1, 2])
-    with sandbox.session(programs, Limits(5.0)) as session:
+    with sandbox.session(programs, SessionLimits(5.0)) as session:
         result = session.call(Call(0, 0, (numbers,)))
         seen = session.call(Call(1, 0, (numbers,)))
     assert result.outcome is Outcome.CRASHED, result
@@ -121,7 +121,7 @@ def test_at_writes_to_what_a_program_made(sandbox):
         "x = np.zeros(3)\n    np.add.at(x, [0, 0, 2], [1, 2, 3])\n    return x.astype(int).tolist()"
     )
     with sandbox.session(
-        [Launch(f"def f(a, b):\n    {body}\n", "f", HONEST)], Limits(5.0)
+        [Launch(f"def f(a, b):\n    {body}\n", "f", HONEST)], SessionLimits(5.0)
     ) as session:
         [values] = session.call(Call(0, 0, (np.array([1]),))).output
     assert values.tolist() == [3, 0, 3]

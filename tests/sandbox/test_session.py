@@ -4,13 +4,13 @@ import time
 import numpy as np
 import psutil
 import pytest
-from runners import deed
-from scene import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
+from program_pair import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
+from runners import attack
 
 from specahd.core.program import Outcome
-from specahd.sandbox.session import Call, Launch, Limits, Sandbox
+from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
-LIMITS = Limits(call_seconds=20.0)
+LIMITS = SessionLimits(call_seconds=20.0)
 
 
 def honest(number=1, instance=0):
@@ -18,7 +18,7 @@ def honest(number=1, instance=0):
 
 
 def hostile(name, *more):
-    return Call(1, 0, deed(name, *more))
+    return Call(1, 0, attack(name, *more))
 
 
 @pytest.fixture
@@ -94,14 +94,14 @@ def test_launch_failure(sandbox, text):
 
 def test_a_launch_that_never_ends_fails(sandbox):
     endless = Launch("while True:\n    pass\n", "total", HONEST)
-    with sandbox.session([endless], Limits(call_seconds=0.2)) as session:
+    with sandbox.session([endless], SessionLimits(call_seconds=0.2)) as session:
         assert session.launched is Outcome.LAUNCH_FAILED
         assert "CPU time" in session.detail
 
 
 @pytest.mark.parametrize("name", ["loop", "loop_in_c"])
 def test_endless_loops_end_at_their_cpu_time(sandbox, name):
-    result = run(sandbox, hostile(name), Limits(call_seconds=0.5))
+    result = run(sandbox, hostile(name), SessionLimits(call_seconds=0.5))
     assert result.outcome is Outcome.TIMEOUT
     # The timer counts ticks, which other processes on the core make inexact.
     assert 0.2 < result.cpu_seconds < 1.0
@@ -109,17 +109,17 @@ def test_endless_loops_end_at_their_cpu_time(sandbox, name):
 
 @pytest.mark.parametrize("name", ["sleep", "lie_about_length", "ignore_signals"])
 def test_the_wall_clock_bounds_the_rest(sandbox, name, monkeypatch):
-    monkeypatch.setattr(Limits, "wall_seconds", 0.7)
+    monkeypatch.setattr(SessionLimits, "wall_seconds", 0.7)
     start = time.monotonic()
-    result = run(sandbox, hostile(name), Limits(call_seconds=0.2))
+    result = run(sandbox, hostile(name), SessionLimits(call_seconds=0.2))
     expected = Outcome.INVALID_OUTPUT if name == "lie_about_length" else Outcome.TIMEOUT
     assert result.outcome is expected
     assert time.monotonic() - start < 5
 
 
 def test_wall_bound():
-    assert Limits(10.0).wall_seconds == 40.0
-    assert Limits(0.5).wall_seconds == 5.5
+    assert SessionLimits(10.0).wall_seconds == 40.0
+    assert SessionLimits(0.5).wall_seconds == 5.5
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_wall_bound():
         ("write_file", Outcome.CRASHED, "No usable temporary directory"),
     ],
 )
-def test_hostile_deeds_cost_one_call_at_once(sandbox, arena, name, outcome, detail):
+def test_hostile_calls_cost_one_call_at_once(sandbox, shared, name, outcome, detail):
     start = time.monotonic()
-    result = run(sandbox, hostile(name), Limits(call_seconds=60.0, memory_bytes=1 << 29))
+    result = run(sandbox, hostile(name), SessionLimits(call_seconds=60.0, memory_bytes=1 << 29))
     assert time.monotonic() - start < 5
     assert result.outcome is outcome, result
     assert detail in result.detail
-    assert np.all(arena.arrays(0)["matrix"] == 7.0)
+    assert np.all(shared.arrays(0)["matrix"] == 7.0)
 
 
 def test_a_dead_child_is_noticed_at_once(sandbox):
-    with sandbox.session(PROGRAMS, Limits(call_seconds=60.0)) as session:
+    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=60.0)) as session:
         start = time.monotonic()
         assert session.call(hostile("leave")).outcome is Outcome.CRASHED
         assert time.monotonic() - start < 1
@@ -206,7 +206,7 @@ def test_abandoned_calls_belong_to_no_one(session):
 
 
 def test_total_seconds(sandbox):
-    limits = Limits(call_seconds=0.3, total_seconds=0.5)
+    limits = SessionLimits(call_seconds=0.3, total_seconds=0.5)
     with sandbox.session(PROGRAMS, limits) as session:
         start = time.monotonic()
         results = list(session.call_many([hostile("loop")] * 50))
@@ -218,7 +218,7 @@ def test_total_seconds(sandbox):
 
 def test_total_seconds_within_one_child(sandbox):
     work = source("s = 0\n    for i in range(300_000):\n        s += i\n    return [s]")
-    with sandbox.session([work], Limits(call_seconds=10.0, total_seconds=0.3)) as session:
+    with sandbox.session([work], SessionLimits(call_seconds=10.0, total_seconds=0.3)) as session:
         results = list(session.call_many([honest()] * 200))
     outcomes = [r.outcome for r in results]
     assert outcomes == sorted(outcomes)  # ok … timeout
@@ -247,14 +247,14 @@ def test_two_hundred_sessions_leave_nothing_behind(sandbox, descendants):
     assert psutil.Process().num_fds() == descriptors
 
 
-def test_a_dead_zygote_is_replaced(arena, descendants):
+def test_a_dead_zygote_is_replaced(shared, descendants):
     before = descendants()
     with (
-        Sandbox(arena, [HONEST, HOSTILE], [HERE]) as sandbox,
+        Sandbox(shared, [HONEST, HOSTILE], [HERE]) as sandbox,
         sandbox.session(PROGRAMS, LIMITS) as session,
         sandbox.session(PROGRAMS, LIMITS) as other,
     ):
-        os.kill(sandbox._keepers[False]._process.pid, 9)
+        os.kill(sandbox._clients[False]._process.pid, 9)
         for victim in (session, other):
             assert victim.call(honest(2)).output[0].tolist() == [9]
         # A program that kills the zygote each time is stopped all the same.
@@ -263,18 +263,18 @@ def test_a_dead_zygote_is_replaced(arena, descendants):
     assert descendants() == before
 
 
-def test_closing_the_sandbox_ends_open_sessions(arena, descendants):
+def test_closing_the_sandbox_ends_open_sessions(shared, descendants):
     before = descendants()
-    sandbox = Sandbox(arena, [HONEST], [HERE])
+    sandbox = Sandbox(shared, [HONEST], [HERE])
     session = sandbox.session(PROGRAMS[:1], LIMITS)
     sandbox.close()
     session.close()
     assert descendants() == before
 
 
-def test_a_runner_that_does_not_import_is_our_bug(arena, capfd):
+def test_a_runner_that_does_not_import_is_our_bug(shared, capfd):
     with pytest.raises(RuntimeError, match="did not start"):
-        Sandbox(arena, ["nowhere:nothing"])
+        Sandbox(shared, ["nowhere:nothing"])
     assert "nowhere" in capfd.readouterr().err
 
 
@@ -284,4 +284,4 @@ def test_mistakes_of_ours_are_exceptions(sandbox, session):
     with pytest.raises(ValueError, match="program 2"):
         session.call(Call(2, 0, ()))
     with pytest.raises(ValueError, match="seconds"):
-        Limits(0.0)
+        SessionLimits(0.0)

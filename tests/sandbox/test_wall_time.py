@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runners import deed
-from scene import HOSTILE, PROGRAMS, SOURCE
+from program_pair import HOSTILE, PROGRAMS, SOURCE
+from runners import attack
 
 from specahd.core.program import Outcome
 from specahd.sandbox import calls
-from specahd.sandbox.calls import LOAD, PAUSE, Call, Launch, Limits, Patience
+from specahd.sandbox.calls import LOAD, PAUSE, Call, Launch, SessionLimits, StallLimit
 
 SPENT = "the session's wall-clock time is spent"
 LIMIT = 0.5
@@ -18,13 +18,13 @@ LIMIT = 0.5
 @pytest.fixture
 def short(monkeypatch):
     """Let a call take half a second, and a busy machine pause for a little."""
-    monkeypatch.setattr(Limits, "wall_seconds", LIMIT)
+    monkeypatch.setattr(SessionLimits, "wall_seconds", LIMIT)
     monkeypatch.setattr(calls, "PAUSE", 0.02)
-    return Limits(call_seconds=0.2)
+    return SessionLimits(call_seconds=0.2)
 
 
 def hostile(name, *numbers):
-    return Call(1, 0, deed(name, *numbers))
+    return Call(1, 0, attack(name, *numbers))
 
 
 def honest():
@@ -45,8 +45,8 @@ ABUSES = {
 @pytest.mark.parametrize("kind", ABUSES)
 @pytest.mark.parametrize("ahead", [True, False])
 def test_who_stalls_over_many_calls_is_given_up(sandbox, short, kind, ahead):
-    deeds, outcome, most = ABUSES[kind]
-    asked = [hostile(*deeds[number % len(deeds)]) for number in range(60)]
+    attacks, outcome, most = ABUSES[kind]
+    asked = [hostile(*attacks[number % len(attacks)]) for number in range(60)]
     with sandbox.session(PROGRAMS, short) as session:
         results = list(session.call_many(asked)) if ahead else [session.call(c) for c in asked]
         made = [result for result in results if result.detail != SPENT]
@@ -66,7 +66,7 @@ def test_each_session_begins_anew(sandbox, short):
 
 def test_claimed_time_counts_against_the_program(sandbox):
     asked = [hostile("claim_a_day"), *[hostile("pause", 100)] * 20]
-    with sandbox.session(PROGRAMS, Limits(call_seconds=1.0, total_seconds=2.0)) as session:
+    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=1.0, total_seconds=2.0)) as session:
         first, *others = session.call_many(asked)
     assert first.outcome is Outcome.OK
     assert {result.outcome for result in others} == {Outcome.TIMEOUT}
@@ -74,8 +74,8 @@ def test_claimed_time_counts_against_the_program(sandbox):
 
 def test_launching_again_counts_towards_the_total(sandbox):
     slow = Launch(f"for _ in range(2_000_000):\n    pass\n{SOURCE}", "total", HOSTILE)
-    asked = [Call(0, 0, deed("leave"))] * 60
-    with sandbox.session([slow], Limits(call_seconds=1.0, total_seconds=1.0)) as session:
+    asked = [Call(0, 0, attack("leave"))] * 60
+    with sandbox.session([slow], SessionLimits(call_seconds=1.0, total_seconds=1.0)) as session:
         assert session.launched is Outcome.OK
         outcomes = [result.outcome for result in session.call_many(asked)]
     assert outcomes == sorted(outcomes)  # crashed … timeout
@@ -84,7 +84,7 @@ def test_launching_again_counts_towards_the_total(sandbox):
 
 @given(st.lists(st.floats(0, 100), max_size=300), st.integers(0, 299))
 def test_no_load_makes_an_honest_program_stall(seconds, hiccup):
-    patience = Patience(40.0)
+    patience = StallLimit(40.0)
     for number, used in enumerate(seconds):
         # Slowed down by every other process, late each time, and once the machine stopped.
         stopped = 39.9 if number == hiccup else 0.0
@@ -94,7 +94,7 @@ def test_no_load_makes_an_honest_program_stall(seconds, hiccup):
 
 @given(st.lists(st.tuples(st.floats(0, 40), st.floats(0, 4)), max_size=300))
 def test_what_is_waited_for_has_a_bound(made):
-    patience, waited, used, number = Patience(40.0), 0.0, 0.0, 0
+    patience, waited, used, number = StallLimit(40.0), 0.0, 0.0, 0
     for seconds, cpu_seconds in made:
         if patience.lost:
             break

@@ -7,26 +7,26 @@ from pathlib import Path
 
 import numpy as np
 
-from specahd.sandbox.arena import Arena
+from specahd.sandbox.shared_arrays import SharedArrays
 
 
-def filled_arena():
-    arena = Arena.allocate([{"offset": (np.int64, ())}])
-    arena.writable(0)["offset"][...] = 100
-    return arena
+def filled_arrays():
+    shared = SharedArrays.allocate([{"offset": (np.int64, ())}])
+    shared.writable(0)["offset"][...] = 100
+    return shared
 
 
 class Worker:
-    def __init__(self, arena):
-        self.arena = arena
+    def __init__(self, shared):
+        self.shared = shared
         self.started = os.getpid()
 
     def add(self, number):
-        return int(self.arena.arrays(0)["offset"]) + number
+        return int(self.shared.arrays(0)["offset"]) + number
 
     def block(self):
         """Say which process this is and which block of memory it reads."""
-        return self.started, os.fstat(self.arena.fd).st_ino
+        return self.started, os.fstat(self.shared.fd).st_ino
 
     def fail(self):
         raise KeyError("lost")
@@ -48,5 +48,5 @@ class Worker:
         return lambda: None
 
 
-def refuse(arena):
+def refuse(shared):
     raise LookupError("no such thing")

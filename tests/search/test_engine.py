@@ -18,9 +18,9 @@ from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
 from specahd.runs.journal import Journal
-from specahd.search.asking import REISSUES
-from specahd.search.base import Evaluation, Query
+from specahd.search.base import CandidateEvaluation, Query
 from specahd.search.engine import TEXTS, Engine
+from specahd.search.request_pool import REISSUES
 
 
 def add(a, b):
@@ -92,7 +92,7 @@ class ByConstant:
         return self._pool.submit(evaluate)
 
     def measure(self, result):
-        return Evaluation(
+        return CandidateEvaluation(
             Outcome.OK, "", result, True, responses=(result,), vector={"scores": [result]}
         )
 

@@ -17,7 +17,7 @@ from specahd.core.contract import Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
-from specahd.memory.changes import described
+from specahd.memory.diff import described
 from specahd.methods.eoh import OPERATORS
 from specahd.routing.base import contracts
 from specahd.sandbox.guard import guard

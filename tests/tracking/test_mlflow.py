@@ -13,26 +13,26 @@ import pandas as pd
 import psutil
 import pytest
 from mlflow import MlflowClient
-from written import BEGAN, SOURCE, Written
+from written_run import BEGAN, SOURCE, WrittenRun
 
 from specahd.core.budget import Spent
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Committed
 from specahd.core.program import Level, Outcome
-from specahd.tracking.delivery import Undelivered
-from specahd.tracking.mark import Mark, sole
+from specahd.tracking.cursor import SyncCursor, exclusive
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
+from specahd.tracking.upload import UploadFailed
 
 TELL = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from written import Written
+from written_run import WrittenRun
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
 
-run = Written(Path(sys.argv[2]))
+run = WrittenRun(Path(sys.argv[2]))
 store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
 told = MLflowObserver(*store, candidates="table", patience=180)
 observers = Observers([told])
@@ -55,9 +55,9 @@ def observer(folder: Path, **options) -> MLflowObserver:
     return MLflowObserver(artifacts=f"{folder}/artifacts", experiment="trial", **options)
 
 
-def bring(run: Written, folder: Path, status: str = "complete", **options) -> None:
+def bring(run: WrittenRun, folder: Path, status: str = "complete", **options) -> None:
     """Bring a run in without a process of its own."""
-    for _ in observer(folder, **options).delivery(run.directory).close(status):
+    for _ in observer(folder, **options).upload(run.directory).close(status):
         pass
 
 
@@ -84,14 +84,14 @@ def start(program: str, folder: Path, directory: str) -> subprocess.Popen[str]:
 def wait_for(directory: Path, records: int) -> None:
     """Wait until so many records are in MLflow."""
     until = time.monotonic() + 120
-    while (Mark.read(directory) or Mark("")).records < records:
+    while (SyncCursor.read(directory) or SyncCursor("")).records < records:
         assert time.monotonic() < until
         time.sleep(0.1)
 
 
 @pytest.fixture
 def run(tmp_path):
-    written = Written(tmp_path / "run")
+    written = WrittenRun(tmp_path / "run")
     written.commit(20)
     written.end_round()
     return written
@@ -230,7 +230,7 @@ def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
 @pytest.mark.parametrize("lost", ["records", "run"])
 def test_what_was_written_before_its_mark_is_not_written_twice(run, store, lost):
     bring(run, store)
-    mark = Mark.read(run.directory)
+    mark = SyncCursor.read(run.directory)
     mark.records = 7
     if lost == "run":
         mark.run_id = ""
@@ -270,7 +270,7 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
     (folder / "manifest.json").write_text(json.dumps({"pools": pools}))
     out = {"outs": [{"path": "pools/cvrp/validation", "md5": "ab12.dir"}]}
     (tmp_path / "dvc.lock").write_text(json.dumps({"stages": {"prepare": out}}))
-    run = Written(tmp_path / "run")
+    run = WrittenRun(tmp_path / "run")
     bring(run, store, candidates="none")
     _, training, _ = stored(run.directory, store)
     sets = {i.dataset.name: i.dataset for i in training.inputs.dataset_inputs}
@@ -316,11 +316,11 @@ def test_processes_that_meet_at_a_fresh_store_all_keep_their_runs(tmp_path):
 def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
     process = start(HANG, tmp_path, "run")
     wait_for(tmp_path / "run", records=10)
-    [clerk] = psutil.Process(process.pid).children()
+    [uploader] = psutil.Process(process.pid).children()
     process.kill()
     process.communicate()
-    psutil.wait_procs([clerk], timeout=60)
-    assert not clerk.is_running()
+    psutil.wait_procs([uploader], timeout=60)
+    assert not uploader.is_running()
     _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
     assert training.info.status == "KILLED"
 
@@ -333,28 +333,28 @@ def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path)
     while not parent.children():
         assert time.monotonic() < until
         time.sleep(0.1)
-    [clerk] = parent.children()
+    [uploader] = parent.children()
     process.communicate("")
-    psutil.wait_procs([clerk], timeout=60)
-    assert not clerk.is_running()
+    psutil.wait_procs([uploader], timeout=60)
+    assert not uploader.is_running()
     assert not (tmp_path / "mlruns").exists()
 
 
 def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, store):
     run.finish()
     options = asdict(observer(store, candidates="none").options)
-    clerk = subprocess.Popen(
-        [sys.executable, "-m", "specahd.tracking.clerk"],
+    uploader = subprocess.Popen(
+        [sys.executable, "-m", "specahd.tracking.uploader"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
     # As the pipes are when it has said how it ended and is killed.
-    clerk.stdout.close()
+    uploader.stdout.close()
     for line in (options, {"directory": str(run.directory)}, {"status": "complete"}):
-        clerk.stdin.write(json.dumps(line).encode() + b"\n")
-    clerk.stdin.close()
-    clerk.wait(timeout=120)
+        uploader.stdin.write(json.dumps(line).encode() + b"\n")
+    uploader.stdin.close()
+    uploader.wait(timeout=120)
     client, training, _ = stored(run.directory, store)
     assert training.info.status == "FINISHED"
     assert client.list_artifacts(training.info.run_id, "figures")
@@ -372,7 +372,7 @@ def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, 
 def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place, reason):
     (tmp_path / "file").write_text("a file where the folder should be")
     (tmp_path / "torn.db").write_text("no database" * 1000)
-    with pytest.raises(Undelivered) as raised:
+    with pytest.raises(UploadFailed) as raised:
         bring(run, tmp_path, uri=place.format(tmp_path))
     assert reason in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
@@ -406,8 +406,8 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
     told = observer(tmp_path)
     before = psutil.Process().children()
     told.on_start(20, run.directory)
-    [clerk] = [child for child in psutil.Process().children() if child not in before]
-    clerk.kill()
+    [uploader] = [child for child in psutil.Process().children() if child not in before]
+    uploader.kill()
     observers = Observers([told])
     observers.on_finish("complete")
     [warning] = observers.warnings
@@ -416,7 +416,7 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
 
 def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
     told = observer(store, candidates="none")
-    with sole(run.directory):
+    with exclusive(run.directory):
         told.on_start(20, run.directory)
         # Longer than it takes to find a store closed for good.
         time.sleep(5)
@@ -427,9 +427,9 @@ def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
 
 def test_one_process_at_a_time_brings_a_run(tmp_path):
     refused = pytest.raises(FileError, match="Another process is bringing")
-    with sole(tmp_path), refused, sole(tmp_path):
+    with exclusive(tmp_path), refused, exclusive(tmp_path):
         pass
-    with sole(tmp_path):
+    with exclusive(tmp_path):
         pass
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from counted import count_against_journals, sweep
+from counted_sweep import count_against_journals, sweep
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 # It refuses to run as root.

@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from shelf import Shelf
+from small_store import SmallStore
 
 from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw, verify
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.tracking.registry import Form, crown, fetched, opened, register
+from specahd.tracking.registry import ModelForm, fetched, opened, promote, register
 
-FORM = Form(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
+FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -50,30 +50,30 @@ def checkpoint(tmp_path_factory):
 def empty(tmp_path_factory):
     """An empty database, which takes longer to make than to copy."""
     folder = tmp_path_factory.mktemp("empty")
-    Shelf(folder).client.search_experiments()
+    SmallStore(folder).client.search_experiments()
     return folder / "mlflow.db"
 
 
 @pytest.fixture
-def shelf(empty, tmp_path, monkeypatch):
+def small_store(empty, tmp_path, monkeypatch):
     shutil.copy(empty, tmp_path)
     # MLflow's own default store would be made here.
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    yield Shelf(tmp_path)
+    yield SmallStore(tmp_path)
     assert list((tmp_path / "here").iterdir()) == []
 
 
-def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(shelf, checkpoint):
-    run = shelf.add("one", checkpoint=checkpoint)
-    version = register_run(shelf.uri, run.info.run_id, checkpoint)
+def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(small_store, checkpoint):
+    run = small_store.add("one", checkpoint=checkpoint)
+    version = register_run(small_store.uri, run.info.run_id, checkpoint)
     assert (version.address, version.new) == ("models:/specahd-cvrp/1", True)
-    again = register_run(shelf.uri, run.info.run_id, checkpoint)
+    again = register_run(small_store.uri, run.info.run_id, checkpoint)
     assert (again.address, again.new) == (version.address, False)
-    other = shelf.add("one", seed=1, checkpoint=checkpoint)
-    assert register_run(shelf.uri, other.info.run_id, checkpoint).number == 2
+    other = small_store.add("one", seed=1, checkpoint=checkpoint)
+    assert register_run(small_store.uri, other.info.run_id, checkpoint).number == 2
 
-    kept = shelf.client.get_model_version("specahd-cvrp", "1")
+    kept = small_store.client.get_model_version("specahd-cvrp", "1")
     assert kept.run_id == kept.tags["run_id"] == run.info.run_id
     assert kept.tags["a"] == "b"
     assert len(kept.tags["checkpoint_sha256"]) == 64
@@ -84,59 +84,59 @@ def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(shelf, 
     assert "specahd==" in (folder / "requirements.txt").read_text()
 
 
-def test_the_champion_moves_once(shelf, checkpoint):
+def test_the_champion_moves_once(small_store, checkpoint):
     versions = [
-        register_run(shelf.uri, shelf.add("two", seed=seed).info.run_id, checkpoint)
+        register_run(small_store.uri, small_store.add("two", seed=seed).info.run_id, checkpoint)
         for seed in range(2)
     ]
-    with opened(shelf.uri) as client:
-        assert [crown(client, version) for version in (*versions, versions[1])] == [1, 1, 0]
-    aliased = shelf.client.get_model_version_by_alias("specahd-cvrp", "champion")
+    with opened(small_store.uri) as client:
+        assert [promote(client, version) for version in (*versions, versions[1])] == [1, 1, 0]
+    aliased = small_store.client.get_model_version_by_alias("specahd-cvrp", "champion")
     assert int(aliased.version) == 2
 
 
-def test_addresses_lead_to_the_bytes_of_the_checkpoint(shelf, checkpoint):
-    run = shelf.add("three", checkpoint=checkpoint)
-    version = register_run(shelf.uri, run.info.run_id, checkpoint)
-    with opened(shelf.uri) as client:
-        crown(client, version)
+def test_addresses_lead_to_the_bytes_of_the_checkpoint(small_store, checkpoint):
+    run = small_store.add("three", checkpoint=checkpoint)
+    version = register_run(small_store.uri, run.info.run_id, checkpoint)
+    with opened(small_store.uri) as client:
+        promote(client, version)
     for address in (
         "models:/specahd-cvrp@champion",
         "models:/specahd-cvrp/1",
         f"runs:/{run.info.run_id}/checkpoint",
     ):
-        with fetched(address, shelf.uri) as directory:
+        with fetched(address, small_store.uri) as directory:
             assert tree(directory) == tree(checkpoint)
         assert not directory.exists()
     with fetched(str(checkpoint), None) as directory:
         assert directory == checkpoint
 
 
-def test_what_a_killed_registration_leaves_has_no_name_and_is_made_again(shelf, checkpoint):
-    run = shelf.add("four", checkpoint=checkpoint)
+def test_what_a_killed_registration_leaves_has_no_name_and_is_made_again(small_store, checkpoint):
+    run = small_store.add("four", checkpoint=checkpoint)
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, shelf.uri, run.info.run_id, checkpoint],
-        cwd=shelf.folder,
+        [sys.executable, "-c", KILLED, small_store.uri, run.info.run_id, checkpoint],
+        cwd=small_store.folder,
         env={"PYTHONPATH": f"{Path(__file__).parent}:{Path(__file__).parents[1]}"},
         timeout=120,
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
-    assert shelf.client.search_model_versions("name = 'specahd-cvrp'") == []
+    assert small_store.client.search_model_versions("name = 'specahd-cvrp'") == []
     with (
         pytest.raises(FileError, match="alias champion not found"),
-        fetched("models:/specahd-cvrp@champion", shelf.uri),
+        fetched("models:/specahd-cvrp@champion", small_store.uri),
     ):
         pass
-    assert register_run(shelf.uri, run.info.run_id, checkpoint).number == 1
-    with fetched("models:/specahd-cvrp/1", shelf.uri) as directory:
+    assert register_run(small_store.uri, run.info.run_id, checkpoint).number == 1
+    with fetched("models:/specahd-cvrp/1", small_store.uri) as directory:
         verify(directory)
 
 
-def test_an_altered_checkpoint_is_refused_by_its_address(shelf, checkpoint):
-    run = shelf.add("five", checkpoint=checkpoint)
-    register_run(shelf.uri, run.info.run_id, checkpoint)
-    for path in shelf.folder.glob("artifacts/*/artifacts/**/responses.parquet"):
+def test_an_altered_checkpoint_is_refused_by_its_address(small_store, checkpoint):
+    run = small_store.add("five", checkpoint=checkpoint)
+    register_run(small_store.uri, run.info.run_id, checkpoint)
+    for path in small_store.folder.glob("artifacts/*/artifacts/**/responses.parquet"):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(bytes(content))
@@ -144,31 +144,31 @@ def test_an_altered_checkpoint_is_refused_by_its_address(shelf, checkpoint):
         sentence = f"The checkpoint {address} was altered: responses.parquet"
         with (
             pytest.raises(CheckpointError, match=sentence),
-            fetched(address, shelf.uri) as directory,
+            fetched(address, small_store.uri) as directory,
         ):
             thaw(directory)
-        with pytest.raises(CheckpointError), fetched(address, shelf.uri) as directory:
-            register_run(shelf.uri, run.info.run_id, directory)
+        with pytest.raises(CheckpointError), fetched(address, small_store.uri) as directory:
+            register_run(small_store.uri, run.info.run_id, directory)
 
 
-def test_a_checkpoint_laid_over_an_earlier_one_is_fetched_whole(shelf, checkpoint, tmp_path):
-    run = shelf.add("laid", checkpoint=checkpoint)
+def test_a_checkpoint_laid_over_an_earlier_one_is_fetched_whole(small_store, checkpoint, tmp_path):
+    run = small_store.add("laid", checkpoint=checkpoint)
     earlier = tmp_path / "programs"
     earlier.mkdir()
     (earlier / "lower-1-0001.py").write_text("def earlier(): ...")
-    shelf.client.log_artifacts(run.info.run_id, str(earlier), "checkpoint/programs")
-    with fetched(f"runs:/{run.info.run_id}/checkpoint", shelf.uri) as directory:
+    small_store.client.log_artifacts(run.info.run_id, str(earlier), "checkpoint/programs")
+    with fetched(f"runs:/{run.info.run_id}/checkpoint", small_store.uri) as directory:
         assert tree(directory) == tree(checkpoint)
-        assert register_run(shelf.uri, run.info.run_id, directory).new
-    [kept] = shelf.folder.glob("artifacts/*/artifacts/checkpoint/programs/lower-1-0001.py")
+        assert register_run(small_store.uri, run.info.run_id, directory).new
+    [kept] = small_store.folder.glob("artifacts/*/artifacts/checkpoint/programs/lower-1-0001.py")
     assert kept.read_text() == "def earlier(): ..."
 
 
-def test_a_checkpoint_of_another_problem_is_not_registered(shelf, checkpoint):
-    run = shelf.add("six", checkpoint=checkpoint)
+def test_a_checkpoint_of_another_problem_is_not_registered(small_store, checkpoint):
+    run = small_store.add("six", checkpoint=checkpoint)
     with pytest.raises(CheckpointError, match="not one of tsp"):
-        register_run(shelf.uri, run.info.run_id, checkpoint, "tsp")
-    assert shelf.client.search_registered_models() == []
+        register_run(small_store.uri, run.info.run_id, checkpoint, "tsp")
+    assert small_store.client.search_registered_models() == []
 
 
 ADDRESSES = {
@@ -181,17 +181,17 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize("name", ADDRESSES)
-def test_an_address_that_leads_nowhere_gets_one_sentence(shelf, name):
-    shelf.add("seven")
+def test_an_address_that_leads_nowhere_gets_one_sentence(small_store, name):
+    small_store.add("seven")
     address, error, sentence = ADDRESSES[name]
-    with pytest.raises(error, match=sentence) as refusal, fetched(address, shelf.uri):
+    with pytest.raises(error, match=sentence) as refusal, fetched(address, small_store.uri):
         pass
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_a_run_without_a_checkpoint_is_told(shelf):
-    address = f"runs:/{shelf.add('eight').info.run_id}/checkpoint"
-    with pytest.raises(FileError, match="checkpoint"), fetched(address, shelf.uri):
+def test_a_run_without_a_checkpoint_is_told(small_store):
+    address = f"runs:/{small_store.add('eight').info.run_id}/checkpoint"
+    with pytest.raises(FileError, match="checkpoint"), fetched(address, small_store.uri):
         pass
     with pytest.raises(ConfigError, match="tracking=mlflow"), fetched(address, None):
         pass

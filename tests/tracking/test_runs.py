@@ -1,34 +1,34 @@
 """Naming a run to resume by its id: what the store says, and what it does not."""
 
 import pytest
-from shelf import Shelf
+from small_store import SmallStore
 
 from specahd.core.errors import FileError
 from specahd.tracking.runs import with_directory
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    return Shelf(tmp_path_factory.mktemp("runs"))
+def small_store(tmp_path_factory):
+    return SmallStore(tmp_path_factory.mktemp("runs"))
 
 
-def test_an_id_becomes_the_directory_of_its_run(shelf):
-    run = shelf.add("runs").info.run_id
-    shelf.client.set_tag(run, "directory", "/somewhere/run")
-    assert with_directory([f"resume={run}", "executor.workers=1"], shelf.uri) == [
+def test_an_id_becomes_the_directory_of_its_run(small_store):
+    run = small_store.add("runs").info.run_id
+    small_store.client.set_tag(run, "directory", "/somewhere/run")
+    assert with_directory([f"resume={run}", "executor.workers=1"], small_store.uri) == [
         "resume=/somewhere/run",
         "executor.workers=1",
     ]
 
 
-def test_an_id_that_names_no_training_gets_one_sentence(shelf):
-    candidate = shelf.add("runs", kind="candidate").info.run_id
+def test_an_id_that_names_no_training_gets_one_sentence(small_store):
+    candidate = small_store.add("runs", kind="candidate").info.run_id
     for run, sentence in {
         candidate: f"The run {candidate} in .* is no training",
         "a" * 32: f"Run with id={'a' * 32} not found",
     }.items():
         with pytest.raises(FileError, match=sentence) as refusal:
-            with_directory([f"resume={run}"], shelf.uri)
+            with_directory([f"resume={run}"], small_store.uri)
         assert len(str(refusal.value).splitlines()) == 1
 
 

@@ -1,7 +1,7 @@
 """The rule that chooses among runs, on stores whose runs were made by hand."""
 
 import pytest
-from shelf import Shelf
+from small_store import SmallStore
 
 from specahd.core.errors import FileError
 from specahd.tracking import selection
@@ -11,35 +11,35 @@ SETTINGS = {"problem.baseline": "nearest", "problem.newer_option": 3}
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
-    return Shelf(tmp_path_factory.mktemp("store"))
+def small_store(tmp_path_factory):
+    return SmallStore(tmp_path_factory.mktemp("store"))
 
 
-def considered(shelf, experiment, **options):
+def considered(small_store, experiment, **options):
     settings = options.pop("settings", SETTINGS)
-    return trainings(shelf.client, experiment, "cvrp", settings, **options)
+    return trainings(small_store.client, experiment, "cvrp", settings, **options)
 
 
-def test_selection_decides_whatever_validation_says(shelf):
-    worse = shelf.add("decides", selection=0.02, validation=0.9)
-    better = shelf.add("decides", selection=0.03, validation=-0.9)
-    runs = considered(shelf, "decides")
+def test_selection_decides_whatever_validation_says(small_store):
+    worse = small_store.add("decides", selection=0.02, validation=0.9)
+    better = small_store.add("decides", selection=0.03, validation=-0.9)
+    runs = considered(small_store, "decides")
     assert [run.id for run in runs] == [better.info.run_id, worse.info.run_id]
     assert champion(runs, "cvrp").id == better.info.run_id
     assert runs[0].scores == (0.03, -0.9)
 
 
-def test_a_worsening_is_less_than_nothing(shelf):
-    shelf.add("signs", selection=-0.01, seed=0)
-    zero = shelf.add("signs", selection=0.0, seed=1)
-    assert champion(considered(shelf, "signs"), "cvrp").id == zero.info.run_id
+def test_a_worsening_is_less_than_nothing(small_store):
+    small_store.add("signs", selection=-0.01, seed=0)
+    zero = small_store.add("signs", selection=0.0, seed=1)
+    assert champion(considered(small_store, "signs"), "cvrp").id == zero.info.run_id
 
 
-def test_ties_go_to_the_smaller_seed_then_to_the_smaller_run_id(shelf):
+def test_ties_go_to_the_smaller_seed_then_to_the_smaller_run_id(small_store):
     # 10 comes before 9 as text.
-    runs = [shelf.add("ties", seed=seed) for seed in (10, 9, 9, 9, 11)]
+    runs = [small_store.add("ties", seed=seed) for seed in (10, 9, 9, 9, 11)]
     nines = sorted(run.info.run_id for run in runs[1:4])
-    found = [run.id for run in considered(shelf, "ties")]
+    found = [run.id for run in considered(small_store, "ties")]
     assert found == [*nines, runs[0].info.run_id, runs[4].info.run_id]
 
 
@@ -55,50 +55,50 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("reason", LEFT_OUT)
-def test_a_run_that_does_not_count_is_listed_last_and_never_wins(shelf, reason):
-    counted = shelf.add(reason, seed=1, selection=0.01)
-    left_out = shelf.add(reason, seed=0, **{"selection": 0.9, **LEFT_OUT[reason]})
-    first, last = considered(shelf, reason)
+def test_a_run_that_does_not_count_is_listed_last_and_never_wins(small_store, reason):
+    counted = small_store.add(reason, seed=1, selection=0.01)
+    left_out = small_store.add(reason, seed=0, **{"selection": 0.9, **LEFT_OUT[reason]})
+    first, last = considered(small_store, reason)
     assert (first.id, first.objection) == (counted.info.run_id, "")
     assert (last.id, last.objection) == (left_out.info.run_id, reason)
     assert champion([first, last], "cvrp") is first
 
 
-def test_a_run_without_tickets_is_complete(shelf):
-    shelf.add("zero", tickets=0, params={"budget.programs": "0"})
-    [run] = considered(shelf, "zero")
+def test_a_run_without_tickets_is_complete(small_store):
+    small_store.add("zero", tickets=0, params={"budget.programs": "0"})
+    [run] = considered(small_store, "zero")
     assert run.objection == ""
 
 
-def test_candidates_sweeps_and_other_problems_are_no_candidates(shelf):
-    mine = shelf.add("kinds")
-    shelf.add("kinds", kind="candidate", selection=0.9, parent=mine.info.run_id)
-    shelf.add("kinds", kind="sweep", selection=0.9)
-    shelf.add("kinds", params={"problem": "tsp"}, selection=0.9)
-    assert [run.id for run in considered(shelf, "kinds")] == [mine.info.run_id]
+def test_candidates_sweeps_and_other_problems_are_no_candidates(small_store):
+    mine = small_store.add("kinds")
+    small_store.add("kinds", kind="candidate", selection=0.9, parent=mine.info.run_id)
+    small_store.add("kinds", kind="sweep", selection=0.9)
+    small_store.add("kinds", params={"problem": "tsp"}, selection=0.9)
+    assert [run.id for run in considered(small_store, "kinds")] == [mine.info.run_id]
 
 
-def test_a_sweep_narrows_the_choice_to_its_jobs(shelf):
-    sweep = shelf.add("sweep", kind="sweep").info.run_id
-    job = shelf.add("sweep", selection=0.01, parent=sweep)
-    shelf.add("sweep", selection=0.9)
-    assert [run.id for run in considered(shelf, "sweep", sweep=sweep)] == [job.info.run_id]
+def test_a_sweep_narrows_the_choice_to_its_jobs(small_store):
+    sweep = small_store.add("sweep", kind="sweep").info.run_id
+    job = small_store.add("sweep", selection=0.01, parent=sweep)
+    small_store.add("sweep", selection=0.9)
+    assert [run.id for run in considered(small_store, "sweep", sweep=sweep)] == [job.info.run_id]
 
 
-def test_every_page_is_read(shelf, monkeypatch):
+def test_every_page_is_read(small_store, monkeypatch):
     monkeypatch.setattr(selection, "_PAGE", 2)
-    ids = {shelf.add("pages", seed=seed).info.run_id for seed in range(5)}
-    assert {run.id for run in considered(shelf, "pages")} == ids
+    ids = {small_store.add("pages", seed=seed).info.run_id for seed in range(5)}
+    assert {run.id for run in considered(small_store, "pages")} == ids
 
 
-def test_where_none_counts_one_sentence_says_why(shelf):
-    shelf.add("none", status="KILLED")
-    shelf.add("none", status="KILLED")
-    shelf.add("none", tickets=1)
+def test_where_none_counts_one_sentence_says_why(small_store):
+    small_store.add("none", status="KILLED")
+    small_store.add("none", status="KILLED")
+    small_store.add("none", tickets=1)
     with pytest.raises(FileError, match=r"3 in all: 2 interrupted, 1 partial: 1 of 8 programs\.$"):
-        champion(considered(shelf, "none"), "cvrp")
+        champion(considered(small_store, "none"), "cvrp")
     with pytest.raises(FileError, match="no run of cvrp"):
         champion([], "cvrp")
     with pytest.raises(FileError, match="no experiment 'unknown'"):
-        considered(shelf, "unknown")
-    assert shelf.client.get_experiment_by_name("unknown") is None
+        considered(small_store, "unknown")
+    assert small_store.client.get_experiment_by_name("unknown") is None

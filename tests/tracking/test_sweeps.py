@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from counted import SWEEP, count_against_journals, sweep
+from counted_sweep import SWEEP, count_against_journals, sweep
 from omegaconf import OmegaConf
 
 from run_directories import row, sample, write_run

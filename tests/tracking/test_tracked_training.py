@@ -16,10 +16,12 @@ SMALL = [
 ]
 
 
-def call(door: str, *arguments: str, cwd: Path, check: bool = True) -> subprocess.CompletedProcess:
+def call(
+    command: str, *arguments: str, cwd: Path, check: bool = True
+) -> subprocess.CompletedProcess:
     keys = dict.fromkeys(("DEEPSEEK_API_KEY", "OPENAI_API_KEY", "MLFLOW_TRACKING_TOKEN"), CANARY)
     done = subprocess.run(
-        [sys.executable, "-m", f"specahd.{door}", *arguments],
+        [sys.executable, "-m", f"specahd.{command}", *arguments],
         cwd=cwd,
         env=os.environ | keys,
         capture_output=True,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from written import SOURCE, Written
+from written_run import SOURCE, WrittenRun
 
-from specahd.tracking.mark import Mark
+from specahd.tracking.cursor import SyncCursor
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
 
@@ -68,7 +68,7 @@ def server(tmp_path):
 
 
 def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
-    run = Written(tmp_path / "run")
+    run = WrittenRun(tmp_path / "run")
     told = MLflowObserver(server.uri, "", "trial", patience=180)
     observers = Observers([told])
     server.start()
@@ -77,7 +77,7 @@ def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
         run.commit()
     # Somewhere in the midst of them.
     until = time.monotonic() + 120
-    while (Mark.read(run.directory) or Mark("")).records < 25:
+    while (SyncCursor.read(run.directory) or SyncCursor("")).records < 25:
         assert time.monotonic() < until
         time.sleep(0.02)
     server.kill()

@@ -27,10 +27,10 @@ from specahd.routing.pools import prepare, read_pool
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.files import POOLS as EXAMINED
 from specahd.runs.journal import Journal
-from specahd.runs.reading import Standing
+from specahd.runs.reading import RunStatus
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
-from specahd.search.past import Past
+from specahd.search.replay import Replay
 from specahd.tracking.machine import save_machine
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -179,9 +179,7 @@ def run_training(
     executor = plan.execution.start(plan.problem, cases, plan.tiers)
     try:
         observer.on_start(plan.budget.programs, directory)
-        winner, stopped, standing = _search(
-            plan, given, pools, executor, directory, repeat, observer
-        )
+        winner, stopped, status = _search(plan, given, pools, executor, directory, repeat, observer)
         summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -193,7 +191,7 @@ def run_training(
         raise
     finally:
         executor.close()
-    observer.on_finish(standing)
+    observer.on_finish(status)
     return Training(directory, winner.round, stopped, summaries)
 
 
@@ -222,7 +220,7 @@ def _search(
     directory: Path,
     repeat: bool,
     observer: Observer,
-) -> tuple[Candidate, str | None, Standing]:
+) -> tuple[Candidate, str | None, RunStatus]:
     """Run the method's rounds and keep the checkpoint of the best so far."""
     target = directory / CHECKPOINT
     with (
@@ -236,7 +234,7 @@ def _search(
             journal=journal,
             memories=plan.memories,
             observer=observer,
-            past=Past.read(directory) if repeat else None,
+            replay=Replay.read(directory) if repeat else None,
             allowance=plan.budget.allowance,
         ) as engine,
     ):
@@ -273,8 +271,8 @@ def _search(
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
             raise RunFailed(f"No reply held a program that could be used: {counts}.")
         spent = engine.outcomes.total() >= plan.budget.programs
-        standing = Standing.COMPLETE if spent else Standing.PARTIAL
-        return choose(candidates), engine.stopped, standing
+        status = RunStatus.COMPLETE if spent else RunStatus.PARTIAL
+        return choose(candidates), engine.stopped, status
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""Where the configuration lives; its schemas; the one way in for every door."""
+"""Where the configuration lives; its schemas; the one way in for every command."""
 
 from pathlib import Path
 

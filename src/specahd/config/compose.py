@@ -1,4 +1,4 @@
-"""From configuration to the objects that several doors need."""
+"""From configuration to the objects that several commands need."""
 
 from hydra.utils import instantiate
 from omegaconf import DictConfig

@@ -1,4 +1,4 @@
-"""Options that several doors share, each with the range it accepts."""
+"""Options that several commands share, each with the range it accepts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

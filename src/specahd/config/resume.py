@@ -9,10 +9,10 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.door import resolved
+from specahd.config.cli import resolved
+from specahd.config.messages import REFUSALS, message_for
 from specahd.config.saved import overlaid, saved_config
 from specahd.config.schemas import validate
-from specahd.config.sentences import REFUSALS, sentence
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import told
 from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among
@@ -110,7 +110,7 @@ def overlay(config: DictConfig, saved: Mapping[str, Any], path: Path) -> DictCon
                 values = overlaid(ours[key], value, key, path, closed=typed)
                 made[key] = OmegaConf.merge(made[key], values) if typed else values
     except REFUSALS as error:
-        raise FileError(f"{path}: {sentence(error)}") from None
+        raise FileError(f"{path}: {message_for(error)}") from None
     return made
 
 

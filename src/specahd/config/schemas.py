@@ -1,4 +1,4 @@
-"""What each door accepts: types refused by Hydra at composition, ranges refused here.
+"""What each command accepts: types refused by Hydra at composition, ranges refused here.
 
 The values are in ``conf/``; a field without one there has its default here. A
 group whose choices bring keys of their own (``_target_`` and its arguments) is
@@ -32,7 +32,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 class Schema(Protocol):
-    """The schema of one door."""
+    """The schema of one command."""
 
     def validate(self) -> None:
         """Refuse values out of range, with one sentence."""
@@ -124,7 +124,7 @@ class TrackConfig:
     tracking: Any = MISSING
 
     def validate(self) -> None:
-        """Accept any run directory; the door looks into it."""
+        """Accept any run directory; the command looks into it."""
 
 
 @dataclass
@@ -204,7 +204,7 @@ class ReportConfig:
     tracking: Any = MISSING
 
     def validate(self) -> None:
-        """Accept any folders; the door looks into them."""
+        """Accept any folders; the command looks into them."""
 
 
 @dataclass

@@ -47,7 +47,7 @@ class Contract:
         import quickly (NumPy and the standard library only).
     compiled
         ``package.module:name`` of the compiled twin of ``runner``
-        (:class:`specahd.routing.compilation.CompiledRunner`), None if there is none.
+        (:class:`specahd.routing.compiled.runner.CompiledRunner`), None if there is none.
     vocabulary
         What the offline proposer composes bodies from; None if only language
         models can write programs for it.

@@ -7,7 +7,7 @@ to mend, or a service that is gone, or a bug of ours.
 ::
 
     SpecAHDError
-    ├── UserError            one sentence for the user; doors exit with status 2
+    ├── UserError            one sentence for the user; commands exit with status 2
     │   ├── ConfigError      an option has a value that it cannot have
     │   ├── FileError        a file or folder cannot be used as it is
     │   │   ├── CheckpointError  a checkpoint is missing, torn or altered
@@ -15,7 +15,7 @@ to mend, or a service that is gone, or a bug of ours.
     │   ├── NotEnoughMemory  what is asked for does not fit into memory
     │   └── ServiceError     the model service refuses: key, credit, model
     ├── TransportError       a request that never got a reply; its ticket is refunded
-    ├── RunFailed            one sentence for the user; doors exit with status 1
+    ├── RunFailed            one sentence for the user; commands exit with status 1
     │   └── JournalError     the journal cannot be written; the run must stop
     └── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
                              the parent sees Outcome.INVALID_OUTPUT

@@ -20,7 +20,7 @@ from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
-from specahd.search.past import NOT_AGAIN
+from specahd.search.replay import NOT_REPRODUCED
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +239,13 @@ class Coupled:
 
     def _tasks(self, number: int) -> tuple[list[RepairTask], int]:
         """Return g's regions on the lower-train pool, subsampled to B_L, and their full number."""
-        known = self._engine.past.tasks.get(number)
+        known = self._engine.replay.tasks.get(number)
         if known is None:
             tasks = expose(self._executor, self._upper, self._pools["lower_train"])
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
-                raise RunFailed(NOT_AGAIN)
+                raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
         limit = max(1, self._settings.cells // self._methods[Level.LOWER].size)
         if len(tasks) <= limit:
@@ -266,7 +266,7 @@ class Coupled:
 
     def _freeze(self, number: int) -> RepairSystem:
         router = self._archive.router(
-            [program.id for program in self._repertoire], neighbours=self._settings.neighbours
+            [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
         )
         return RepairSystem(f"round-{number}", self._repertoire, router, self._settings.accept)
 
@@ -304,8 +304,8 @@ class Coupled:
         int
             The number of the others.
         """
-        if number in self._engine.past.selection:
-            return self._engine.past.selection[number]
+        if number in self._engine.replay.selection:
+            return self._engine.replay.selection[number]
         cases = self._pools["selection"]
         self._observer.on_phase(f"round {number}: selection pool", len(cases))
         repairs = run_frozen(self._executor, self._upper, system, cases, self._observer.on_step)

@@ -15,8 +15,8 @@ from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Evaluation, SearchMethod
-from specahd.search.past import NOT_AGAIN
+from specahd.search.base import CandidateEvaluation, SearchMethod
+from specahd.search.replay import NOT_REPRODUCED
 
 _COLUMNS = ("outcomes", "cost_before", "cost_merged", "fallbacks")
 
@@ -65,15 +65,15 @@ class LowerSearch:
         """Start measuring a candidate on every task."""
         return self._executor.submit("respond", program, self.table.tasks)
 
-    def measure(self, result: LowerResult) -> Evaluation:
+    def measure(self, result: LowerResult) -> CandidateEvaluation:
         """Score a candidate by its mean response.
 
         Failure to launch discards it; a task that failed merely scored zero.
         """
         if not result.launched:
-            return Evaluation(result.outcome, result.detail, None, False)
+            return CandidateEvaluation(result.outcome, result.detail, None, False)
         scores = [response.score for response in result.responses]
-        return Evaluation(
+        return CandidateEvaluation(
             result.outcome,
             result.detail,
             float(np.mean(scores)),
@@ -102,7 +102,7 @@ class LowerSearch:
             return LowerResult(False, Tier.INTERPRETED, outcome, record["detail"], ())
         lengths = {len(record[name]) for name in _COLUMNS}
         if lengths != {len(self.table.tasks)}:
-            raise RunFailed(NOT_AGAIN)
+            raise RunFailed(NOT_REPRODUCED)
         columns = (record[name] for name in _COLUMNS)
         responses = tuple(
             Response(Outcome(name), before, merged, fallbacks)

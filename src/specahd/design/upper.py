@@ -14,8 +14,8 @@ from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
 from specahd.sandbox.executor import Executor
-from specahd.search.base import Evaluation, SearchMethod
-from specahd.search.past import NOT_AGAIN
+from specahd.search.base import CandidateEvaluation, SearchMethod
+from specahd.search.replay import NOT_REPRODUCED
 
 
 class UpperSearch:
@@ -57,11 +57,11 @@ class UpperSearch:
         """Start scoring a candidate on every training instance."""
         return self._executor.submit("utility", program, self._system, self._cases, self._penalty)
 
-    def measure(self, result: UpperResult) -> Evaluation:
+    def measure(self, result: UpperResult) -> CandidateEvaluation:
         """Score a candidate by mean U - λΩ; one that failed on any instance has no score."""
         if result.outcome is not Outcome.OK:
-            return Evaluation(result.outcome, result.detail, None, False)
-        return Evaluation(
+            return CandidateEvaluation(result.outcome, result.detail, None, False)
+        return CandidateEvaluation(
             result.outcome,
             result.detail,
             result.score,
@@ -92,7 +92,7 @@ class UpperSearch:
             or not len(utilities) == len(penalties) == len(regions)
             or any(mean is not None and len(mean) != width for mean in regions)
         ):
-            raise RunFailed(NOT_AGAIN)
+            raise RunFailed(NOT_REPRODUCED)
         return UpperResult(
             Outcome(record["outcome"]), record["detail"], utilities, penalties, regions
         )

@@ -17,10 +17,17 @@ from specahd.core.contract import Contract, Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.core.services import host_of
 from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
-from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
+from specahd.llm.faults import Blocked, Complaint, RetryableError, retry_after
 from specahd.llm.keys import find_key
 from specahd.llm.limits import RateLimiter
-from specahd.llm.patience import Body, Patience, number, plain_options, read_body, seconds_until
+from specahd.llm.retries import (
+    RetryPolicy,
+    StreamedBody,
+    number,
+    plain_options,
+    read_body,
+    seconds_until,
+)
 from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
@@ -93,7 +100,7 @@ class ChatProposer:
             raise ConfigError(f"Expected llm.model to be the name of a model, got {model!r}.")
         host = host_of(base_url)
         self._timeout = number("llm.timeout", timeout, 0.001)
-        self._patience = Patience(attempts, backoff, patience)
+        self._retries = RetryPolicy(attempts, backoff, patience)
         self._prices = (
             number("llm.input_price", input_price, 0),
             number("llm.cached_input_price", cached_input_price, 0)
@@ -106,7 +113,7 @@ class ChatProposer:
         self._stream = stream
         self._options = _extra(options, stream)
         self._limiter = RateLimiter(
-            requests_per_minute, tokens_per_minute, sleep=self._patience.pause
+            requests_per_minute, tokens_per_minute, sleep=self._retries.pause
         )
         self._expected = 0
         self._uncounted = False
@@ -121,7 +128,7 @@ class ChatProposer:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._patience.close()
+        self._retries.close()
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Ask which models there are and, only where that settles nothing, for one word.
@@ -136,8 +143,8 @@ class ChatProposer:
         """
         deadline = time.monotonic() + PREFLIGHT
         try:
-            self._patience.ask_briefly(lambda: self._examine(deadline), PREFLIGHT)
-        except Unanswered as fault:
+            self._retries.ask_briefly(lambda: self._examine(deadline), PREFLIGHT)
+        except RetryableError as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
             ) from None
@@ -153,15 +160,15 @@ class ChatProposer:
             The service refuses every request.
         """
         try:
-            return self._patience.ask(self._service, lambda: self._attempt(request))
-        except Unanswered as fault:
+            return self._retries.ask(self._service, lambda: self._attempt(request))
+        except RetryableError as fault:
             raise TransportError(f"{self._service} did not reply: {fault}.") from None
 
     def _attempt(self, request: Request) -> Reply:
-        if self._patience.ended:
+        if self._retries.ended:
             raise TransportError(f"{self._service} was not asked: the run ends.")
         # Four characters a token, or what the last request took; without a reply it stays so.
-        turn = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
+        slot = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
         deadline = time.monotonic() + self._timeout
         label = f"{request.id}-{request.hash[:16]}"
         try:
@@ -175,7 +182,7 @@ class ChatProposer:
                 _LOG.warning("%s counts no tokens; four characters count as one.", self._service)
             usage = Usage(len(request.prompt) // 4, 0, len(completion.text) // 4)
         self._expected = usage.prompt + usage.completion
-        self._limiter.settle(turn, self._expected)
+        self._limiter.settle(slot, self._expected)
         fresh, cached, output = self._prices
         dollars = (usage.prompt - usage.cached) * fresh + usage.cached * cached
         dollars = (dollars + usage.completion * output) / 1e6
@@ -218,16 +225,16 @@ class ChatProposer:
             return read_completion(body)
         except NoReply as error:
             if error.error is None:
-                raise Unanswered(str(error)) from None
+                raise RetryableError(str(error)) from None
             problem = self._service.judge(200, Complaint.of(error.error))
         raise problem
 
-    def _exchange(self, response: "AbstractContextManager[Body]", deadline: float) -> bytes:
+    def _exchange(self, response: "AbstractContextManager[StreamedBody]", deadline: float) -> bytes:
         """Make a request and return the body of its response.
 
         Raises
         ------
-        Unanswered, Blocked, ServiceError
+        RetryableError, Blocked, ServiceError
             As :mod:`specahd.llm.faults` decides.
         """
         _, late = seconds_until(deadline)
@@ -238,10 +245,10 @@ class ChatProposer:
             wait = retry_after(error.response.headers)
             problem = self._service.judge(error.status_code, Complaint.of(error.body), wait)
         except (openai.APITimeoutError, httpx2.TimeoutException):
-            problem = Unanswered(late)
+            problem = RetryableError(late)
         except (openai.APIError, httpx2.HTTPError) as error:
             cause = self._service.quoted(str(error.__cause__ or error))
-            problem = Unanswered(f"no connection ({cause})")
+            problem = RetryableError(f"no connection ({cause})")
         # Raised out here, so that the error that holds the key is not its context.
         raise problem
 

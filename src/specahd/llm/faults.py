@@ -44,7 +44,7 @@ _RISKY = re.compile(r"content exists risk", re.IGNORECASE)  # DeepSeek, which gi
 _LONGEST, _READ = 200, 10_000
 
 
-class Unanswered(Exception):
+class RetryableError(Exception):
     """One request got no reply; the same may be asked again.
 
     Parameters

@@ -35,7 +35,7 @@ _Change = Mapping[object, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class MeasuredChange:
     """A change that was measured.
 
     Parameters
@@ -52,7 +52,7 @@ class Lesson:
     part: Tree | None
 
 
-def learn(grammar: Grammar, request: Request) -> list[Lesson]:
+def learn(grammar: Grammar, request: Request) -> list[MeasuredChange]:
     """Return what the records of a request teach; those of programs of another hand nothing."""
     varied = request.parents[0].program.id if request.parents else None
     weaknesses = {
@@ -61,7 +61,7 @@ def learn(grammar: Grammar, request: Request) -> list[Lesson]:
         if skill.program.id == varied
         for condition in skill.failed
     }
-    lessons = []
+    measured_changes = []
     for skill in request.skills:
         child = grammar.recover(skill.program.source)
         parent = grammar.recover(skill.parent.source)
@@ -69,14 +69,14 @@ def learn(grammar: Grammar, request: Request) -> list[Lesson]:
         if child is None or parent is None or not worth:
             continue
         part = None if skill.program.id == varied else _replaced(child, parent)
-        lessons.append(Lesson(_change(child, parent), worth, part))
-    return lessons
+        measured_changes.append(MeasuredChange(_change(child, parent), worth, part))
+    return measured_changes
 
 
 def guided(
     draw: Callable[[], Tree],
     tree: Tree,
-    lessons: Sequence[Lesson],
+    measured_changes: Sequence[MeasuredChange],
     rng: np.random.Generator,
     *,
     grafts: bool,
@@ -94,12 +94,16 @@ def guided(
         return draw()
     drawn: list[Tree | None] = [draw() for _ in range(CANDIDATES)]
     if grafts:
-        helpful = [lesson.part for lesson in lessons if lesson.part and lesson.worth > 0]
+        helpful = [
+            measured.part for measured in measured_changes if measured.part and measured.worth > 0
+        ]
         drawn += [graft(tree, part, rng) for part in helpful]
     candidates = [candidate for candidate in drawn if candidate not in (None, tree)]
     if not candidates:
         return tree
-    merits = np.array([_merit(_change(candidate, tree), lessons) for candidate in candidates])
+    merits = np.array(
+        [_merit(_change(candidate, tree), measured_changes) for candidate in candidates]
+    )
     weights = np.exp(STRENGTH * (merits - merits.max()))
     return candidates[rng.choice(len(candidates), p=weights / weights.sum())]
 
@@ -125,8 +129,8 @@ def _direction(condition: Condition) -> tuple[str, bool]:
     return condition.coordinate, condition.effect > 0
 
 
-def _merit(change: _Change, lessons: Sequence[Lesson]) -> float:
-    return sum(lesson.worth * _likeness(change, lesson.change) for lesson in lessons)
+def _merit(change: _Change, measured_changes: Sequence[MeasuredChange]) -> float:
+    return sum(measured.worth * _likeness(change, measured.change) for measured in measured_changes)
 
 
 def _likeness(first: _Change, second: _Change) -> float:

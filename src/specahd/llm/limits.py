@@ -13,7 +13,7 @@ WINDOW = 60.0
 
 
 @dataclass(slots=True)
-class Turn:
+class RequestSlot:
     """One request that was let through: when (seconds of the clock), and for how many tokens."""
 
     time: float
@@ -60,35 +60,35 @@ class RateLimiter:
         self._tokens = tokens_per_minute
         self._clock = clock
         self._sleep = sleep
-        self._turns: deque[Turn] = deque()
-        # Whoever waits holds the door, so that nobody who comes later slips in ahead.
-        self._door = threading.Lock()
+        self._slots: deque[RequestSlot] = deque()
+        # Whoever waits holds this lock, so that nobody who comes later slips in ahead.
+        self._queue_lock = threading.Lock()
         self._lock = threading.Lock()
 
-    def enter(self, tokens: int) -> Turn:
+    def enter(self, tokens: int) -> RequestSlot:
         """Wait until a request of about so many tokens may be made, and count it."""
-        with self._door:
+        with self._queue_lock:
             while True:
                 with self._lock:
-                    turn = Turn(self._clock(), tokens)
-                    wait = self._delay(turn)
+                    slot = RequestSlot(self._clock(), tokens)
+                    wait = self._delay(slot)
                     if wait <= 0:
-                        self._turns.append(turn)
-                        return turn
+                        self._slots.append(slot)
+                        return slot
                 self._sleep(wait)
 
-    def settle(self, turn: Turn, tokens: int) -> None:
+    def settle(self, slot: RequestSlot, tokens: int) -> None:
         """Replace the estimate of a request by the number of tokens that it took."""
         with self._lock:
-            turn.tokens = tokens
+            slot.tokens = tokens
 
-    def _delay(self, turn: Turn) -> float:
+    def _delay(self, slot: RequestSlot) -> float:
         """Return how many seconds to wait before it is worth looking again, 0 if the turn fits."""
-        while self._turns and self._turns[0].time + WINDOW <= turn.time:
-            self._turns.popleft()
-        taken = sum(earlier.tokens for earlier in self._turns) + turn.tokens
-        crowded = self._requests is not None and len(self._turns) >= self._requests
+        while self._slots and self._slots[0].time + WINDOW <= slot.time:
+            self._slots.popleft()
+        taken = sum(earlier.tokens for earlier in self._slots) + slot.tokens
+        crowded = self._requests is not None and len(self._slots) >= self._requests
         heavy = self._tokens is not None and taken > self._tokens
-        if self._turns and (crowded or heavy):
-            return self._turns[0].time + WINDOW - turn.time
+        if self._slots and (crowded or heavy):
+            return self._slots[0].time + WINDOW - slot.time
         return 0.0

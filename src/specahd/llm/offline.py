@@ -62,16 +62,16 @@ class OfflineProposer:
         # A parent that the vocabulary cannot derive has nothing to vary.
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
-        lessons = learn(grammar, request) if parents else []
+        measured_changes = learn(grammar, request) if parents else []
         treatment = request.operator.treatment
         draw = partial(_vary, grammar, treatment, parents, rng)
         # A child must not repeat a parent; where variation runs dry, a fresh sample steps in.
         for attempt in range(2 * TRIES):
             if attempt >= TRIES or not parents:
                 tree = grammar.fresh(rng)
-            elif lessons:
+            elif measured_changes:
                 grafts = treatment is Treatment.RESTRUCTURE
-                tree = guided(draw, parents[0], lessons, rng, grafts=grafts)
+                tree = guided(draw, parents[0], measured_changes, rng, grafts=grafts)
             else:
                 tree = draw()
             source = grammar.source(tree, contract.name, contract.arguments)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specahd.core.errors import ServiceError
-from specahd.llm.faults import Blocked, Complaint, Unanswered, is_passing, quoted
+from specahd.llm.faults import Blocked, Complaint, RetryableError, is_passing, quoted
 from specahd.llm.keys import Key
 
 
@@ -60,9 +60,9 @@ class Service:
         if complaint.blocked:
             return Blocked(f"The service refuses the prompt{said}.")
         if status == 200:
-            return Unanswered(f"the service reports an error{said}", wait)
+            return RetryableError(f"the service reports an error{said}", wait)
         if is_passing(status):
-            return Unanswered(f"status {status}{said}", wait)
+            return RetryableError(f"status {status}{said}", wait)
         return Refusal(status, self._remedy(status, said))
 
     def without_model(self, listed: Sequence[str]) -> Refusal:

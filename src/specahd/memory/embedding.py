@@ -75,7 +75,7 @@ def embedded(
     vectors = VectorCache(None if cache is None else Path(cache))
     threads = ThreadPoolExecutor(len(models), thread_name_prefix="encoder")
     encoders = {
-        str(label): Vectored(
+        str(label): NeuralEncoder(
             endpoint.service(model, f"memory.models.{label}"), endpoint, vectors, threads
         )
         for label, model in models.items()
@@ -93,7 +93,7 @@ def text_of(program: Program) -> str:
     return text.encode(errors="replace").decode()
 
 
-class Vectored:
+class NeuralEncoder:
     """An encoder of which a vector is what a model of a server makes of a program's text.
 
     Vectors are asked for as soon as programs are added, so that several encoders

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.core.services import host_of
 from specahd.llm.completion import NoReply, read_models, read_object
-from specahd.llm.faults import Blocked, Complaint, Unanswered, retry_after
+from specahd.llm.faults import Blocked, Complaint, RetryableError, retry_after
 from specahd.llm.keys import find_key
-from specahd.llm.patience import Patience, number, plain_options, read_body, seconds_until
+from specahd.llm.retries import RetryPolicy, number, plain_options, read_body, seconds_until
 from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
@@ -77,7 +77,7 @@ class Endpoint:
     ) -> None:
         host = host_of(base_url, "memory")
         self._timeout = number("memory.timeout", timeout, 0.001)
-        self._patience = Patience(attempts, backoff, patience, "memory")
+        self._retries = RetryPolicy(attempts, backoff, patience, "memory")
         if not isinstance(batch, int) or batch is True or batch < 1:
             raise ConfigError(f"Expected memory.batch of at least 1, got {batch!r}.")
         self._batch = batch
@@ -110,7 +110,7 @@ class Endpoint:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._patience.close()
+        self._retries.close()
 
     def preflight(self, service: Service) -> None:
         """Make sure that the server has a model that gives vectors, by asking for one.
@@ -124,8 +124,8 @@ class Endpoint:
         """
         deadline = time.monotonic() + PREFLIGHT
         try:
-            self._patience.ask_briefly(lambda: self._examine(service, deadline), PREFLIGHT)
-        except Unanswered as fault:
+            self._retries.ask_briefly(lambda: self._examine(service, deadline), PREFLIGHT)
+        except RetryableError as fault:
             raise ServiceError(
                 f"No embedding server answers at {self._base_url} ({fault}); start one with "
                 "python -m specahd.embed, wait until it has loaded its models, or choose "
@@ -153,13 +153,13 @@ class Endpoint:
         """
 
         def attempt() -> Vectors:
-            if self._patience.ended:
+            if self._retries.ended:
                 raise TransportError(f"{service} was not asked: the run ends.")
             return self._vectors(service, texts, dimension, time.monotonic() + self._timeout)
 
         try:
-            return self._patience.ask(service, attempt)
-        except Unanswered as fault:
+            return self._retries.ask(service, attempt)
+        except RetryableError as fault:
             raise TransportError(f"{service} gave no vectors: {fault}.") from None
 
     def _examine(self, service: Service, deadline: float) -> None:
@@ -191,7 +191,7 @@ class Endpoint:
             return read_vectors(body, len(texts), dimension)
         except NoReply as error:
             if error.error is None:
-                raise Unanswered(str(error)) from None
+                raise RetryableError(str(error)) from None
             problem = service.judge(200, Complaint.of(error.error))
         raise problem
 
@@ -202,7 +202,7 @@ class Endpoint:
 
         Raises
         ------
-        Unanswered, ServiceError
+        RetryableError, ServiceError
             As :mod:`specahd.llm.faults` decides.
         """
         seconds, late = seconds_until(deadline)
@@ -215,9 +215,9 @@ class Endpoint:
             ) as response:
                 body = read_body(response, deadline, late)
         except httpx2.TimeoutException:
-            problem: Exception = Unanswered(late)
+            problem: Exception = RetryableError(late)
         except httpx2.HTTPError as error:
-            problem = Unanswered(f"no connection ({service.quoted(str(error))})")
+            problem = RetryableError(f"no connection ({service.quoted(str(error))})")
         else:
             if response.is_success:
                 return body

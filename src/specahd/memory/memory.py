@@ -9,7 +9,7 @@ from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.program import Program
 from specahd.core.skill import Skill
 from specahd.memory.novelty import Verdict, normalised
-from specahd.memory.similarity import FUSED, Encoder, Space
+from specahd.memory.similarity import FUSED, ProgramEncoder, SimilarityIndex
 
 
 class Memory:
@@ -39,7 +39,7 @@ class Memory:
 
     def __init__(
         self,
-        encoders: Mapping[str, Encoder] | None = None,
+        encoders: Mapping[str, ProgramEncoder] | None = None,
         *,
         fuse: int = 0,
         threshold: float = 1.0,
@@ -60,7 +60,7 @@ class Memory:
             raise ConfigError(f"Expected memory.filter to be true or false, got {filter!r}.")
         if not _integer(skills) or skills < 0:
             raise ConfigError(f"Expected memory.skills of at least 0, got {skills!r}.")
-        self._space = Space(dict(islice(encoders.items(), fuse)))
+        self._space = SimilarityIndex(dict(islice(encoders.items(), fuse)))
         self._threshold = threshold
         self._filter = filter
         self._insertions = skills

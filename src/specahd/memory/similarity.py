@@ -16,7 +16,7 @@ Similarities = Mapping[str, NDArray[np.float64]]
 """By encoder, and ``fused``: one value in [-1, 1] for each program."""
 
 
-class Encoder(Protocol):
+class ProgramEncoder(Protocol):
     """Keeps programs as vectors of one space, in the order in which they came."""
 
     def preflight(self) -> None:
@@ -44,7 +44,7 @@ class Encoder(Protocol):
         ...
 
 
-class Space:
+class SimilarityIndex:
     """All programs of a level as vectors, encoded when they are first compared.
 
     Parameters
@@ -53,7 +53,7 @@ class Space:
         By name; their mean is the fused similarity.
     """
 
-    def __init__(self, encoders: Mapping[str, Encoder]) -> None:
+    def __init__(self, encoders: Mapping[str, ProgramEncoder]) -> None:
         self._encoders = encoders
         self._positions: dict[str, int] = {}
         self._pending: list[Program] = []

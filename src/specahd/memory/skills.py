@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from specahd.core.program import Program
 from specahd.core.skill import Condition, Skill
-from specahd.memory.changes import described
+from specahd.memory.diff import described
 
 TOLERANCE = 1e-9
 """Scores that differ by no more are the same: costs are sums in floating point."""

@@ -38,10 +38,10 @@ def structural(encoders: Sequence[str], **options: Any) -> Memory:
             f"Expected memory.encoders to be any of {', '.join(VIEWS)}, each once, "
             f"got {', '.join(map(str, encoders)) or 'none'}."
         )
-    return Memory({name: Bags(VIEWS[name]) for name in encoders}, **options)
+    return Memory({name: StructuralEncoder(VIEWS[name]) for name in encoders}, **options)
 
 
-class Bags:
+class StructuralEncoder:
     """An encoder of which a vector counts the features of one view."""
 
     def __init__(self, view: View) -> None:

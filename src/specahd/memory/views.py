@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from specahd.core.program import Program
-from specahd.memory.trees import Node, binned, local_names, normal_form
+from specahd.memory.normal_form import Node, binned, local_names, normal_form
 
 Bag = Counter[str]
 View = Callable[[Program], Bag]

@@ -81,7 +81,7 @@ class ResponseArchive:
         return Statistics(tuple(raw.mean(axis=0).tolist()), tuple(scale.tolist()))
 
     def router(
-        self, programs: Sequence[str], *, neighbours: int, statistics: Statistics | None = None
+        self, programs: Sequence[str], *, n_neighbors: int, statistics: Statistics | None = None
     ) -> Router:
         """Return the router over a repertoire, frozen as the archive is now."""
         scores = np.full((len(self.tasks), len(programs)), np.nan)
@@ -96,7 +96,7 @@ class ResponseArchive:
             scores,
             mean=np.array(statistics.mean),
             scale=np.array(statistics.scale),
-            neighbours=neighbours,
+            n_neighbors=n_neighbors,
         )
 
     def means(self, programs: Sequence[str]) -> list[float]:

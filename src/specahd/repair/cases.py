@@ -8,7 +8,7 @@ from typing import Any
 from specahd.core.errors import FileError, SpecAHDError
 from specahd.core.memory_limit import require_memory
 from specahd.routing.base import AnyProblem
-from specahd.sandbox.arena import Arena, block_size
+from specahd.sandbox.shared_arrays import SharedArrays, block_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def make_cases(
     return cases
 
 
-def make_arena(problem: AnyProblem, cases: Sequence[Case]) -> Arena:
+def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     """Put the arrays that programs see into one shared block, case by case.
 
     Raises
@@ -86,10 +86,10 @@ def make_arena(problem: AnyProblem, cases: Sequence[Case]) -> Arena:
         The block would not fit; nothing was allocated.
     """
     _require_block(problem, [case.instance for case in cases])
-    arena = Arena.allocate([problem.layout(case.instance) for case in cases])
+    shared = SharedArrays.allocate([problem.layout(case.instance) for case in cases])
     for index, case in enumerate(cases):
-        problem.fill(case.instance, arena.writable(index))
-    return arena
+        problem.fill(case.instance, shared.writable(index))
+    return shared
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:

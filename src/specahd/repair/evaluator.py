@@ -11,9 +11,9 @@ from specahd.repair.merge import Accept, checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Penalty, Repair, RepairSystem, repair_case
 from specahd.routing.base import AnyProblem, IntArray
-from specahd.sandbox.arena import Arena
-from specahd.sandbox.calls import Call, Launch, Limits, Result
+from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
+from specahd.sandbox.shared_arrays import SharedArrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Evaluator:
 
     Parameters
     ----------
-    cases, arena
+    cases, shared
         The run's cases and their shared block, index by index.
     """
 
@@ -92,7 +92,7 @@ class Evaluator:
         self,
         problem: AnyProblem,
         cases: Sequence[Case],
-        arena: Arena,
+        shared: SharedArrays,
         limits: CallLimits,
         tiers: TierRule | None = None,
     ) -> None:
@@ -104,7 +104,7 @@ class Evaluator:
         contracts = (self._operator.selector.contract, self._operator.contract)
         self._contracts = {contract.id: contract for contract in contracts}
         self._sandbox = Sandbox(
-            arena,
+            shared,
             [contract.runner for contract in contracts],
             compiled=[contract.compiled for contract in contracts if contract.compiled],
         )
@@ -138,7 +138,9 @@ class Evaluator:
 
     def _lower(self, program: Program, calls: Sequence[Call], steps: int) -> tuple[Session, Tier]:
         """Launch a lower program in its tier, which is fixed now if it was not before."""
-        limits = Limits(self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes)
+        limits = SessionLimits(
+            self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes
+        )
         if program.tier is None and self._tiers.applies(steps) and self._compiles(program):
             # The compiled form comes first, so that the session can go on after the probe.
             both = [replace(program, tier=tier) for tier in (Tier.COMPILED, Tier.INTERPRETED)]
@@ -239,17 +241,17 @@ class Evaluator:
         if self._repertoire is None or self._repertoire[0] != system.key:
             if self._repertoire is not None:
                 self._repertoire[1].close()
-            limits = Limits(self._limits.lower_call, None, self._limits.memory_bytes)
+            limits = SessionLimits(self._limits.lower_call, None, self._limits.memory_bytes)
             self._repertoire = system.key, self._session(system.repertoire, limits)
         repertoire = self._repertoire[1]
         return lambda member, inputs: repertoire.call(Call(member, case, inputs))
 
     def _upper(self, program: Program) -> Session:
         return self._session(
-            [program], Limits(self._limits.upper_call, None, self._limits.memory_bytes)
+            [program], SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
         )
 
-    def _session(self, programs: Sequence[Program], limits: Limits) -> Session:
+    def _session(self, programs: Sequence[Program], limits: SessionLimits) -> Session:
         return self._sandbox.session([self._launch(program) for program in programs], limits)
 
     def _launch(self, program: Program) -> Launch:

@@ -9,13 +9,13 @@ from typing import Any
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
 from specahd.core.ranges import one_of
-from specahd.repair.cases import Case, make_arena
+from specahd.repair.cases import Case, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import SANDBOX, write_json
+from specahd.sandbox.client import inspect_host
 from specahd.sandbox.confinement import ENFORCED
 from specahd.sandbox.executor import Executor, LocalExecutor
-from specahd.sandbox.keeper import inspect_host
 
 _REQUIRED = ("available", "strict")
 
@@ -27,7 +27,7 @@ class Execution:
     Parameters
     ----------
     executor
-        An executor class with its own options; ``start`` and ``arena`` are given to it later.
+        An executor class with its own options; ``start`` and ``shared`` are given to it later.
     limits
         What a call of a program may take.
     require
@@ -87,10 +87,10 @@ class Execution:
         tiers
             Which programs without a tier are compiled; frozen ones have theirs.
         """
-        arena = make_arena(problem, cases)
+        shared = share_arrays(problem, cases)
         # Not a closure: what an executor sends to other machines must be picklable.
         start = partial(Evaluator, problem, cases, limits=self.limits, tiers=tiers)
-        executor: Executor = self.executor(start=start, arena=arena)
+        executor: Executor = self.executor(start=start, shared=shared)
         return executor
 
 

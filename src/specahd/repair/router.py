@@ -17,7 +17,7 @@ class Router:
         Observed s, shape (tasks, repertoire), NaN where never evaluated.
     mean, scale
         Standardisation of the coordinates; ``scale`` is positive.
-    neighbours
+    n_neighbors
         k, at least 1.
     """
 
@@ -28,7 +28,7 @@ class Router:
         *,
         mean: FloatArray,
         scale: FloatArray,
-        neighbours: int,
+        n_neighbors: int,
     ) -> None:
         self._mean = mean
         self._scale = scale
@@ -36,7 +36,7 @@ class Router:
         self._norms = np.sqrt((self._tasks**2).sum(axis=1))
         self._observed = ~np.isnan(scores)
         self._scores = np.where(self._observed, scores, 0.0)
-        self._neighbours = neighbours
+        self._n_neighbors = n_neighbors
         counts = self._observed.sum(axis=0)
         self._archive_means: FloatArray = self._scores.sum(axis=0) / np.maximum(1, counts)
 
@@ -47,7 +47,7 @@ class Router:
         query = (descriptor - self._mean) / self._scale
         norm = float(np.sqrt((query**2).sum()))
         cosine = (self._tasks * query).sum(axis=1) / np.maximum(EPSILON, self._norms * norm)
-        nearest = np.argsort(-cosine, kind="stable")[: self._neighbours]
+        nearest = np.argsort(-cosine, kind="stable")[: self._n_neighbors]
         weights = np.maximum(0.0, cosine[nearest])
         if not weights.any():
             weights = np.ones(len(nearest))

@@ -23,7 +23,7 @@ def local_distances(matrix: FloatArray, nodes: IntArray) -> FloatArray:
     return local
 
 
-class Waiting:
+class UnservedNodes:
     """The nodes 1 to ``count`` as far as they wait, ascending."""
 
     __slots__ = ("_array", "_buffer", "_nodes")

@@ -32,7 +32,7 @@ _READABLE = 0o644
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """One file of the manifest."""
 
     path: str
@@ -75,7 +75,7 @@ class Mirror:
         """Whether it is reached over a network."""
         return self.place.startswith(_REMOTE)
 
-    def address(self, entry: Entry) -> str:
+    def address(self, entry: ManifestEntry) -> str:
         """Return where the mirror has a file."""
         if self.remote:
             return f"{self.place.rstrip('/')}/{quote(entry.path)}"
@@ -86,17 +86,17 @@ class Mirror:
             raise FileError(f"Expected mirror to be a directory or http(s)://…, got {self.place}.")
 
 
-def read_manifest(path: Path = MANIFEST) -> list[Entry]:
+def read_manifest(path: Path = MANIFEST) -> list[ManifestEntry]:
     """Return what the folder must hold, in the order of paths."""
     entries = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             sha256, size, name = line.split(" ", 2)
-            entries.append(Entry(name, int(size), sha256))
+            entries.append(ManifestEntry(name, int(size), sha256))
     return entries
 
 
-def missing(folder: Path, entries: Sequence[Entry]) -> list[Entry]:
+def missing(folder: Path, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
     """Return the entries that are not in the folder, or not with the right bytes.
 
     Raises
@@ -124,7 +124,7 @@ def missing(folder: Path, entries: Sequence[Entry]) -> list[Entry]:
 def fetch(
     mirror: Mirror,
     folder: Path,
-    entries: Sequence[Entry],
+    entries: Sequence[ManifestEntry],
     step: Callable[[], None] = lambda: None,
 ) -> None:
     """Bring what is missing into the folder, calling ``step`` after each file.
@@ -189,7 +189,7 @@ class _Work:
         self.stopped = Event()
         pooch.get_logger().setLevel("ERROR")
 
-    def bring(self, entry: Entry) -> str | None:
+    def bring(self, entry: ManifestEntry) -> str | None:
         """Fetch one file; return why the mirror's is refused, if it is.
 
         Raises
@@ -225,7 +225,7 @@ class _Work:
             "what arrived before is kept, so run the command again."
         )
 
-    def _place(self, entry: Entry, address: str) -> None:
+    def _place(self, entry: ManifestEntry, address: str) -> None:
         keeper = pooch.create(
             path=self._staging,
             base_url="",

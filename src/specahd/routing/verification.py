@@ -159,7 +159,7 @@ def _default(variants: Variants) -> AnyProblem:
     return next(iter(variants.values()))
 
 
-def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.Kind | None:
+def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.FileKind | None:
     """Return what a file is by its text, or by its name where the text does not tell."""
     try:
         kind = kinds.identify(read_text(path))
@@ -173,7 +173,7 @@ def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.Kind | None:
     for name, variants in problems.items():
         # LKH writes .vrptw for .vrp.
         if path.suffix.lower().startswith(_default(variants).suffix):
-            return kinds.Kind("an instance by its name", name)
+            return kinds.FileKind("an instance by its name", name)
     return None
 
 

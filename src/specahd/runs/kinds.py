@@ -14,7 +14,7 @@ _LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Kind:
+class RunKind:
     """What runs must share to be averaged over their seeds: all that a result depends on.
 
     ``options`` are the choices by group and the values by dotted name.
@@ -27,7 +27,7 @@ class Kind:
     options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> "Kind":
+    def of(cls, config: Mapping[str, Any]) -> "RunKind":
         """Return the kind of a run that has this configuration."""
         choices: Mapping[str, Any] = config["choices"]
         values = {key: value for key, value in config.items() if key != "choices"}
@@ -52,7 +52,7 @@ class Kind:
 
 
 def varying(
-    kinds: Iterable[Kind], told: Callable[[Kind], tuple[str, ...]] = lambda kind: ()
+    kinds: Iterable[RunKind], told: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
 ) -> list[str]:
     """Return the options in which kinds differ that are alike in those before them.
 
@@ -77,7 +77,7 @@ def varying(
     return found
 
 
-def named(kinds: Iterable[Kind]) -> dict[Kind, str]:
+def named(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
     """Name kinds by what tells them apart, as a file may be called; in their order.
 
     The problem is always told, an option only where kinds with one name so far differ in it.
@@ -89,11 +89,11 @@ def named(kinds: Iterable[Kind]) -> dict[Kind, str]:
         if head == "problem" or len({getattr(kind, head) for kind in ordered}) > 1
     ]
 
-    def told(kind: Kind) -> tuple[str, ...]:
+    def told(kind: RunKind) -> tuple[str, ...]:
         return tuple(getattr(kind, head) for head in heads)
 
     keys = varying(ordered, told)
-    names: dict[Kind, str] = {}
+    names: dict[RunKind, str] = {}
     for kind in ordered:
         options = [f"{key}={value}" for key, value in zip(keys, kind.values(keys), strict=True)]
         name = re.sub(r"[^\w.=-]+", "_", "-".join([*told(kind), *options]))[:_LENGTH]

@@ -12,7 +12,7 @@ from specahd.core.plain import Shape, content, misfit, parse_json, told
 from specahd.core.program import Level, Outcome
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
-from specahd.runs.kinds import Kind
+from specahd.runs.kinds import RunKind
 from specahd.runs.rows import Row, read_rows
 
 _CONFIGURATION: Shape = {
@@ -24,7 +24,7 @@ _SAMPLE: Shape = {"level": Level, "round": int, "outcome": Outcome, "best": floa
 _FACTS = 1 << 16
 
 
-class Standing(StrEnum):
+class RunStatus(StrEnum):
     """How far a run came."""
 
     COMPLETE = "complete"
@@ -36,7 +36,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleRecord:
     """One program of a run; ``best`` is the score of its level's best so far."""
 
     level: Level
@@ -58,26 +58,26 @@ class Run:
     """
 
     name: str
-    kind: Kind
+    kind: RunKind
     seed: int
     programs: int
     recorded: float
-    samples: tuple[Sample, ...]
+    samples: tuple[SampleRecord, ...]
     selection: tuple[Row, ...]
     validation: tuple[Row, ...]
 
     @property
-    def standing(self) -> Standing:
+    def status(self) -> RunStatus:
         """How far it came."""
         if not all(self.rows(pool) for pool in POOLS):
-            return Standing.INTERRUPTED
+            return RunStatus.INTERRUPTED
         spent = len(self.samples) >= self.programs
-        return Standing.COMPLETE if spent else Standing.PARTIAL
+        return RunStatus.COMPLETE if spent else RunStatus.PARTIAL
 
     @property
     def complete(self) -> bool:
         """Whether it counts in means: its tickets are spent and its rows are there."""
-        return self.standing is Standing.COMPLETE
+        return self.status is RunStatus.COMPLETE
 
     def rows(self, pool: str) -> tuple[Row, ...]:
         """Return its rows of a pool."""
@@ -102,7 +102,7 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
     config = read_configuration(directory / CONFIG, _CONFIGURATION)
     return Run(
         name=name or directory.name,
-        kind=Kind.of(config),
+        kind=RunKind.of(config),
         seed=config["seed"],
         programs=config["budget"]["programs"],
         recorded=_recorded(directory),
@@ -142,7 +142,7 @@ def choose(runs: Iterable[Run]) -> list[Run]:
 
     The newest complete one counts, by recorded time; else that with most samples.
     """
-    best: dict[tuple[Kind, int], Run] = {}
+    best: dict[tuple[RunKind, int], Run] = {}
     for run in runs:
         key = (run.kind, run.seed)
         best[key] = max(best.get(key, run), run, key=_precedence)
@@ -173,10 +173,10 @@ def _precedence(run: Run) -> tuple[bool, float, float, str]:
     return run.complete, *progress, run.name
 
 
-def _samples(directory: Path) -> tuple[Sample, ...]:
+def _samples(directory: Path) -> tuple[SampleRecord, ...]:
     records = journal.read(directory / JOURNAL, lambda each: _SAMPLE if _is_sample(each) else {})
     return tuple(
-        Sample(
+        SampleRecord(
             Level(record["level"]),
             record["round"],
             Outcome(record["outcome"]),

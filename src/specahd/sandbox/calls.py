@@ -12,13 +12,13 @@ PAUSE = 0.25
 """Seconds until a busy machine lets a process run that was asked something."""
 
 
-def patience(cpu_seconds: float) -> float:
+def wall_clock_limit(cpu_seconds: float) -> float:
     """Return the wall-clock seconds to wait for what may take so much CPU time."""
     return max(4.0 * cpu_seconds, cpu_seconds + 5.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SessionLimits:
     """What the programs of a session may use (SPEC section 6, LIMITS).
 
     Parameters
@@ -26,11 +26,11 @@ class Limits:
     call_seconds
         CPU time of one call. A call also ends after four times that in
         wall-clock time, at least five seconds more, if the program sleeps.
-        :class:`Patience` bounds all calls of a program together.
+        :class:`StallLimit` bounds all calls of a program together.
     total_seconds
         CPU time of the session, over all its calls; None for no bound.
     memory_bytes
-        Address space beyond that of the zygote, arena included.
+        Address space beyond that of the zygote, shared arrays included.
     """
 
     call_seconds: float
@@ -46,11 +46,11 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        return patience(self.call_seconds)
+        return wall_clock_limit(self.call_seconds)
 
 
 @dataclass(slots=True)
-class Patience:
+class StallLimit:
     """How long a session still waits for one of its programs, over all calls together.
 
     Over any n calls in a row it is waited for at most ``LOAD`` times the CPU seconds
@@ -87,7 +87,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """One call: positions in the session's programs and the arena's instances, and inputs."""
+    """One call: positions in the session's programs and in the shared arrays, and inputs."""
 
     program: int
     instance: int

@@ -68,7 +68,7 @@ def serve(
     runners: Mapping[str, Runner],
     instances: Sequence[Arrays],
     zygote: int,
-    wall: confinement.Wall,
+    restrictions: confinement.Restrictions,
 ) -> NoReturn:
     """Confine this process, launch the programs and answer calls until the parent hangs up.
 
@@ -80,19 +80,19 @@ def serve(
         What the zygote holds ready: runners by name, arrays by index.
     zygote
         The process that forked this one, and must not be outlived.
-    wall
+    restrictions
         What the kernel is to hold this process to; the zygote built it.
     """
     status = 1
     try:
         confinement.leave_family(zygote)
-        connection = wall.keep_only(connection)
+        connection = restrictions.keep_only(connection)
         order = _read_order(connection)
         total = order["total_seconds"]
         confinement.limit(
             order["memory_bytes"], None if total is None else order["launch_seconds"] + total
         )
-        wall.put_up()
+        restrictions.impose()
         _Child(connection, order, instances).answer(runners)
         status = 0
     except MemoryError:

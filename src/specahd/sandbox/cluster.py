@@ -1,7 +1,7 @@
 """Workers on a Ray cluster; the only file that knows Ray, which is the extra ``ray``.
 
 Every worker is an actor with a CPU of its own, which Ray starts over wherever there
-is room when its process or its node is gone. The workers of a node share one arena:
+is room when its process or its node is gone. The workers of a node map the same shared arrays:
 the first of them starts one more actor, which copies it out of the object store, and
 all of them map that copy.
 
@@ -25,24 +25,24 @@ from numpy.typing import NDArray
 
 from specahd.core.environment import named, only_named
 from specahd.core.errors import ConfigError
-from specahd.sandbox.arena import Arena, Directory
 from specahd.sandbox.executor import ATTEMPTS, Start, Submission, answer
+from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
-_PATIENCE = 120.0
+_START_SECONDS = 120.0
 """Seconds until the first worker must stand."""
-_REACH = 12.0
+_CONNECTING = 12.0
 """Seconds until a cluster that does not tell its state counts as unreachable."""
-_PULSE = 5.0
+_PROBE_SECONDS = 5.0
 """Seconds until an idle worker that does not answer gets no work until it does."""
 _PAUSE = 1.0
 """Seconds between attempts to bring a worker up."""
 _HEADROOM = 200_000_000
-"""Bytes of a local object store beyond the arena."""
+"""Bytes of a local object store beyond the shared arrays."""
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 @dataclass(order=True, slots=True)
-class _Entry:
+class _QueueItem:
     """A submission's place in the queue, kept if it comes back; None ends an attendant."""
 
     number: float
@@ -54,8 +54,8 @@ class _Entry:
 class _Stored:
     """References to what lies in the object store; a process fetches what it needs.
 
-    ``start`` stands for the executor's ``start`` and the arena's directory,
-    ``contents`` for the arena's block.
+    ``start`` stands for the executor's ``start`` and the shared arrays' directory,
+    ``contents`` for the shared arrays' block.
     """
 
     start: Any
@@ -74,7 +74,7 @@ class RayExecutor:
     start
         Makes the worker object, in each process; cloudpickle must be able to
         send it. What it raises is raised here.
-    arena
+    shared
         Put into the object store once; each node keeps one copy for its workers.
     workers
         Number of processes in the whole cluster, at least 1. Those for which
@@ -91,22 +91,22 @@ class RayExecutor:
     """
 
     def __init__(
-        self, start: Start, arena: Arena, workers: int, address: str | None = None
+        self, start: Start, shared: SharedArrays, workers: int, address: str | None = None
     ) -> None:
         if workers < 1:
             raise ValueError(f"Expected at least 1 worker, got {workers}.")
         self.workers = workers
-        self._queue: queue.PriorityQueue[_Entry] = queue.PriorityQueue()
+        self._queue: queue.PriorityQueue[_QueueItem] = queue.PriorityQueue()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._submitted = 0
         self._attended = workers
-        self._ray = _connect(address, workers, arena.contents().nbytes)
+        self._ray = _connect(address, workers, shared.contents().nbytes)
         try:
             self._stored = _Stored(
-                self._ray.put((start, arena.directory)), self._ray.put(arena.contents())
+                self._ray.put((start, shared.directory)), self._ray.put(shared.contents())
             )
-            arena.close()
+            shared.close()
             actor = self._ray.remote(num_cpus=1, max_restarts=-1)(_WorkerActor)
             self._actors = [actor.remote() for _ in range(workers)]
             self._await_first()
@@ -122,11 +122,11 @@ class RayExecutor:
 
     def _await_first(self) -> None:
         ready = [actor.prepare.remote(self._stored) for actor in self._actors]
-        done, _ = self._ray.wait(ready, timeout=_PATIENCE)
+        done, _ = self._ray.wait(ready, timeout=_START_SECONDS)
         if not done:
             raise ConfigError(
                 "Expected executor.address to lead to a Ray cluster with a free CPU, "
-                f"but no worker started there within {_PATIENCE:.0f} seconds."
+                f"but no worker started there within {_START_SECONDS:.0f} seconds."
             )
         try:
             self._ray.get(done)
@@ -148,7 +148,7 @@ class RayExecutor:
                 raise RuntimeError("The executor is closed.")
             if self._attended == 0:
                 raise RuntimeError("The executor lost every worker for good.")
-            self._queue.put(_Entry(self._submitted, submission))
+            self._queue.put(_QueueItem(self._submitted, submission))
             self._submitted += 1
         return submission.future
 
@@ -160,7 +160,7 @@ class RayExecutor:
             for submission in self._drain():
                 submission.cancel()
         for _ in self._attendants:
-            self._queue.put(_Entry(float("inf"), None))
+            self._queue.put(_QueueItem(float("inf"), None))
         for actor in self._actors:
             self._ray.kill(actor)
         for attendant in self._attendants:
@@ -188,7 +188,7 @@ class RayExecutor:
                 for submission in self._drain():
                     submission.lose("lost every worker for good")
 
-    def _carry_out(self, entry: _Entry, submission: Submission, actor: Any) -> bool:
+    def _carry_out(self, entry: _QueueItem, submission: Submission, actor: Any) -> bool:
         """Have a worker answer, or let the submission wait for another one.
 
         Returns
@@ -196,7 +196,7 @@ class RayExecutor:
         bool
             Whether the worker still stands.
         """
-        if not self._stands(actor, _PULSE):
+        if not self._stands(actor, _PROBE_SECONDS):
             self._put_back(entry, submission)
             return False
         if not submission.begin():
@@ -211,7 +211,7 @@ class RayExecutor:
             submission.future.set_exception(error)
         return True
 
-    def _put_back(self, entry: _Entry, submission: Submission) -> None:
+    def _put_back(self, entry: _QueueItem, submission: Submission) -> None:
         with self._lock:
             if self._closed.is_set():
                 submission.cancel()
@@ -258,40 +258,40 @@ class _WorkerActor:
             # Kept: Ray ends an actor to which its maker has no handle.
             self._holder = _holder(stored.contents, directory)
             path = ray.get(self._holder.path.remote())
-            self._worker = start(Arena.attach(os.open(path, os.O_RDONLY), directory))
+            self._worker = start(SharedArrays.attach(os.open(path, os.O_RDONLY), directory))
 
     def call(self, order: bytes) -> bytes:
         """Reply to an order, as :func:`~specahd.sandbox.executor.answer` does."""
         return answer(self._worker, order)
 
 
-class _ArenaActor:
-    """Holds the arena of a node."""
+class _ArraysActor:
+    """Holds the shared arrays of a node."""
 
     def __init__(self, contents: NDArray[np.uint8], directory: Directory) -> None:
-        self._arena = Arena.copy_of(contents, directory)
+        self._shared = SharedArrays.copy_of(contents, directory)
 
     def path(self) -> str:
         """Return where the processes of this node and this user find the block."""
-        return f"/proc/{os.getpid()}/fd/{self._arena.fd}"
+        return f"/proc/{os.getpid()}/fd/{self._shared.fd}"
 
 
 def _holder(contents: Any, directory: Directory) -> Any:
-    """Return the arena's actor on this node, a new one if there is none."""
+    """Return the shared arrays' actor on this node, a new one if there is none."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     node = ray.get_runtime_context().get_node_id()
-    actor = ray.remote(_ArenaActor).options(
+    actor = ray.remote(_ArraysActor).options(
         num_cpus=0,
-        name=f"arena-{node}",
+        name=f"shared-arrays-{node}",
         get_if_exists=True,
         scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
     )
     return actor.remote(contents, directory)
 
 
-def _connect(address: str | None, workers: int, arena_bytes: int) -> Any:
+def _connect(address: str | None, workers: int, shared_bytes: int) -> Any:
     """Return Ray, connected to a cluster.
 
     Raises
@@ -310,7 +310,7 @@ def _connect(address: str | None, workers: int, arena_bytes: int) -> Any:
             ray.init(
                 "local",
                 num_cpus=workers,
-                object_store_memory=arena_bytes + _HEADROOM,
+                object_store_memory=shared_bytes + _HEADROOM,
                 include_dashboard=False,
                 **options,
             )
@@ -329,10 +329,10 @@ def _reach(address: str) -> None:
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=named(), text=True, timeout=_REACH, check=False
+            command, capture_output=True, env=named(), text=True, timeout=_CONNECTING, check=False
         )
     except subprocess.TimeoutExpired:
-        raise _refusal(address, f"no answer within {_REACH:.0f} seconds") from None
+        raise _refusal(address, f"no answer within {_CONNECTING:.0f} seconds") from None
     if done.returncode != 0:
         raise _refusal(address, "\n".join(done.stderr.splitlines()[-1:]))
 

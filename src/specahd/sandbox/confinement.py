@@ -1,6 +1,6 @@
 """The second wall: what the kernel forbids a program's process.
 
-It holds whatever the guard let through. A :class:`Wall` is built once, in the warm
+It holds whatever the guard let through. A :class:`Restrictions` is built once, in the warm
 zygote, and put up around every child that it forks. Each layer is tried for real
 when the wall is built; a layer that the host lacks is left out, and the wall says
 why. Outside Linux the process, its limits and the timeouts remain.
@@ -27,7 +27,7 @@ from specahd.sandbox import kernel, landlock, privileges, seccomp
 _T = TypeVar("_T")
 
 ENFORCED = "enforced"
-"""What :attr:`Wall.status` says of a layer that the kernel enforces."""
+"""What :attr:`Restrictions.status` says of a layer that the kernel enforces."""
 
 _OPEN_FILES = 32
 _LAST_DESCRIPTOR = 1 << 20
@@ -101,7 +101,7 @@ def _address_space() -> int:
     return 1 << 40
 
 
-class Wall:
+class Restrictions:
     """What the kernel holds a program's process to, as far as this host can.
 
     Building it gives up for good, in this process, what its children are to inherit:
@@ -143,7 +143,7 @@ class Wall:
             self._ruleset = 4
         return socket.socket(fileno=3)
 
-    def put_up(self) -> None:
+    def impose(self) -> None:
         """Put up what each process puts up for itself, for good.
 
         Raises
@@ -210,9 +210,9 @@ def _try_calls(program: bytes) -> None:
     _expect_refusal(lambda: socket.socket(socket.AF_UNIX).close())
 
 
-def _expect_refusal(deed: Callable[[], None]) -> None:
+def _expect_refusal(attempt: Callable[[], None]) -> None:
     try:
-        deed()
+        attempt()
     except OSError:
         return
     raise OSError(errno.ENOTSUP, "the kernel accepted it and did not enforce it")

@@ -1,7 +1,7 @@
 """Where calls on a worker object run: one protocol, one class per place.
 
 The worker object is made once in each process, on that process's own view of
-the shared arena, so it may hold sandboxes; only method names, arguments and
+the shared shared arrays, so it may hold sandboxes; only method names, arguments and
 results cross the process boundary, between processes that trust each other.
 """
 
@@ -20,11 +20,11 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from specahd.sandbox import confinement
-from specahd.sandbox.arena import Arena
+from specahd.sandbox.shared_arrays import SharedArrays
 
 ATTEMPTS = 3
 """How many workers in a row may die of one submission."""
-Start = Callable[[Arena], Any]
+Start = Callable[[SharedArrays], Any]
 _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
 
@@ -32,8 +32,8 @@ _FORK = multiprocessing.get_context("fork")
 class Executor(Protocol):
     """Runs the methods of worker objects that live in other processes.
 
-    An executor is made from ``start``, which makes a worker object on an arena,
-    and from the filled arena, which it takes over and closes.
+    An executor is made from ``start``, which makes a worker object on the shared arrays,
+    and from the filled shared arrays, which it takes over and closes.
     """
 
     workers: int
@@ -119,21 +119,21 @@ class LocalExecutor:
         Makes the worker object, in each process; a closure will do. If the
         object has a ``close`` method, it is called when the executor is closed.
         What it raises is raised here.
-    arena
+    shared
         Inherited by the workers.
     workers
         Number of processes, at least 1.
     """
 
-    def __init__(self, start: Start, arena: Arena, workers: int) -> None:
+    def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
         if workers < 1:
             raise ValueError(f"Expected at least 1 worker, got {workers}.")
         self.workers = workers
-        self._arena = arena
+        self._shared = shared
         self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()
         self._closed = False
         forking = threading.Lock()
-        self._team = [_Worker(lambda: start(arena), forking) for _ in range(workers)]
+        self._team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
         try:
             for worker in self._team:
                 worker.await_ready()
@@ -174,7 +174,7 @@ class LocalExecutor:
                 worker.kill()
         for attendant in self._attendants:
             attendant.join()
-        self._arena.close()
+        self._shared.close()
 
     def _attend(self, worker: "_Worker") -> None:
         while submission := self._queue.get():

@@ -14,7 +14,7 @@ from specahd.core.syntax import parse, refuse_uncompilable
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
 from specahd.sandbox.definition import bound_names, is_checked
 from specahd.sandbox.options import options
-from specahd.sandbox.refusal import Refusal
+from specahd.sandbox.refusal import GuardRefusal
 from specahd.sandbox.values import check_call, check_constant, check_operands, check_view
 
 MAX_SOURCE = 20_000
@@ -72,24 +72,26 @@ def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
         _check_body(function)
         _check_lambdas(function)
         _compile(function)
-    except Refusal as refusal:
+    except GuardRefusal as refusal:
         return str(refusal)
     return None
 
 
 def _parse(source: str) -> ast.Module:
     if len(source) > MAX_SOURCE:
-        raise Refusal(f"the source is longer than {MAX_SOURCE:,} characters")
+        raise GuardRefusal(f"the source is longer than {MAX_SOURCE:,} characters")
     if not source.isascii():
-        raise Refusal("the source has characters outside ASCII")
+        raise GuardRefusal("the source has characters outside ASCII")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = parse(source)
     except SyntaxError as error:
-        raise Refusal(f"the source is not Python ({error.msg}, line {error.lineno})") from error
+        raise GuardRefusal(
+            f"the source is not Python ({error.msg}, line {error.lineno})"
+        ) from error
     except (ValueError, MemoryError, RecursionError) as error:
-        raise Refusal("the source is not Python that the parser can hold") from error
+        raise GuardRefusal("the source is not Python that the parser can hold") from error
     _check_size(tree)
     return tree
 
@@ -100,19 +102,21 @@ def _check_size(tree: ast.Module) -> None:
     for _ in range(MAX_DEPTH):
         nodes += len(level)
         if nodes > MAX_NODES:
-            raise Refusal(f"the program has more than {MAX_NODES:,} syntax nodes")
+            raise GuardRefusal(f"the program has more than {MAX_NODES:,} syntax nodes")
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
             return
-    raise Refusal(f"the program is nested deeper than {MAX_DEPTH} levels")
+    raise GuardRefusal(f"the program is nested deeper than {MAX_DEPTH} levels")
 
 
 def _only_function(tree: ast.Module) -> ast.FunctionDef:
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
-            raise Refusal(_REASONS.get(type(node), "a program is one function, nothing else"), node)
+            raise GuardRefusal(
+                _REASONS.get(type(node), "a program is one function, nothing else"), node
+            )
     if len(tree.body) != 1:
-        raise Refusal(f"a program is one function, not {len(tree.body)}")
+        raise GuardRefusal(f"a program is one function, not {len(tree.body)}")
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
     return function
@@ -120,23 +124,23 @@ def _only_function(tree: ast.Module) -> ast.FunctionDef:
 
 def _check_signature(function: ast.FunctionDef, name: str, arguments: Sequence[str]) -> None:
     if function.decorator_list:
-        raise Refusal("decorators are not allowed", function)
+        raise GuardRefusal("decorators are not allowed", function)
     if function.name != name:
-        raise Refusal(f"the function must be called {name}, not {function.name}", function)
+        raise GuardRefusal(f"the function must be called {name}, not {function.name}", function)
     if _parameters(function.args, function) != list(arguments):
-        raise Refusal(f"the arguments must be ({', '.join(arguments)})", function)
+        raise GuardRefusal(f"the arguments must be ({', '.join(arguments)})", function)
     if function.returns is not None:
-        raise Refusal("annotations are not allowed", function)
+        raise GuardRefusal("annotations are not allowed", function)
 
 
 def _parameters(arguments: ast.arguments, node: ast.AST) -> list[str]:
     """Return the names of plain positional arguments, and refuse any other kind."""
     starred = arguments.vararg or arguments.kwarg
     if starred or arguments.posonlyargs or arguments.kwonlyargs or arguments.defaults:
-        raise Refusal("arguments must be plain, without star, slash or default", node)
+        raise GuardRefusal("arguments must be plain, without star, slash or default", node)
     for argument in arguments.args:
         if argument.annotation is not None:
-            raise Refusal("annotations are not allowed", argument)
+            raise GuardRefusal("annotations are not allowed", argument)
     return [argument.arg for argument in arguments.args]
 
 
@@ -147,9 +151,9 @@ def _check_body(function: ast.FunctionDef) -> None:
     for node in _in_order(function):
         if not isinstance(node, _NODES):
             kind = type(node).__name__
-            raise Refusal(_REASONS.get(type(node), f"{kind} is not allowed"), node)
+            raise GuardRefusal(_REASONS.get(type(node), f"{kind} is not allowed"), node)
         if isinstance(node, ast.FunctionDef) and node is not function:
-            raise Refusal("nested functions are not allowed", node)
+            raise GuardRefusal("nested functions are not allowed", node)
         if isinstance(node, ast.Constant):
             check_constant(node)
         elif isinstance(node, ast.Attribute):
@@ -166,9 +170,9 @@ def _check_body(function: ast.FunctionDef) -> None:
         elif isinstance(node, ast.BinOp):
             check_operands(node)
         elif isinstance(node, ast.GeneratorExp) and not isinstance(parents[node], ast.Call):
-            raise Refusal("a generator expression may only be an argument of a call", node)
+            raise GuardRefusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
-            raise Refusal("asynchronous code is not allowed", node.target)
+            raise GuardRefusal("asynchronous code is not allowed", node.target)
     options(nodes, bound)
 
 
@@ -181,38 +185,38 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
 
 def _check_attribute(node: ast.Attribute, parent: ast.AST) -> None:
     if not isinstance(node.ctx, ast.Load):
-        raise Refusal("attributes cannot be assigned", node)
+        raise GuardRefusal("attributes cannot be assigned", node)
     if isinstance(node.value, ast.Attribute):
         _check_attribute(node.value, node)
     base = ast.unparse(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
     if base == "np" and node.attr == "linalg":
         if not isinstance(parent, ast.Attribute):
-            raise Refusal("np.linalg may only stand before a dot", node)
+            raise GuardRefusal("np.linalg may only stand before a dot", node)
     elif node.attr not in _MODULES.get(base, METHODS):
         where = base if base in _MODULES else ""
-        raise Refusal(f"the attribute {where}.{node.attr} is not allowed", node)
+        raise GuardRefusal(f"the attribute {where}.{node.attr} is not allowed", node)
     called = isinstance(parent, ast.Call) and parent.func is node
     if not called and (is_checked(node) or node.attr in _VIEWS):
-        raise Refusal(f"{node.attr} may only be called", node)
+        raise GuardRefusal(f"{node.attr} may only be called", node)
 
 
 def _check_name(node: ast.Name, parent: ast.AST, own: str, bound: frozenset[str]) -> None:
     if isinstance(node.ctx, ast.Store):
         _check_binding(node.id, node, own)
     elif node.id == own:
-        raise Refusal("recursion is not allowed", node)
+        raise GuardRefusal("recursion is not allowed", node)
     elif node.id in _MODULES:
         if not isinstance(parent, ast.Attribute):
-            raise Refusal(f"{node.id} may only stand before a dot", node)
+            raise GuardRefusal(f"{node.id} may only stand before a dot", node)
     elif node.id not in bound and node.id not in BUILTINS:
-        raise Refusal(f"the name {node.id} is not allowed", node)
+        raise GuardRefusal(f"the name {node.id} is not allowed", node)
 
 
 def _check_binding(name: str, node: ast.AST, own: str) -> None:
     if name in _MODULES or name == own:
-        raise Refusal(f"{name} cannot be assigned", node)
+        raise GuardRefusal(f"{name} cannot be assigned", node)
     if "__" in name:
-        raise Refusal(f"the name {name} has a double underscore", node)
+        raise GuardRefusal(f"the name {name} has a double underscore", node)
 
 
 def _check_lambdas(function: ast.FunctionDef) -> None:
@@ -236,7 +240,7 @@ def _check_lambdas(function: ast.FunctionDef) -> None:
             reached |= frontier
             frontier = {use for step in frontier for use in uses[step]} - reached
         if name in reached:
-            raise Refusal(f"the lambda {name} calls itself", bodies[0])
+            raise GuardRefusal(f"the lambda {name} calls itself", bodies[0])
     for node in ast.walk(function):
         if isinstance(node, ast.Lambda):
             own = {argument.arg for argument in node.args.args}
@@ -245,7 +249,7 @@ def _check_lambdas(function: ast.FunctionDef) -> None:
                 while isinstance(callee, ast.Subscript):
                     callee = callee.value
                 if isinstance(callee, ast.Name) and callee.id in own:
-                    raise Refusal("a lambda may not call its own argument", callee)
+                    raise GuardRefusal("a lambda may not call its own argument", callee)
 
 
 def _lambdas_in(value: ast.expr) -> list[ast.Lambda]:
@@ -274,4 +278,4 @@ def _compile(function: ast.FunctionDef) -> None:
             warnings.simplefilter("ignore")
             refuse_uncompilable(ast.Module([function], []))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise Refusal("the source does not compile") from error
+        raise GuardRefusal("the source does not compile") from error

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from specahd.sandbox.refusal import Refusal
+from specahd.sandbox.refusal import GuardRefusal
 
 
 def _words(text: str) -> frozenset[str]:
@@ -69,7 +69,7 @@ def options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Co
 
     Raises
     ------
-    Refusal
+    GuardRefusal
         An option of NumPy that is unknown, or a type that holds no numbers; a
         keyword where it would become a string of the program.
     """
@@ -82,16 +82,16 @@ def _options_of(call: ast.Call, bound: frozenset[str]) -> Iterator[ast.Constant]
     if isinstance(callee, ast.Attribute):
         name, of_numpy = callee.attr, is_module(callee.value)
         if call.keywords and (name in ("update", _PASSES_ON)):
-            raise Refusal(f"{name} takes no keywords", call)
+            raise GuardRefusal(f"{name} takes no keywords", call)
     elif isinstance(callee, ast.Name) and callee.id not in bound:
         name, of_numpy = callee.id, False
         if call.keywords and name == "dict":
-            raise Refusal("dict takes no keywords", call)
+            raise GuardRefusal("dict takes no keywords", call)
         if name == "float" and len(call.args) == 1 and _is_text(call.args[0]):
             yield call.args[0]
         return
     elif call.keywords:
-        raise Refusal("keywords are for builtins, methods and functions of NumPy", call)
+        raise GuardRefusal("keywords are for builtins, methods and functions of NumPy", call)
     else:
         return
     known, *places = _POSITIONS.get(name, ("", None, None))
@@ -107,7 +107,7 @@ def _options_of(call: ast.Call, bound: frozenset[str]) -> Iterator[ast.Constant]
         for value in _texts(keyword.value):
             yield _checked(keyword.arg or "", value)
     for value in strange:
-        raise Refusal(f"the string {value.value!r} is no option of {name}", value)
+        raise GuardRefusal(f"the string {value.value!r} is no option of {name}", value)
 
 
 def is_module(node: ast.expr) -> bool:
@@ -133,12 +133,12 @@ def _checked(option: str, node: ast.Constant) -> ast.Constant:
     assert isinstance(value, str)
     if option == "dtype":
         if not _holds_numbers(value):
-            raise Refusal(f"the array type {value!r} is not allowed", node)
+            raise GuardRefusal(f"the array type {value!r} is not allowed", node)
     elif option == "subscripts":
         if not _SUBSCRIPTS.fullmatch(value):
-            raise Refusal(f"the subscripts {value!r} are not allowed", node)
+            raise GuardRefusal(f"the subscripts {value!r} are not allowed", node)
     elif value not in _OPTIONS.get(option, ()):
-        raise Refusal(f"the option {value!r} is not allowed", node)
+        raise GuardRefusal(f"the option {value!r} is not allowed", node)
     return node
 
 

@@ -3,7 +3,7 @@
 import ast
 
 
-class Refusal(Exception):
+class GuardRefusal(Exception):
     """Carries the rule that a program broke and the node that broke it."""
 
     def __init__(self, rule: str, node: ast.AST | None = None) -> None:

@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.program import Outcome
-from specahd.sandbox.arena import Arena
-from specahd.sandbox.calls import Call, Launch, Limits, Patience, Result, patience
+from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
+from specahd.sandbox.channel import ChannelClosed, ChannelStalled, FrameChannel
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
+from specahd.sandbox.client import Ending, SandboxClient, ZygoteLost
 from specahd.sandbox.details import one_line
-from specahd.sandbox.keeper import Ending, Keeper, ZygoteLost
-from specahd.sandbox.link import Link, LinkClosed, LinkStalled
+from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import Frame, WireError, encode
 
 # Calls sent ahead of their answers: enough that the child never waits for its parent.
@@ -47,11 +47,11 @@ _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 
 
 class Sandbox:
-    """Runs sessions on the instances of one arena.
+    """Runs sessions on the instances of one shared arrays.
 
     Parameters
     ----------
-    arena
+    shared
         Filled before the first session.
     runners
         Every ``package.module:function`` that a launch may name.
@@ -66,21 +66,21 @@ class Sandbox:
 
     def __init__(
         self,
-        arena: Arena,
+        shared: SharedArrays,
         runners: Sequence[str],
         path: Sequence[str] = (),
         compiled: Sequence[str] = (),
     ) -> None:
-        self._arena = arena
+        self._shared = shared
         self._runners = {False: tuple(runners), True: (*runners, *compiled)}
         self._path = tuple(path)
         self._lock = threading.Lock()
-        self._keepers = {False: self._start(False)}
+        self._clients = {False: self._start(False)}
 
-    def _start(self, compiling: bool) -> Keeper:
-        return Keeper(self._arena, self._runners[compiling], self._path)
+    def _start(self, compiling: bool) -> SandboxClient:
+        return SandboxClient(self._shared, self._runners[compiling], self._path)
 
-    def session(self, programs: Sequence[Launch], limits: Limits) -> "Session":
+    def session(self, programs: Sequence[Launch], limits: SessionLimits) -> "Session":
         """Fork a child and launch the programs in it; several sessions may be open at once."""
         known = self._runners[True]
         for program in programs:
@@ -89,20 +89,20 @@ class Sandbox:
         compiling = any(program.runner not in self._runners[False] for program in programs)
         return Session(self, programs, limits, compiling)
 
-    def _living_keeper(self, compiling: bool) -> Keeper:
-        """Return the keeper of a zygote that lives, a new one if need be."""
+    def _living_client(self, compiling: bool) -> SandboxClient:
+        """Return the client of a zygote that lives, a new one if need be."""
         with self._lock:
-            keeper = self._keepers.get(compiling)
-            if keeper is None or not keeper.alive:
-                if keeper is not None:
-                    keeper.close()
-                keeper = self._keepers[compiling] = self._start(compiling)
-            return keeper
+            client = self._clients.get(compiling)
+            if client is None or not client.alive:
+                if client is not None:
+                    client.close()
+                client = self._clients[compiling] = self._start(compiling)
+            return client
 
     def close(self) -> None:
         """End the zygotes and every child."""
-        for keeper in self._keepers.values():
-            keeper.close()
+        for client in self._clients.values():
+            client.close()
 
     def __enter__(self) -> Self:
         return self
@@ -116,14 +116,14 @@ class Sandbox:
         self.close()
 
 
-class _Child:
+class _ChildProcess:
     """One forked child: how to reach it, how to end it, what it has used."""
 
-    def __init__(self, keeper: Keeper, launch: bytes) -> None:
-        self._keeper = keeper
-        self._pid, connection = keeper.fork()
-        self.link = Link(connection)
-        self.link.send(launch)
+    def __init__(self, client: SandboxClient, launch: bytes) -> None:
+        self._client = client
+        self._pid, connection = client.fork()
+        self.channel = FrameChannel(connection)
+        self.channel.send(launch)
         self._sent = 0
         self._received = -1  # the hello frame is number 0
         self.launch_seconds = 0.0
@@ -135,11 +135,13 @@ class _Child:
 
     def ask(self, call: Call) -> None:
         self._sent += 1
-        self.link.send(encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs)))
+        self.channel.send(
+            encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs))
+        )
 
     def receive(self, seconds: float) -> Result:
-        """Wait for the next reply; raises as :meth:`Link.receive` does."""
-        frame = self.link.receive(seconds)
+        """Wait for the next reply; raises as :meth:`FrameChannel.receive` does."""
+        frame = self.channel.receive(seconds)
         self._received += 1
         if frame.number != self._received or frame.code >= len(OUTCOMES):
             raise WireError("A reply answers no call.")
@@ -155,8 +157,8 @@ class _Child:
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
     def end(self) -> Ending:
-        self.link.close()
-        return self._keeper.end(self._pid)
+        self.channel.close()
+        return self._client.end(self._pid)
 
 
 class Session:
@@ -169,7 +171,7 @@ class Session:
     """
 
     def __init__(
-        self, sandbox: Sandbox, programs: Sequence[Launch], limits: Limits, compiling: bool
+        self, sandbox: Sandbox, programs: Sequence[Launch], limits: SessionLimits, compiling: bool
     ) -> None:
         self._sandbox = sandbox
         self._programs = [
@@ -179,8 +181,8 @@ class Session:
         self._limits = limits
         self._compiling = compiling
         self._spent = self._relaunches = 0.0
-        self._patience = [Patience(limits.wall_seconds) for _ in programs]
-        self._child: _Child | None = None
+        self._stalls = [StallLimit(limits.wall_seconds) for _ in programs]
+        self._child: _ChildProcess | None = None
         self.launched, self.detail = Outcome.OK, ""
         self._launch()
 
@@ -221,7 +223,7 @@ class Session:
 
     def _answer(self, calls: Sequence[Call], position: int) -> Result:
         """Return the result of one call, or why it is not made; note how long it took."""
-        known = self._patience[calls[position].program]
+        known = self._stalls[calls[position].program]
         if self.launched is Outcome.OK and (reason := self._exhausted(known)):
             # What a child is at work on by then belongs to no one.
             if self._child is not None and self._child.outstanding:
@@ -233,7 +235,7 @@ class Session:
         known.note(time.monotonic() - began, used)
         return result
 
-    def _exhausted(self, known: Patience) -> str | None:
+    def _exhausted(self, known: StallLimit) -> str | None:
         if self._left() < LEAST_SECONDS:
             return "the session's CPU time is spent"
         return "the session's wall-clock time is spent" if known.lost else None
@@ -249,7 +251,7 @@ class Session:
                 return Result(self.launched, detail=self.detail)
             child = self._child
             asked = position + child.outstanding
-            while asked < min(len(calls), position + _WINDOW) and child.link.backlog < _BACKLOG:
+            while asked < min(len(calls), position + _WINDOW) and child.channel.backlog < _BACKLOG:
                 child.ask(calls[asked])
                 asked += 1
             try:
@@ -274,9 +276,9 @@ class Session:
         text = json.dumps(order).encode()
         for attempt in (1, 2):
             try:
-                keeper = self._sandbox._living_keeper(self._compiling)
-                self._child = _Child(keeper, LENGTH.pack(len(text)) + text)
-                hello = self._receive(patience(launch_seconds))
+                client = self._sandbox._living_client(self._compiling)
+                self._child = _ChildProcess(client, LENGTH.pack(len(text)) + text)
+                hello = self._receive(wall_clock_limit(launch_seconds))
             except ZygoteLost:
                 if attempt == 2:
                     raise RuntimeError("The sandbox cannot fork.") from None
@@ -298,10 +300,10 @@ class Session:
         known = self._child.launch_seconds + self._child.cpu_seconds
         try:
             result = self._child.receive(seconds)
-        except LinkClosed:
+        except ChannelClosed:
             ending = self._end()
-            outcome, detail = _verdict(ending)
-        except LinkStalled:
+            outcome, detail = _cause_of_death(ending)
+        except ChannelStalled:
             ending = self._end()
             outcome, detail = Outcome.TIMEOUT, f"no answer in {seconds:g} s of wall-clock time"
         except WireError as error:
@@ -332,7 +334,7 @@ class Session:
         return ending
 
 
-def _verdict(ending: Ending) -> tuple[Outcome, str]:
+def _cause_of_death(ending: Ending) -> tuple[Outcome, str]:
     """Say what a child's death means."""
     if ending.signal in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"

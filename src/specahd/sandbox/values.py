@@ -7,7 +7,7 @@ two take a set or a string (:mod:`specahd.sandbox.objects`).
 
 import ast
 
-from specahd.sandbox.refusal import Refusal
+from specahd.sandbox.refusal import GuardRefusal
 
 MAX_STRING = 200
 MAX_INTEGER = 2**63
@@ -34,23 +34,23 @@ def check_constant(node: ast.Constant) -> None:
     value = node.value
     if isinstance(value, str):
         if len(value) > MAX_STRING:
-            raise Refusal(f"a string is longer than {MAX_STRING} characters", node)
+            raise GuardRefusal(f"a string is longer than {MAX_STRING} characters", node)
         if "__" in value:
-            raise Refusal("strings with double underscores are not allowed", node)
+            raise GuardRefusal("strings with double underscores are not allowed", node)
         # Formatting an object tells its address, which differs from run to run.
         if "%" in value:
-            raise Refusal("strings with a percent sign are not allowed", node)
+            raise GuardRefusal("strings with a percent sign are not allowed", node)
     elif isinstance(value, (bytes, complex)):
-        raise Refusal(f"{type(value).__name__} constants are not allowed", node)
+        raise GuardRefusal(f"{type(value).__name__} constants are not allowed", node)
     elif isinstance(value, int) and value > MAX_INTEGER:
-        raise Refusal("an integer is larger than 2**63", node)
+        raise GuardRefusal("an integer is larger than 2**63", node)
 
 
 def check_operands(node: ast.BinOp) -> None:
     """Refuse to build strings, which could say what no constant may say."""
     for side in (node.left, node.right):
         if isinstance(side, ast.Constant) and isinstance(side.value, str):
-            raise Refusal("computing with strings is not allowed", node)
+            raise GuardRefusal("computing with strings is not allowed", node)
 
 
 def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
@@ -58,15 +58,17 @@ def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else None
     if None in keywords:
-        raise Refusal("double-starred arguments are not allowed", node)
+        raise GuardRefusal("double-starred arguments are not allowed", node)
     if any("__" in keyword for keyword in keywords if keyword):
-        raise Refusal("keywords with double underscores are not allowed", node)
+        raise GuardRefusal("keywords with double underscores are not allowed", node)
     # Elementwise functions with `where` and no `out` answer with uninitialised memory.
     if "where" in keywords and callee not in _REDUCTIONS:
         if "out" not in keywords:
-            raise Refusal("the keyword where needs the keyword out", node)
+            raise GuardRefusal("the keyword where needs the keyword out", node)
         if not _is_array(keywords["out"], function):
-            raise Refusal("with the keyword where, out must be a new array such as zeros", node)
+            raise GuardRefusal(
+                "with the keyword where, out must be a new array such as zeros", node
+            )
 
 
 def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
@@ -82,7 +84,7 @@ def check_view(node: ast.Call, parent: ast.AST, bound: frozenset[str]) -> None:
         read = isinstance(parent, ast.Compare | ast.Starred)
     if not read:
         assert isinstance(node.func, ast.Attribute)
-        raise Refusal(f"{node.func.attr}() may only be read at once, as in list()", node)
+        raise GuardRefusal(f"{node.func.attr}() may only be read at once, as in list()", node)
 
 
 def _reads(call: ast.Call, view: ast.Call, bound: frozenset[str]) -> bool:

@@ -41,7 +41,7 @@ class Frame:
     number
         Which call of this child; the reply repeats it.
     instance
-        Of a call, the instance's index in the arena; 0 in a reply.
+        Of a call, the instance's index in the shared arrays; 0 in a reply.
     cpu_seconds
         Of a reply, what the call took, finite and at least 0.
     detail

@@ -1,6 +1,6 @@
 """A warm process that only forks: ``python -m specahd.sandbox.zygote``.
 
-It imports NumPy and the runners once, maps the arena read-only, builds the wall
+It imports NumPy and the runners once, maps the shared arrays read-only, builds the wall
 around its children, and obeys three orders of the parent that started it: fork a
 child, end a child, and (when the parent hangs up or dies) end all of them and
 itself. Every process that its children leave behind becomes its own child and is
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.ma  # NumPy loads it late (setxor1d), when children can load no more
 
 from specahd.sandbox import confinement
-from specahd.sandbox.arena import Arena
 from specahd.sandbox.child import Runner, serve
+from specahd.sandbox.shared_arrays import SharedArrays
 
 ORDER = struct.Struct("<cq")
 """What is to be done, and to which process."""
@@ -40,25 +40,25 @@ _SWEEPS = 1000
 
 
 class Zygote:
-    """The warm process: its arena, its runners, and the children it has."""
+    """The warm process: its shared arrays, its runners, and the children it has."""
 
     def __init__(
         self,
         control: socket.socket,
-        arena: Arena,
+        shared: SharedArrays,
         runners: dict[str, Runner],
-        wall: confinement.Wall,
+        restrictions: confinement.Restrictions,
     ) -> None:
         self._control = control
-        self._wall = wall
-        self._instances = [arena.arrays(instance) for instance in range(len(arena))]
+        self._restrictions = restrictions
+        self._instances = [shared.arrays(instance) for instance in range(len(shared))]
         self._runners = runners
         self._children: set[int] = set()
 
     def obey(self) -> None:
         """Carry out orders until the parent hangs up or dies, then end every child."""
         with suppress(ConnectionError):
-            status = json.dumps(self._wall.status).encode()
+            status = json.dumps(self._restrictions.status).encode()
             self._control.sendall(REPORT.pack(os.getpid(), len(status), 0.0) + status)
             while True:
                 order, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
@@ -78,7 +78,7 @@ class Zygote:
             pid = -1
         if pid == 0:
             connection = socket.socket(fileno=descriptor)
-            serve(connection, self._runners, self._instances, zygote, self._wall)
+            serve(connection, self._runners, self._instances, zygote, self._restrictions)
         os.close(descriptor)
         if pid > 0:
             self._children.add(pid)
@@ -127,12 +127,12 @@ def main() -> None:
     start = json.load(sys.stdin)
     sys.path.extend(start["path"])
     runners = {name: _load(name) for name in start["runners"]}
-    arena = Arena.attach(start["arena"], start["directory"])
+    shared = SharedArrays.attach(start["shared"], start["directory"])
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     confinement.adopt_orphans()
-    wall = confinement.Wall()
-    zygote = Zygote(socket.socket(fileno=start["control"]), arena, runners, wall)
+    restrictions = confinement.Restrictions()
+    zygote = Zygote(socket.socket(fileno=start["control"]), shared, runners, restrictions)
     # Collected and frozen: the children share these pages and never write to them.
     gc.collect()
     gc.freeze()

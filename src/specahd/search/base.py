@@ -161,7 +161,7 @@ class SearchMethod(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class CandidateEvaluation:
     """What a level measured of one candidate.
 
     Parameters
@@ -202,7 +202,7 @@ class LevelSearch(Protocol):
         """Start the evaluation of a candidate."""
         ...
 
-    def measure(self, result: Any) -> Evaluation:
+    def measure(self, result: Any) -> CandidateEvaluation:
         """Turn what the evaluation returned into a score."""
         ...
 

@@ -29,12 +29,12 @@ from specahd.memory.memory import Memory
 from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
-from specahd.search.asking import Asking
-from specahd.search.base import Evaluation, LevelSearch, RoundStart, Sample
+from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
 from specahd.search.interrupts import Interrupts
-from specahd.search.past import Past
 from specahd.search.pending import PendingSample, next_events, rejected, text_record
 from specahd.search.prompts import render
+from specahd.search.replay import Replay
+from specahd.search.request_pool import RequestPool
 
 TEXTS = 100
 """How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
@@ -54,7 +54,7 @@ class Engine:
         How many requests are made at once.
     memories
         One per level; it remembers over all rounds.
-    past
+    replay
         What the run, if it is being resumed, has paid for and measured.
     allowance
         What replies may cost before the run is ended.
@@ -78,7 +78,7 @@ class Engine:
         journal: Journal,
         memories: Mapping[Level, Memory],
         observer: Observer,
-        past: Past | None = None,
+        replay: Replay | None = None,
         allowance: Allowance | None = None,
     ) -> None:
         self.seed = seed
@@ -87,8 +87,8 @@ class Engine:
         self._journal = journal
         self._memories = memories
         self._observer = observer
-        self.past = past or Past()
-        self._asking = Asking(proposer, ledger, journal.wal, self.past, samplers)
+        self.replay = replay or Replay()
+        self._requests = RequestPool(proposer, ledger, journal.wal, self.replay, samplers)
         self._allowance = allowance or Allowance()
         self._committed = Reply("")
         self.stopped: str | None = None
@@ -104,7 +104,7 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._asking.close(failed=kind is not None)
+        self._requests.close(failed=kind is not None)
 
     def run(self, search: LevelSearch, tickets: int) -> int:
         """Spend up to ``tickets`` on one round of one level; return how many were spent.
@@ -142,7 +142,7 @@ class Engine:
                     self.ledger.take()
                     spent += 1
                 index += 1
-                pending = self._asking.submit(request)
+                pending = self._requests.submit(request)
                 flight.append(PendingSample(request, pending, time.perf_counter()))
             if not flight:
                 if waiting and not self.stopped:
@@ -195,7 +195,7 @@ class Engine:
 
     def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
         """Start the evaluation of a program, or recall what came of it before."""
-        known = self.past.measurement(search.round, program)
+        known = self.replay.measurement(search.round, program)
         if known is None:
             return search.submit(program)
         recalled: Future[Any] = Future()
@@ -226,7 +226,7 @@ class Engine:
         memory = self._memories[request.level]
         if not (request.operator.skills and request.parents):
             return ()
-        known = self.past.skills(request.id)
+        known = self.replay.skills(request.id)
         if known is not None:
             return memory.recall(known)
         return memory.retrieve(request.parents[0].program)
@@ -246,7 +246,9 @@ class Engine:
             if sample.program is not None and sample.failure is None:
                 sample.evaluation = self._evaluation(search, sample.program)
 
-    def _admissible(self, sample: PendingSample) -> tuple[Program | None, Evaluation | None]:
+    def _admissible(
+        self, sample: PendingSample
+    ) -> tuple[Program | None, CandidateEvaluation | None]:
         request = sample.request
         try:
             source, idea = parse_reply(sample.reply.result().text, request.contract)
@@ -265,9 +267,9 @@ class Engine:
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
             return program, rejected(Outcome.GUARD_REJECTED, objection)
-        known = self.past.verdicts.get(program.id)
+        known = self.replay.verdicts.get(program.id)
         sample.verdict = self._memories[request.level].judge(program, known)
-        if self.past.measurement(request.round, program) is not None:
+        if self.replay.measurement(request.round, program) is not None:
             # It was new when it was measured, whatever a model finds today.
             sample.verdict = replace(sample.verdict, duplicate_of=None)
         if sample.verdict.duplicate_of is not None:
@@ -336,7 +338,7 @@ class Engine:
         )
 
 
-def _measured(search: LevelSearch, evaluation: Evaluation) -> dict[str, Any]:
+def _measured(search: LevelSearch, evaluation: CandidateEvaluation) -> dict[str, Any]:
     """Return what :meth:`LevelSearch.recall` needs of an evaluation, in plain values."""
     return {
         "round": search.round,

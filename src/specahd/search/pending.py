@@ -9,7 +9,7 @@ from typing import Any
 from specahd.core.contract import Reply, Request
 from specahd.core.program import Outcome, Program
 from specahd.memory.novelty import Verdict
-from specahd.search.base import Evaluation, Sample
+from specahd.search.base import CandidateEvaluation, Sample
 
 
 @dataclass
@@ -21,7 +21,7 @@ class PendingSample:
     started: float
     program: Program | None = None
     verdict: Verdict | None = None
-    failure: Evaluation | None = None
+    failure: CandidateEvaluation | None = None
     evaluation: "Future[Any] | None" = None
     screened: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class PendingSample:
         """Whether it can be committed as soon as those before it are."""
         return self.screened and (self.evaluation is None or self.evaluation.done())
 
-    def told(self, evaluation: Evaluation, program: Program | None) -> Sample:
+    def told(self, evaluation: CandidateEvaluation, program: Program | None) -> Sample:
         """Return what the search method hears of it."""
         return Sample(
             request=self.request,
@@ -45,7 +45,7 @@ class PendingSample:
             measured=evaluation.vector,
         )
 
-    def record(self, evaluation: Evaluation, program: Program | None) -> dict[str, Any]:
+    def record(self, evaluation: CandidateEvaluation, program: Program | None) -> dict[str, Any]:
         """Return what the journal keeps of a program, survivors apart."""
         return {
             "sample": self.request.id,
@@ -82,9 +82,9 @@ def named(request: Request) -> Mapping[str, Any]:
     }
 
 
-def rejected(outcome: Outcome, detail: str) -> Evaluation:
+def rejected(outcome: Outcome, detail: str) -> CandidateEvaluation:
     """Return the evaluation of a reply that none of the evaluators sees."""
-    return Evaluation(outcome, detail, None, False)
+    return CandidateEvaluation(outcome, detail, None, False)
 
 
 def next_events(flight: deque[PendingSample]) -> list["Future[Any]"]:

@@ -78,7 +78,7 @@ def render(request: Request) -> str:
         score(contract),
         "" if operator.wants_text else rules(contract),
         *(program(number, parent) for number, parent in enumerate(shown, start=1)),
-        _lessons(request),
+        _skill_records(request),
         request.hints,
         operator.instruction.replace("{parents}", _names(len(shown))),
         _TEXT_ANSWER if operator.wants_text else answer(contract),
@@ -130,7 +130,7 @@ def program(number: int, parent: Parent) -> str:
     )
 
 
-def _lessons(request: Request) -> str:
+def _skill_records(request: Request) -> str:
     """Tell what the skill records show, that of a parent as how it came about."""
     if not request.skills:
         return ""

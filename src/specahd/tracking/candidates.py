@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from specahd.tracking.account import Entry
-from specahd.tracking.book import Book
+from specahd.tracking.follower import JournalEntry
 from specahd.tracking.options import WAYS
+from specahd.tracking.run_writer import MlflowRunWriter
 
 TABLE = "candidates.json"
 _COLUMNS = (
@@ -18,35 +18,35 @@ _COLUMNS = (
 class Candidates(Protocol):
     """Keeps what became of each sample; telling the same one again changes nothing."""
 
-    def tell(self, entry: Entry, *, known: bool) -> None:
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
         """Keep a sample that was committed; ``known`` if that was done by another process."""
 
     def end_round(self) -> None:
         """Show what is kept so far."""
 
 
-class Nothing:
+class NoCandidates:
     """Keeps no candidate."""
 
-    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
+    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
         pass
 
-    def tell(self, entry: Entry, *, known: bool) -> None:
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
         pass
 
     def end_round(self) -> None:
         pass
 
 
-class Table:
+class CandidateTable:
     """Keeps candidates as rows of ``candidates.json``, which MLflow shows as a table."""
 
-    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
-        self._book = book
+    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
+        self._writer = writer
         self._rows: dict[str, Sequence[Any]] = {}
         self._shown = 0
 
-    def tell(self, entry: Entry, *, known: bool) -> None:
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
         record, reply = entry.record, entry.reply
         self._rows[record["sample"]] = (
             *(record["sample"], entry.ticket, record["level"], record["round"]),
@@ -61,21 +61,21 @@ class Table:
     def end_round(self) -> None:
         if len(self._rows) > self._shown:
             table = {"columns": _COLUMNS, "data": list(self._rows.values())}
-            self._book.write_text(self._book.parent, json.dumps(table), TABLE)
+            self._writer.write_text(self._writer.parent, json.dumps(table), TABLE)
             # By this tag the UI knows the file for a table.
             shown = json.dumps([{"path": TABLE, "type": "table"}])
-            self._book.tag({"mlflow.loggedArtifacts": shown})
+            self._writer.tag({"mlflow.loggedArtifacts": shown})
             self._shown = len(self._rows)
 
 
-class Nested:
+class NestedRuns:
     """Keeps a run for each candidate below that of its training, with the source beside it."""
 
-    def __init__(self, book: Book, choices: Mapping[str, str]) -> None:
-        self._book = book
+    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
+        self._writer = writer
         self._choices = choices
 
-    def tell(self, entry: Entry, *, known: bool) -> None:
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
         if known:
             return
         record, reply = entry.record, entry.reply
@@ -98,20 +98,20 @@ class Nested:
         if record["score"] is not None:
             metrics["score"] = record["score"]
         began = entry.at - round(1000 * entry.seconds.get("commit", 0))
-        run = self._book.nested(record["sample"], {k: v for k, v in tags.items() if v}, began)
-        self._book.fill(run.info.run_id, metrics, params, step=entry.ticket, at=entry.at)
+        run = self._writer.nested(record["sample"], {k: v for k, v in tags.items() if v}, began)
+        self._writer.fill(run.info.run_id, metrics, params, step=entry.ticket, at=entry.at)
         if record["source"] is not None:
-            self._book.write_text(run, record["source"], "program.py")
+            self._writer.write_text(run, record["source"], "program.py")
         else:
-            self._book.write_text(run, record["reply"], "reply.txt")
+            self._writer.write_text(run, record["reply"], "reply.txt")
         status = "FINISHED" if record["outcome"] == "ok" else "FAILED"
-        self._book.end(run.info.run_id, status, entry.at)
+        self._writer.end(run.info.run_id, status, entry.at)
 
     def end_round(self) -> None:
         pass
 
 
-KEEPERS: Mapping[str, type[Nothing] | type[Table] | type[Nested]] = dict(
-    zip(WAYS, (Nested, Table, Nothing), strict=True)
+WRITERS: Mapping[str, type[NoCandidates] | type[CandidateTable] | type[NestedRuns]] = dict(
+    zip(WAYS, (NestedRuns, CandidateTable, NoCandidates), strict=True)
 )
 """Who does it, by the values of ``tracking.candidates``."""

@@ -10,8 +10,8 @@ from specahd.core.errors import FileError
 from specahd.core.plain import Shape, content, parse_json
 from specahd.runs.configuration import flat, read_configuration
 from specahd.runs.files import CONFIG, MACHINE, SANDBOX, SWEEP
-from specahd.tracking.book import without_password
 from specahd.tracking.lineage import dvc_hashes
+from specahd.tracking.run_writer import without_password
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput

@@ -14,7 +14,7 @@ _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _Convergence:
     """One level of a search: tickets, the scores that were given, and the best so far."""
 
     tickets: Sequence[int]
@@ -52,7 +52,7 @@ def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
     figure = Figure(figsize=(7, 2.4 * max(1, len(levels)) + 0.4), layout="constrained")
     panels = figure.subplots(max(1, len(levels)), sharex=True, squeeze=False)[:, 0]
     for panel, level in zip(panels, levels, strict=False):
-        _draw_course(panel, level, _course(samples, level), starts)
+        _draw_convergence(panel, level, _convergence_of(samples, level), starts)
     for panel in panels:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(axis="y", color="0.9")
@@ -60,10 +60,10 @@ def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
     return figure
 
 
-def _course(samples: Sequence[Mapping[str, Any]], level: str) -> _Course:
+def _convergence_of(samples: Sequence[Mapping[str, Any]], level: str) -> _Convergence:
     nan = float("nan")
     own = [(t, s) for t, s in enumerate(samples, start=1) if s["level"] == level]
-    return _Course(
+    return _Convergence(
         [ticket for ticket, _ in own],
         [nan if sample["score"] is None else sample["score"] for _, sample in own],
         [nan if sample["best"] is None else sample["best"] for _, sample in own],
@@ -76,12 +76,14 @@ def _starts(samples: Sequence[Mapping[str, Any]]) -> list[int]:
     return [t for t in range(1, len(rounds)) if rounds[t] != rounds[t - 1]]
 
 
-def _draw_course(panel: "Axes", level: str, course: _Course, starts: Sequence[int]) -> None:
+def _draw_convergence(
+    panel: "Axes", level: str, curve: _Convergence, starts: Sequence[int]
+) -> None:
     for ticket in starts[1:]:
         panel.axvline(ticket - 0.5, color="0.8", linewidth=0.8, zorder=0)
     panel.plot(
-        course.tickets,
-        course.scores,
+        curve.tickets,
+        curve.scores,
         ".",
         color=_COLOURS[level],
         alpha=0.25,
@@ -89,7 +91,7 @@ def _draw_course(panel: "Axes", level: str, course: _Course, starts: Sequence[in
         label="programs",
     )
     panel.step(
-        course.tickets, course.best, where="post", color=_COLOURS[level], label=_MEASURES[level]
+        curve.tickets, curve.best, where="post", color=_COLOURS[level], label=_MEASURES[level]
     )
     panel.set_ylabel(f"{level} level")
     panel.legend(frameon=False, fontsize="small", loc="lower right")

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from specahd.core.errors import FileError
-from specahd.tracking.book import without_password
+from specahd.tracking.run_writer import without_password
 from specahd.tracking.store import Store
 
 LOCK = "dvc.lock"

@@ -1,7 +1,7 @@
 """One MLflow run per training, written by a process of its own from the run directory.
 
 The search never waits for MLflow and shares no lock with it: what it has written to its
-journal is the queue. See :mod:`specahd.tracking.clerk`.
+journal is the queue. See :mod:`specahd.tracking.uploader`.
 """
 
 import json
@@ -22,9 +22,9 @@ from specahd.core.events import Committed, Observer
 from specahd.core.folders import short
 from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
-from specahd.tracking.delivery import Delivery
-from specahd.tracking.observers import Unheard
+from specahd.tracking.observers import ObserverFailed
 from specahd.tracking.options import Options
+from specahd.tracking.upload import RunUpload
 
 
 class MLflowObserver(Observer):
@@ -44,17 +44,17 @@ class MLflowObserver(Observer):
     ) -> None:
         self.options = Options(uri, artifacts, experiment, candidates, traces, patience)
         self._directory = Path()
-        self._clerk: subprocess.Popen[bytes] | None = None
+        self._uploader: subprocess.Popen[bytes] | None = None
         self._prompts: JournalFile | None = None
         self._prompted: set[str] = set()
 
-    def delivery(self, directory: Path) -> Delivery:
+    def upload(self, directory: Path) -> RunUpload:
         """Return what brings a run directory into MLflow afterwards."""
-        return Delivery(self.options, directory)
+        return RunUpload(self.options, directory)
 
     def on_prepare(self) -> None:
         # What the process imports takes two seconds, and a core is idle until the run begins.
-        self._hire()
+        self._start_uploader()
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
@@ -62,7 +62,7 @@ class MLflowObserver(Observer):
             path = directory / PROMPTS
             self._prompted = {record["sample"] for record in journal.read(path)}
             self._prompts = JournalFile(path)
-        self._hire()
+        self._start_uploader()
         self._tell(directory=str(directory))
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
@@ -76,13 +76,13 @@ class MLflowObserver(Observer):
 
         Raises
         ------
-        Unheard
+        ObserverFailed
             Not all of the run is in MLflow.
         """
         if self._prompts is not None:
             with suppress(JournalError):
                 self._prompts.close()
-        if self._clerk is None:
+        if self._uploader is None:
             return
         self._tell(status=status)
         try:
@@ -90,18 +90,18 @@ class MLflowObserver(Observer):
         except KeyboardInterrupt:
             reason = "Ctrl-C ended the waiting"
         finally:
-            self._dismiss()
+            self._stop_uploader()
         if reason is not None:
-            raise Unheard(
+            raise ObserverFailed(
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
                 f"python -m specahd.track run={short(self._directory)}"
             )
 
-    def _hire(self) -> None:
-        if self._clerk is not None:
+    def _start_uploader(self) -> None:
+        if self._uploader is not None:
             return
-        self._clerk = subprocess.Popen(
-            [sys.executable, "-m", "specahd.tracking.clerk"],
+        self._uploader = subprocess.Popen(
+            [sys.executable, "-m", "specahd.tracking.uploader"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -113,18 +113,18 @@ class MLflowObserver(Observer):
         self._tell(**asdict(self.options))
 
     def _tell(self, **what: Any) -> None:
-        assert self._clerk is not None
+        assert self._uploader is not None
         # One that has ended said why.
         with suppress(BrokenPipeError):
-            _pipe(self._clerk.stdin).write(json.dumps(what).encode() + b"\n")
+            _pipe(self._uploader.stdin).write(json.dumps(what).encode() + b"\n")
 
     def _wait(self, patience: float, *, hurry: bool) -> str | None:
         """Return None when all is written, else what is in the way.
 
         Who is in a hurry does not wait for a second attempt.
         """
-        assert self._clerk is not None
-        answers = _pipe(self._clerk.stdout)
+        assert self._uploader is not None
+        answers = _pipe(self._uploader.stdout)
         reason = f"no answer within {patience:g} s"
         until = time.monotonic() + patience
         while select.select([answers], [], [], max(0.0, until - time.monotonic()))[0]:
@@ -141,18 +141,18 @@ class MLflowObserver(Observer):
         return reason
 
     def _ended(self, reason: str) -> str | None:
-        assert self._clerk is not None
-        status = self._clerk.wait()
+        assert self._uploader is not None
+        status = self._uploader.wait()
         # By a signal, or by what nobody thought of.
         return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
 
-    def _dismiss(self) -> None:
-        assert self._clerk is not None
-        self._clerk.kill()
-        self._clerk.wait()
-        for pipe in (self._clerk.stdin, self._clerk.stdout):
+    def _stop_uploader(self) -> None:
+        assert self._uploader is not None
+        self._uploader.kill()
+        self._uploader.wait()
+        for pipe in (self._uploader.stdin, self._uploader.stdout):
             _pipe(pipe).close()
-        self._clerk = None
+        self._uploader = None
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

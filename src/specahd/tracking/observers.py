@@ -7,7 +7,7 @@ from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
 
 
-class Unheard(Exception):
+class ObserverFailed(Exception):
     """An observer could not do its part; the message is a sentence for the user."""
 
 
@@ -57,7 +57,7 @@ class Observers(Observer):
         for observer in tuple(self._observers):
             try:
                 hook(observer)
-            except Unheard as error:
+            except ObserverFailed as error:
                 self._observers.remove(observer)
                 self.warnings.append(str(error))
             except Exception as error:  # noqa: BLE001  # whatever it is, the run goes on

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.book import without_password
+from specahd.tracking.run_writer import without_password
 from specahd.tracking.store import absolute
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _NOISY = ("mlflow", "alembic", "urllib3")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ModelForm:
     """What a model is, in plain values.
 
     Parameters
@@ -169,8 +169,8 @@ def _download(address: str, uri: str, folder: str) -> Path:
                 run_id, _, path = rest.partition("/")
                 return Path(client.download_artifacts(run_id, path, folder))
             # Not left to MLflow, which would resolve the name in another store, the default one.
-            name, mark, version_or_alias = re.split("([@/])", rest)
-            if mark == "@":
+            name, separator, version_or_alias = re.split("([@/])", rest)
+            if separator == "@":
                 version_or_alias = client.get_model_version_by_alias(name, version_or_alias).version
             place = client.get_model_version_download_uri(name, version_or_alias)
             return Path(
@@ -202,7 +202,7 @@ def register(
     run: "Run",
     directory: Path,
     problem: str,
-    form: Form,
+    form: ModelForm,
     tags: Mapping[str, str],
 ) -> Version:
     """Make a run's checkpoint a version of its problem's model, unless it is one already.
@@ -244,7 +244,7 @@ def register(
     return Version(name, int(made.version), new=True)
 
 
-def crown(client: "MlflowClient", version: Version) -> bool:
+def promote(client: "MlflowClient", version: Version) -> bool:
     """Make a version the champion; say whether it was not."""
     aliases = client.get_registered_model(version.model).aliases
     if str(aliases.get(CHAMPION)) == str(version.number):
@@ -253,7 +253,7 @@ def crown(client: "MlflowClient", version: Version) -> bool:
     return True
 
 
-def _save(target: Path, folder: Path, directory: Path, form: Form) -> None:
+def _save(target: Path, folder: Path, directory: Path, form: ModelForm) -> None:
     """Write a model's folder: the code, the checkpoint as it is, and what describes them."""
     import mlflow
     from mlflow.models import ModelSignature

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.errors import FileError
-from specahd.tracking.book import without_password
 from specahd.tracking.registry import opened
+from specahd.tracking.run_writer import without_password
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _RESUME, _STORE = "resume=", "tracking.uri="

@@ -28,7 +28,7 @@ _PAGE, _REASONS = 1000, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainedRun:
     """A training run as selection sees it.
 
     Parameters
@@ -73,7 +73,7 @@ def trainings(
     problem: str,
     settings: Mapping[str, Any],
     sweep: str | None = None,
-) -> list[Training]:
+) -> list[TrainedRun]:
     """Return an experiment's training runs of a problem: those that count first, best first.
 
     Parameters
@@ -96,10 +96,10 @@ def trainings(
     if sweep is not None:
         wanted.append(f"tags.`mlflow.parentRunId` = '{sweep}'")
     runs = _search(client, found.experiment_id, " and ".join(wanted))
-    return sorted((Training(run, _objection(run, settings)) for run in runs), key=_rank)
+    return sorted((TrainedRun(run, _objection(run, settings)) for run in runs), key=_rank)
 
 
-def champion(runs: Sequence[Training], problem: str) -> Training:
+def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
     """Return the winner among runs in the order of :func:`trainings`.
 
     Raises
@@ -145,7 +145,7 @@ def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
     return ""
 
 
-def _rank(training: Training) -> tuple[bool, float, int, str]:
+def _rank(training: TrainedRun) -> tuple[bool, float, int, str]:
     # What a run that does not count has scored is not looked at.
     score = training.selection if not training.objection else None
     return bool(training.objection), -(score or 0.0), training.seed, training.id

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from specahd.runs.files import POOLS, SWEEP, write_json
-from specahd.tracking.book import without_password
+from specahd.tracking.run_writer import without_password
 from specahd.tracking.store import Store
 from specahd.tracking.sweep_results import Configuration, SweepResults
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from specahd.repair.rows import PoolSummary
 from specahd.repair.study import Policy
-from specahd.tracking.selection import Training
+from specahd.tracking.selection import TrainedRun
 
 
 def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ def print_policies(policies: Mapping[str, Policy], title: str) -> None:
     _console().print(table)
 
 
-def print_trainings(runs: Sequence[Training], title: str) -> None:
+def print_trainings(runs: Sequence[TrainedRun], title: str) -> None:
     """Print the runs that were considered, the chosen one first and marked."""
     table = Table(title=title, title_justify="left", caption_justify="left")
     table.caption = "selection alone decides; ties go to the smaller seed, then run id"

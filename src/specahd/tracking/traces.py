@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from specahd.core import journal
 from specahd.runs.files import PROMPTS
-from specahd.tracking.account import Entry
-from specahd.tracking.book import Book
+from specahd.tracking.follower import JournalEntry
+from specahd.tracking.run_writer import MlflowRunWriter
 
 if TYPE_CHECKING:
     from mlflow.entities import Trace
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 class Traces:
     """Keeps a trace for each sample; telling the same one again changes nothing."""
 
-    def __init__(self, book: Book, directory: Path, choices: Mapping[str, str]) -> None:
+    def __init__(
+        self, writer: MlflowRunWriter, directory: Path, choices: Mapping[str, str]
+    ) -> None:
         # Else traces are sent by threads that drop what fails.
         os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
         import mlflow
 
-        mlflow.set_tracking_uri(book.uri)
-        self._book = book
+        mlflow.set_tracking_uri(writer.uri)
+        self._writer = writer
         self._directory = directory
         self._choices = choices
         self._prompts: dict[str, str] = {}
 
-    def tell(self, entry: Entry) -> None:
+    def tell(self, entry: JournalEntry) -> None:
         """Keep the request and the reply of a sample that was committed.
 
         Raises
@@ -37,13 +39,13 @@ class Traces:
             MLflow did not take it, which it does not say itself.
         """
         sample = entry.record["sample"]
-        if self._book.doubt and self._find(sample):
+        if self._writer.doubt and self._find(sample):
             return
         self._write(entry)
         if not self._find(sample):
             raise OSError(f"no trace of {sample} arrived")
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: JournalEntry) -> None:
         from mlflow import start_span_no_context
         from mlflow.entities import SpanType
 
@@ -69,22 +71,22 @@ class Traces:
             tags={
                 **self._choices,
                 "candidate": record["sample"],
-                "training": self._book.parent.info.run_id,
+                "training": self._writer.parent.info.run_id,
                 "outcome": record["outcome"],
             },
-            metadata={"mlflow.sourceRun": self._book.parent.info.run_id},
-            experiment_id=self._book.experiment,
+            metadata={"mlflow.sourceRun": self._writer.parent.info.run_id},
+            experiment_id=self._writer.experiment,
             start_time_ns=began,
         )
         message = {"role": "assistant", "content": record["reply"]}
         span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
 
     def _find(self, sample: str) -> "list[Trace]":
-        training = self._book.parent.info.run_id
+        training = self._writer.parent.info.run_id
         condition = f"tags.candidate = '{sample}' and tags.training = '{training}'"
         return list(
-            self._book.client.search_traces(
-                locations=[self._book.experiment],
+            self._writer.client.search_traces(
+                locations=[self._writer.experiment],
                 filter_string=condition,
                 max_results=1,
                 include_spans=False,

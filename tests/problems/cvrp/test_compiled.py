@@ -16,7 +16,7 @@ from specahd.problems.cvrp import construct
 from specahd.problems.cvrp.compiled import REBUILD
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
-from specahd.routing.compilation import Untranslatable
+from specahd.routing.compiled.runner import Untranslatable
 
 CONTRACTS = contracts(CVRP().operator)
 

@@ -17,13 +17,13 @@ from starlette.requests import ClientDisconnect
 from specahd.core.errors import ConfigError
 from specahd.memory.serving.batching import Batcher, Batching, QueueFull
 from specahd.memory.serving.connections import BoundedConnection
-from specahd.memory.serving.models import Encoder, Vectors
+from specahd.memory.serving.models import SentenceEncoder, Vectors
 from specahd.memory.serving.protocol import (
     ApiError,
-    Limits,
+    RequestLimits,
     answer,
-    complaint,
     described,
+    error_body,
     read,
 )
 
@@ -84,34 +84,38 @@ def serve(app: FastAPI, listener: socket.socket, timeout: float, connections: in
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def make_app(encoders: Sequence[Encoder], limits: Limits, batching: Batching) -> FastAPI:
+def make_app(
+    encoders: Sequence[SentenceEncoder], limits: RequestLimits, batching: Batching
+) -> FastAPI:
     """Return the application that serves the encoders, all on one device."""
     device = ThreadPoolExecutor(1, thread_name_prefix="device")
-    desk = Desk({encoder.name: Batcher(encoder, device, batching) for encoder in encoders}, limits)
+    service = EmbeddingService(
+        {encoder.name: Batcher(encoder, device, batching) for encoder in encoders}, limits
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        for batcher in desk.batchers.values():
+        for batcher in service.batchers.values():
             batcher.start()
         yield
-        for batcher in desk.batchers.values():
+        for batcher in service.batchers.values():
             await batcher.close()
         device.shutdown()
 
     app = FastAPI(lifespan=lifespan, openapi_url=None)
-    app.add_api_route("/health", desk.health, response_model=None)
-    app.add_api_route("/v1/models", desk.models, response_model=None)
-    app.add_api_route("/v1/models/{name:path}", desk.model, response_model=None)
-    app.add_api_route("/v1/embeddings", desk.embeddings, methods=["POST"], response_model=None)
+    app.add_api_route("/health", service.health, response_model=None)
+    app.add_api_route("/v1/models", service.models, response_model=None)
+    app.add_api_route("/v1/models/{name:path}", service.model, response_model=None)
+    app.add_api_route("/v1/embeddings", service.embeddings, methods=["POST"], response_model=None)
     for kind in (ApiError, HTTPException, Exception):
         app.add_exception_handler(kind, _refuse)
     return app
 
 
-class Desk:
+class EmbeddingService:
     """Answers requests."""
 
-    def __init__(self, batchers: Mapping[str, Batcher], limits: Limits) -> None:
+    def __init__(self, batchers: Mapping[str, Batcher], limits: RequestLimits) -> None:
         self.batchers = batchers
         self._limits = limits
         # Bytes of bodies that are not complete.
@@ -148,17 +152,22 @@ class Desk:
             body = await self._body(request)
         except ClientDisconnect:
             return Response(status_code=_GONE)
-        question, texts = read(body, self._limits)
+        embedding_request, texts = read(body, self._limits)
         del body
-        batcher = self._batcher(question.model)
+        batcher = self._batcher(embedding_request.model)
         dimension = batcher.encoder.dimension
-        if question.dimensions is not None and not 1 <= question.dimensions <= dimension:
-            message = f"Expected dimensions in [1, {dimension}], got {question.dimensions}."
+        if (
+            embedding_request.dimensions is not None
+            and not 1 <= embedding_request.dimensions <= dimension
+        ):
+            message = (
+                f"Expected dimensions in [1, {dimension}], got {embedding_request.dimensions}."
+            )
             raise ApiError(400, message, "dimensions")
         embedded = await _while_connected(request, batcher, texts)
         if embedded is None:
             return Response(status_code=_GONE)
-        return Response(answer(question, *embedded), media_type="application/json")
+        return Response(answer(embedding_request, *embedded), media_type="application/json")
 
     async def _body(self, request: Request) -> bytearray:
         most = self._limits.body
@@ -220,4 +229,4 @@ async def _refuse(_: Request, error: Exception) -> Response:
             # A bug or a failing device; the server's log has the rest.
             refusal = ApiError(500, f"The model failed: {type(error).__name__}.")
     headers = {**refusal.headers, "Content-Type": "application/json"}
-    return Response(complaint(refusal), refusal.status, headers)
+    return Response(error_body(refusal), refusal.status, headers)

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from specahd.memory.serving.models import Encoder, Vectors
+from specahd.memory.serving.models import SentenceEncoder, Vectors
 
 # So many batches' worth of waiting texts are sorted by length together.
 _WINDOW = 4
@@ -62,7 +62,7 @@ class Batcher:
         How large batches are, and how long they are waited for.
     """
 
-    def __init__(self, encoder: Encoder, device: Executor, batching: Batching) -> None:
+    def __init__(self, encoder: SentenceEncoder, device: Executor, batching: Batching) -> None:
         self.encoder = encoder
         self.embedded = 0
         self.batches = 0

@@ -66,7 +66,7 @@ def choose_device(wanted: str) -> str:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class SentenceEncoder:
     """A loaded model; ``dimension`` is that of its vectors."""
 
     name: str
@@ -115,7 +115,7 @@ class Encoder:
         return vectors
 
 
-def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> Encoder:
+def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> SentenceEncoder:
     """Load a model and have it embed one text; nothing is looked up on a network.
 
     Raises
@@ -149,7 +149,7 @@ def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> En
     return encoder
 
 
-def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Encoder:
+def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> SentenceEncoder:
     limit = loaded.max_seq_length
     if model.max_tokens is not None:
         limit = min(limit, model.max_tokens)
@@ -161,7 +161,7 @@ def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Encode
             f"and a letter, got {limit}."
         )
     created = int(model.folder.stat().st_mtime)
-    encoder = Encoder(model.name, model.prefix, device, dtype, 0, limit, created, loaded)
+    encoder = SentenceEncoder(model.name, model.prefix, device, dtype, 0, limit, created, loaded)
     # Without its tokenizer's files a model loads, and takes every word for the unknown one.
     first, second = (
         encoder.embed(loaded.preprocess([text], prompt=model.prefix))[0] for text in _DIFFERENT

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from specahd.memory.serving.models import Encoder, Vectors
+from specahd.memory.serving.models import SentenceEncoder, Vectors
 
 _EXPECTED = {
     "input": "a text or a list of texts",
@@ -39,7 +39,7 @@ class ApiError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """What one request may ask for: so many texts, of so many characters each."""
 
     texts: int
@@ -51,7 +51,7 @@ class Limits:
         return 6 * self.texts * self.characters + 4096
 
 
-class Question(BaseModel):
+class EmbeddingRequest(BaseModel):
     """The body of ``POST /v1/embeddings``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -63,7 +63,7 @@ class Question(BaseModel):
     user: str | None = None
 
 
-def read(body: bytes | bytearray, limits: Limits) -> tuple[Question, list[str]]:
+def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingRequest, list[str]]:
     """Return the request and its texts.
 
     Raises
@@ -72,10 +72,10 @@ def read(body: bytes | bytearray, limits: Limits) -> tuple[Question, list[str]]:
         It is none, or asks for more than it may.
     """
     try:
-        question = Question.model_validate_json(body)
+        request = EmbeddingRequest.model_validate_json(body)
     except ValidationError as invalid:
         raise _refusal(invalid.errors(include_url=False)[0]) from None
-    texts = [question.input] if isinstance(question.input, str) else question.input
+    texts = [request.input] if isinstance(request.input, str) else request.input
     if not texts:
         raise ApiError(400, "Expected input to hold at least one text.", "input")
     if len(texts) > limits.texts:
@@ -88,17 +88,17 @@ def read(body: bytes | bytearray, limits: Limits) -> tuple[Question, list[str]]:
         if len(text) > limits.characters:
             message = f"Expected texts of at most {limits.characters} characters: {i} has "
             raise ApiError(413, f"{message}{len(text)}.", "input")
-    return question, texts
+    return request, texts
 
 
-def answer(question: Question, vectors: Vectors, tokens: int) -> bytes:
+def answer(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> bytes:
     """Return the body of the answer; ``dimensions`` cuts vectors and normalises them again."""
-    if question.dimensions is not None:
-        vectors = vectors[:, : question.dimensions]
+    if request.dimensions is not None:
+        vectors = vectors[:, : request.dimensions]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors = np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)
     rows: Sequence[Any] = vectors.tolist()
-    if question.encoding_format == "base64":
+    if request.encoding_format == "base64":
         rows = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
     return _json(
         {
@@ -106,13 +106,13 @@ def answer(question: Question, vectors: Vectors, tokens: int) -> bytes:
             "data": [
                 {"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)
             ],
-            "model": question.model,
+            "model": request.model,
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }
     )
 
 
-def complaint(error: ApiError) -> bytes:
+def error_body(error: ApiError) -> bytes:
     """Return the body that tells of an error."""
     kinds = {429: "rate_limit_error", 500: "server_error", 503: "server_error"}
     return _json(
@@ -127,7 +127,7 @@ def complaint(error: ApiError) -> bytes:
     )
 
 
-def described(encoder: Encoder) -> dict[str, Any]:
+def described(encoder: SentenceEncoder) -> dict[str, Any]:
     """Return a model's entry in ``GET /v1/models``."""
     return {
         "id": encoder.name,

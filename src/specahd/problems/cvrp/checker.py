@@ -5,7 +5,7 @@ Nothing here is shared with the code that builds solutions.
 
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import Violation
-from specahd.routing.vehicles.checking import check_routes, routes_length
+from specahd.routing.vehicles.feasibility import check_routes, routes_length
 from specahd.routing.vehicles.routes import Solution
 
 

@@ -14,7 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
-from specahd.routing.local import Waiting, local_distances
+from specahd.routing.local import UnservedNodes, local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
 _NAMES = ("coords", "demands", "capacity", "distance_matrix")
@@ -64,7 +64,7 @@ def rebuild(
     if largest > capacity:
         raise InvalidAnswer("A customer outweighs an empty vehicle.")
 
-    waiting = Waiting(len(nodes) - 1)
+    waiting = UnservedNodes(len(nodes) - 1)
     route: list[int] = []
     current, rest, fallbacks = 0, capacity, 0
     # This loop is the price of every score in a run: few NumPy calls per step.

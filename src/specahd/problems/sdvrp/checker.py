@@ -6,7 +6,7 @@ Nothing here is shared with the code that builds solutions.
 from specahd.problems.sdvrp.deliveries import Route, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import Violation
-from specahd.routing.vehicles.checking import routes_length
+from specahd.routing.vehicles.feasibility import routes_length
 
 
 def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:

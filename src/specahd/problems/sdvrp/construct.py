@@ -14,7 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
-from specahd.routing.local import Waiting, local_distances
+from specahd.routing.local import UnservedNodes, local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
 _NAMES = ("coords", "demands", "capacity", "distance_matrix")
@@ -67,7 +67,7 @@ def rebuild(
     capacity = int(arrays["capacity"][0])
     most = most_stops(len(nodes) - 1, sum(left), capacity)
 
-    waiting = Waiting(len(nodes) - 1)
+    waiting = UnservedNodes(len(nodes) - 1)
     route: list[int] = []
     amounts: list[int] = []
     current, rest, fallbacks, visited = 0, capacity, 0, 0

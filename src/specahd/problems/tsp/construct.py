@@ -13,7 +13,7 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.routing.answers import flattened, integer
 from specahd.routing.base import IntArray
-from specahd.routing.local import Waiting, local_distances
+from specahd.routing.local import UnservedNodes, local_distances
 
 
 def propose(
@@ -85,7 +85,7 @@ def rebuild(
     [nodes] = inputs
     distances = local_distances(arrays["distance_matrix"], nodes)
     end = len(nodes) - 1
-    waiting = Waiting(end - 1)
+    waiting = UnservedNodes(end - 1)
     path: list[int] = []
     current, fallbacks = 0, 0
     # This loop is the price of every score in a run: few NumPy calls per step.

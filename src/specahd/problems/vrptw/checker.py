@@ -10,14 +10,14 @@ import numpy as np
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import Violation
 from specahd.routing.geometry import distances
-from specahd.routing.vehicles.checking import check_routes, routes_length
+from specahd.routing.vehicles.feasibility import check_routes, routes_length
 from specahd.routing.vehicles.routes import Solution
 
 
 def check(instance: VRPTWInstance, solution: Solution) -> tuple[Violation, ...]:
     """Return every violation of coverage, capacity and time windows; empty means feasible.
 
-    To the kinds of :func:`~specahd.routing.vehicles.checking.check_routes` come
+    To the kinds of :func:`~specahd.routing.vehicles.feasibility.check_routes` come
     ``late`` (service starts after the window closed) and ``late_return`` (the
     vehicle is back after the depot closed). A vehicle leaves when the depot
     opens, waits for windows to open, and goes on when it is late; visits to

@@ -10,7 +10,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.vrptw.construct import rebuild
 from specahd.routing.base import IntArray
-from specahd.routing.compilation import (
+from specahd.routing.compiled.runner import (
     MATRIX,
     NO_ANSWER,
     NUMBER,

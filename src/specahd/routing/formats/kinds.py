@@ -9,7 +9,7 @@ from specahd.core.errors import FileError
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FileKind:
     """A kind of file.
 
     Parameters
@@ -27,16 +27,16 @@ class Kind:
     solution: bool = False
 
 
-SOLOMON = Kind("this is Solomon's text of VRPTW", "vrptw")
-NUMBERS = Kind("these are the plain numbers of an SDVRP set", "sdvrp")
-ROUTES = Kind("this is a solution", None, solution=True)
+SOLOMON = FileKind("this is Solomon's text of VRPTW", "vrptw")
+NUMBERS = FileKind("these are the plain numbers of an SDVRP set", "sdvrp")
+ROUTES = FileKind("this is a solution", None, solution=True)
 TYPES = {
-    "TSP": Kind("TYPE is 'TSP'", "tsp"),
-    "CVRP": Kind("TYPE is 'CVRP'", "cvrp"),
-    "SDVRP": Kind("TYPE is 'SDVRP'", "sdvrp"),
-    "VRPTW": Kind("TYPE is 'VRPTW'", "vrptw"),
-    "CVRPTW": Kind("TYPE is 'CVRPTW'", "vrptw"),
-    "TOUR": Kind("TYPE is 'TOUR'", "tsp", solution=True),
+    "TSP": FileKind("TYPE is 'TSP'", "tsp"),
+    "CVRP": FileKind("TYPE is 'CVRP'", "cvrp"),
+    "SDVRP": FileKind("TYPE is 'SDVRP'", "sdvrp"),
+    "VRPTW": FileKind("TYPE is 'VRPTW'", "vrptw"),
+    "CVRPTW": FileKind("TYPE is 'CVRPTW'", "vrptw"),
+    "TOUR": FileKind("TYPE is 'TOUR'", "tsp", solution=True),
 }
 """By the first word of TYPE."""
 
@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IG
 _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
-def identify(text: str) -> Kind | None:
+def identify(text: str) -> FileKind | None:
     """Return what a text is; None for anything that no problem reads."""
     for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
         if number == 0 and all(map(_NUMBER.fullmatch, line.split())):
@@ -62,7 +62,7 @@ def identify(text: str) -> Kind | None:
     return None
 
 
-def refuse_other(path: Path, text: str, expected: Collection[Kind], what: str) -> None:
+def refuse_other(path: Path, text: str, expected: Collection[FileKind], what: str) -> None:
     """Refuse a file that is of a known kind, and of none of those that are expected.
 
     Parameters

@@ -1,0 +1,333 @@
+"""The one way in: starts Hydra for a command and tells the user in one sentence what to mend."""
+
+import errno
+import functools
+import multiprocessing
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import InstantiationException
+from hydra.experimental.callback import Callback
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from specahd.config import CONF_DIR
+from specahd.config.messages import REFUSALS, message_for
+from specahd.config.schemas import register, validate
+from specahd.config.sweeps import check_jobs
+from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
+from specahd.core.folders import short, write_whole
+from specahd.runs.files import CONFIG
+from specahd.sandbox.confinement import die_with_parent
+
+Task = Callable[[DictConfig], None]
+
+FAILED = 1
+REFUSED = 2
+INTERRUPTED = 130
+_LINES = 6
+
+
+def run_command(
+    task: Task,
+    config_name: str,
+    argv: Sequence[str] | None = None,
+    rewrite: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> int:
+    """Compose the configuration and run the task: once, or once per job of a sweep.
+
+    A refusal that the user can mend becomes one sentence on standard error,
+    and no empty directory is left behind. Anything else is a bug and propagates.
+
+    Parameters
+    ----------
+    task
+        What the command does with its composed and validated configuration.
+    config_name
+        The primary configuration in ``conf/``: ``train``, ``evaluate`` …
+    argv
+        The command line after the program's name; the process's own if None.
+    rewrite
+        Replaces words of the command line before Hydra sees it.
+
+    Returns
+    -------
+    int
+        The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
+    """
+    _fill_streams()
+    register()
+    state = _CommandState()
+    entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
+    token = _STATE.set(state)
+    try:
+        with _plain_warnings(), _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
+            try:
+                entry(_guarded(task, state))()
+            finally:
+                state.end_sweep()
+    except (_Refused, _Ended) as end:
+        return _report_end(state, *end.args)
+    except BrokenProcessPool:
+        return _report_end(
+            state, "A job of the sweep was killed, perhaps for want of memory.", FAILED
+        )
+    except UserError as error:
+        return _report_end(state, str(error), REFUSED)
+    except REFUSALS as error:
+        if state.started:
+            raise
+        return _report_end(state, message_for(error), REFUSED)
+    except OSError as error:
+        if state.started:
+            raise
+        reason = f"Cannot make the directory {state.directory}: {error.strerror}."
+        return _report_end(state, reason, REFUSED)
+    except KeyboardInterrupt as interrupt:
+        return _report_end(state, str(interrupt) or "Interrupted.", INTERRUPTED)
+    finally:
+        _STATE.reset(token)
+    return 0
+
+
+def run_directory() -> Path:
+    """Return the directory of the job that is running, absolute."""
+    return Path(HydraConfig.get().runtime.output_dir)
+
+
+def resolved(config: DictConfig) -> dict[str, Any]:
+    """Return the configuration as plain values, the chosen groups under ``choices``.
+
+    It holds no secret: configurations name environment variables, not their values.
+    """
+    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=True)  # type: ignore[assignment]  # a mapping at the top
+    if HydraConfig.initialized():
+        chosen = HydraConfig.get().runtime.choices.items()
+        plain["choices"] = {
+            group: choice for group, choice in chosen if group.partition("/")[0] != "hydra"
+        }
+    return plain
+
+
+def save_config(config: DictConfig, directory: Path) -> Path:
+    """Write the resolved configuration to ``config.yaml`` in the directory."""
+    path = directory / CONFIG
+    write_whole(path, OmegaConf.to_yaml(OmegaConf.create(resolved(config))))
+    return path
+
+
+class CommandCallback(Callback):
+    """Notes what Hydra is about to do, and refuses a sweep of which one job is refused.
+
+    ``conf/hydra/default.yaml`` asks for it.
+    """
+
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        self._note(config, "hydra.run.dir")
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        self._note(config, "hydra.sweep.dir")
+        # Hydra would turn an Exception into a warning.
+        try:
+            check_jobs(config)
+        except UserError as error:
+            raise _Refused(str(error), REFUSED) from None
+        except REFUSALS as error:
+            raise _Refused(message_for(error), REFUSED) from None
+        _STATE.get().sweep = config
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        _STATE.get().sweep = None
+
+    @staticmethod
+    def _note(config: DictConfig, key: str) -> None:
+        # Hydra itself refuses a directory that has no value, a moment later.
+        with suppress(OmegaConfBaseException):
+            _STATE.get().note(Path(str(OmegaConf.select(config, key))))
+
+
+@dataclass
+class _CommandState:
+    """One passage through a command: whether its task began, and which folders are its own."""
+
+    started: bool = False
+    directory: Path | None = None
+    # The outermost ancestor of the directory that was not there before.
+    outermost: Path | None = None
+    # The configuration of a sweep that is going on, and whether one broke off.
+    sweep: DictConfig | None = None
+    broken: bool = False
+
+    def note(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        missing = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
+        self.outermost = missing[-1] if missing else None
+
+    def end_sweep(self) -> None:
+        """Tell Hydra's callbacks that a sweep broke off, of which Hydra tells them nothing."""
+        if self.sweep is not None:
+            sweep, self.sweep, self.broken = self.sweep, None, True
+            for callback in sweep.hydra.callbacks.values():
+                instantiate(callback).on_multirun_end(config=sweep)
+
+    def clear(self) -> None:
+        """Remove the folders that this visit made and put nothing in."""
+        if self.directory is None or self.outermost is None or not self.directory.exists():
+            return
+        for path in sorted(self.directory.rglob("*"), reverse=True):
+            _remove_empty(path)
+        if [path.name for path in self.directory.iterdir()] == ["multirun.yaml"]:
+            (self.directory / "multirun.yaml").unlink()
+        for path in (self.directory, *self.directory.parents):
+            if not _remove_empty(path) or path == self.outermost:
+                return
+
+
+class _Refused(BaseException):
+    """A job's last sentence and exit status on their way to the command.
+
+    Not an Exception, so that Hydra neither reports it nor starts the sweep's other jobs.
+    """
+
+
+class _Ended(Exception):
+    """The same on its way from a parallel launcher's process.
+
+    An Exception, so that jobs beside it go on: Hydra hands it over when they have ended.
+    """
+
+
+class _Broken(Exception):
+    """A bug in another process; the message is its traceback, which pickling would lose."""
+
+
+_STATE: ContextVar[_CommandState] = ContextVar("visit")
+
+
+def _fill_streams() -> None:
+    """Let those of 0, 1 and 2 that are closed lead nowhere, before a file takes their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        # It gets the lowest number that is free, and programs that are started get it too.
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
+def _guarded(task: Task, state: _CommandState) -> Task:
+    home = os.getpid()
+
+    @functools.wraps(task)
+    def run(config: DictConfig) -> None:
+        state.started = True
+        away = os.getpid() != home
+        if multiprocessing.parent_process() is not None:
+            # A worker of joblib's would work on for nobody.
+            die_with_parent(home)
+        try:
+            validate(config)
+            task(config)
+        except Exception as error:
+            end = _end(error)
+            if end is None and not away:
+                raise
+            if end is None:
+                raise _Broken(f"\n{traceback.format_exc()}") from None
+            raise (_Ended if away else _Refused)(*end) from None
+
+    return run
+
+
+def _end(error: Exception) -> tuple[str, int] | None:
+    """Return the last sentence and the exit status for what ended a task, None for a bug."""
+    match error:
+        case UserError():
+            return str(error), REFUSED
+        case RunFailed() | TransportError():
+            return str(error), FAILED
+        case MemoryError() | OSError(errno=errno.ENOMEM):
+            return f"There is no memory left: {str(error) or 'Python asked for more'}.", FAILED
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
+            where = "" if error.filename is None else f" {error.filename}"
+            return f"Cannot write{where}: {error.strerror}.", FAILED
+        case InstantiationException(__cause__=UserError() as cause):
+            # Hydra wraps what the constructor of a `_target_` raised.
+            return str(cause), REFUSED
+    return None
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show what is said of a file as the sentence that it is, without a line of our source."""
+    usual = warnings.formatwarning
+
+    def plain(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if issubclass(category, FileWarning):
+            return f"{message}\n"
+        return usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
+
+
+@contextmanager
+def _command_line(arguments: Sequence[str]) -> Iterator[None]:
+    """Give Hydra its command line, and have it re-raise errors instead of printing them."""
+    # Hydra 1.3 refuses overrides on both sides of -m: `llm=offline -m seed=0,1`.
+    ordered = sorted(arguments, key=lambda word: word not in ("-m", "--multirun"))
+    # A resumed run goes on where it is.
+    ordered += [
+        f"hydra.run.dir={word.partition('=')[2]}" for word in ordered if word.startswith("resume=")
+    ]
+    argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv = [argv[0], *ordered]
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    try:
+        yield
+    finally:
+        sys.argv = argv
+        if full_error is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full_error
+
+
+def _report_end(state: _CommandState, message: str, status: int) -> int:
+    state.clear()
+    lines = message.splitlines()[:_LINES]
+    if state.broken and state.directory is not None and any(state.directory.glob(f"*/{CONFIG}")):
+        where = short(state.directory)
+        lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return status
+
+
+def _remove_empty(path: Path) -> bool:
+    """Remove a directory that is empty; say whether it was."""
+    if path.is_symlink() or not path.is_dir() or any(path.iterdir()):
+        return False
+    path.rmdir()
+    return True

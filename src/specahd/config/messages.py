@@ -1,0 +1,76 @@
+"""Hydra's and OmegaConf's refusals, each told in one sentence that names the option."""
+
+from difflib import get_close_matches
+from typing import Any
+
+from hydra.errors import (
+    ConfigCompositionException,
+    HydraException,
+    MissingConfigException,
+    OverrideParseException,
+)
+from omegaconf import BooleanNode, DictConfig, FloatNode, IntegerNode, ListConfig, StringNode
+from omegaconf.errors import (
+    ConfigAttributeError,
+    ConfigKeyError,
+    OmegaConfBaseException,
+    ValidationError,
+)
+
+# Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
+HydraRefusal = HydraException | OmegaConfBaseException | ValueError
+REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
+
+_KINDS: dict[type, str] = {
+    IntegerNode: "an integer",
+    FloatNode: "a number",
+    BooleanNode: "true or false",
+    StringNode: "text",
+    ListConfig: "a list",
+}
+
+
+def message_for(error: HydraRefusal) -> str:
+    """Say what the user wrote, why it is refused, and what is accepted."""
+    # Hydra wraps what OmegaConf said about the option.
+    if isinstance(error, ConfigCompositionException) and isinstance(
+        error.__cause__, OmegaConfBaseException
+    ):
+        return message_for(error.__cause__)
+    match error:
+        case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
+            group, _, choice = missing.rpartition("/")
+            available = ", ".join(error.options or ()) or "none"
+            return f"{group}={choice} is not a choice; available: {available}."
+        case OverrideParseException():
+            return f"{error.override!r} cannot be read; write option=value."
+        case ConfigAttributeError() | ConfigKeyError():
+            return _unknown(error)
+        case ValidationError(full_key=str(key)) if key and error.child_node is not None:
+            return _mistyped(key, error.value, error.child_node)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0] if lines else type(error).__name__
+    if first.startswith("Ambiguous value for argument"):
+        override = first.partition("'")[2].rstrip("'")
+        return f"{override} names several values; add -m to run them all."
+    return first if first.endswith(".") else f"{first}."
+
+
+def _unknown(error: ConfigAttributeError | ConfigKeyError) -> str:
+    accepted = []
+    if isinstance(error.parent_node, DictConfig):
+        # A leading underscore marks what Hydra's instantiate reads.
+        keys = [str(key) for key in error.parent_node]
+        accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
+    close = get_close_matches(str(error.key), accepted, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
+
+
+def _mistyped(key: str, value: Any, node: Any) -> str:
+    given = "null" if value is None else repr(value)
+    if isinstance(node, DictConfig):
+        options = ", ".join(f"{key}.{name!s}" for name in node)
+        return f"{key} is a group of options; set one of {options}, got {given}."
+    kind = _KINDS.get(type(node), "of another type")
+    return f"Expected {key} to be {kind}, got {given}."

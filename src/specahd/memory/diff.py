@@ -1,0 +1,132 @@
+"""What a program has otherwise than the one that it was made of, in one line."""
+
+import ast
+import textwrap
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from specahd.core.program import Program
+from specahd.core.syntax import parse
+
+IDEA = 200
+"""Longest idea in a description, in characters."""
+CODE = 200
+"""Length of an account of the code beyond which no further change is added, in characters."""
+LONG = 100
+"""Statements above which lines that come often are not matched."""
+PIECE = 70
+"""Longest piece of code in it."""
+
+_ORDER = ("became", "new", "gone")
+_Part = ast.AST | list[ast.stmt]
+_Change = tuple[str, str]
+"""One of ``_ORDER``, and how it is told."""
+
+
+def described(child: Program, parent: Program) -> str:
+    """Return the child's idea, and what its code has otherwise than the parent's."""
+    idea = textwrap.shorten(child.idea, IDEA, placeholder=" ...")
+    return f"{idea} Code: {diff(parent.source, child.source)}."
+
+
+def diff(old: str, new: str) -> str:
+    """Return the smallest parts in which one function differs from another.
+
+    What was replaced comes first, then what is new, then what is gone.
+    """
+    found = dict.fromkeys(_changes(_body(old), _body(new)))
+    changes = sorted(found, key=lambda change: _ORDER.index(change[0]))
+    said = ""
+    for position, (_, text) in enumerate(changes):
+        longer = f"{said}; {text}" if said else text
+        if said and len(longer) > CODE:
+            return f"{said}; and {len(changes) - position} more"
+        said = longer
+    return said or "as before"
+
+
+def _body(source: str) -> list[ast.stmt]:
+    return next(node.body for node in parse(source).body if isinstance(node, ast.FunctionDef))
+
+
+def _changes(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Iterator[_Change]:
+    before, after = ([ast.unparse(statement) for statement in body] for body in (old, new))
+    gone: list[ast.stmt] = []
+    come: list[ast.stmt] = []
+    # Long bodies are repetitive; comparing all pairs of their lines would take seconds.
+    matcher = SequenceMatcher(None, before, after, autojunk=max(len(old), len(new)) > LONG)
+    for kind, start, end, first, last in matcher.get_opcodes():
+        if kind != "equal":
+            gone += old[start:end]
+            come += new[first:last]
+    successors: dict[str, list[ast.stmt]] = {}
+    for statement in come:
+        successors.setdefault(_head(statement), []).append(statement)
+    for statement in gone:
+        waiting = successors.get(_head(statement))
+        if waiting:
+            yield from _change(statement, waiting.pop(0))
+        else:
+            yield "gone", f"gone {_text(statement)}"
+    left = {id(statement) for waiting in successors.values() for statement in waiting}
+    yield from (("new", f"new {_text(statement)}") for statement in come if id(statement) in left)
+
+
+def _head(statement: ast.stmt) -> str:
+    """Return what two statements share if one can be the other's successor."""
+    if isinstance(statement, ast.Assign):
+        return ast.unparse(statement.targets[0])
+    return type(statement).__name__
+
+
+def _change(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
+    """Yield the two trees, or what differs as far below as it still says enough."""
+    pairs = _below(old, new)
+    if not all(_tells(before) or _tells(after) for before, after in pairs):
+        pairs = []
+    if not pairs:
+        yield "became", f"{_text(old)} became {_text(new)}"
+    for before, after in pairs:
+        if isinstance(before, list) and isinstance(after, list):
+            yield from _changes(before, after)
+        elif isinstance(before, ast.AST) and isinstance(after, ast.AST):
+            yield from _change(before, after)
+
+
+def _below(old: ast.AST, new: ast.AST) -> list[tuple[_Part, _Part]]:
+    """Return the parts in which two trees differ, none if the trees are of different forms."""
+    parts, others = list(_parts(old)), list(_parts(new))
+    if type(old) is not type(new) or [name for name, _ in parts] != [name for name, _ in others]:
+        return []
+    pairs = ((one, other) for (_, one), (_, other) in zip(parts, others, strict=True))
+    return [(one, other) for one, other in pairs if _dump(one) != _dump(other)]
+
+
+def _parts(node: ast.AST) -> Iterator[tuple[str, _Part]]:
+    """Yield what a tree is made of, blocks of statements whole, with names for comparing forms."""
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list) and name in ("body", "orelse"):
+            yield name, value
+        elif isinstance(value, list):
+            yield from ((name, item) for item in value)
+        elif isinstance(value, ast.AST):
+            yield name, value
+        else:
+            yield f"{name}={value!r}", []
+
+
+def _tells(part: _Part) -> bool:
+    """Return whether a part means something by itself, unlike a number, a name or an operator."""
+    if isinstance(part, ast.AST):
+        return isinstance(part, ast.expr) and not isinstance(part, ast.Constant | ast.Name)
+    return True
+
+
+def _dump(part: Any) -> str:
+    return ast.dump(part) if isinstance(part, ast.AST) else "\n".join(map(ast.dump, part))
+
+
+def _text(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return f"`{text if len(text) <= PIECE else text[: PIECE - 4] + ' ...'}`"

@@ -1,0 +1,1 @@
+"""The compiled tier: which programs numba compiles, how, and what they check."""

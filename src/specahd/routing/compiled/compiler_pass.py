@@ -1,0 +1,344 @@
+"""A compiler pass that lets through what the language lists, and puts in its checks.
+
+It runs right after numba's typing, where every call is resolved to the object
+that is called and every value has a type: no alias and no starred argument
+hides anything. What is not listed is refused. A check is a call put before or
+after an operation.
+"""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from numba import types
+from numba.core import ir
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.inline_closurecall import length_of_iterator
+from numba.core.typed_passes import NopythonTypeInference
+
+from specahd.routing.compiled import runtime_checks
+from specahd.routing.compiled.language import ARRAY_ATTRIBUTES
+from specahd.routing.compiled.rules import (
+    NotInLanguage,
+    entry_of,
+    fits,
+    present,
+    refuse_arguments,
+    refuse_unassigned,
+    selects,
+)
+from specahd.routing.compiled.values import allowed, constant, elements, integer, kind, ndim, parts
+
+_SUMS = frozenset({operator.add, operator.sub})
+_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
+_ARITHMETIC = _SUMS | _DIVISIONS | {operator.mul, operator.pow}
+_COMPARISONS = frozenset(
+    {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
+)
+_BITS = frozenset({operator.and_, operator.or_, operator.xor})
+_IDENTITY = frozenset({operator.is_, operator.is_not})
+_PLAIN = frozenset(
+    {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
+)
+
+
+_UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Verification(FunctionPass):
+    """Refuse what is not in the language, and put in the checks."""
+
+    _name = "verification"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Verify one function."""
+        _Verifier(state).verify()
+        return True
+
+
+class ProgramCompiler(CompilerBase):
+    """numba's pipeline with the verification in it."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the one pipeline there is."""
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.add_pass_after(Verification, NopythonTypeInference)
+        pipeline.finalize()
+        return [pipeline]
+
+
+class _Verifier:
+    """The pass over one function."""
+
+    def __init__(self, state: Any) -> None:
+        self._ir = state.func_ir
+        self._types: dict[str, Any] = state.typemap
+        self._calls: dict[Any, Any] = state.calltypes
+        self._context = state.typingctx
+        self._body: list[Any] = []
+
+    def verify(self) -> None:
+        """Verify every statement.
+
+        Raises
+        ------
+        NotInLanguage
+            With what is not listed.
+        """
+        refuse_unassigned(self._ir.blocks)
+        for block in self._ir.blocks.values():
+            statements, self._body = block.body, []
+            for statement in statements:
+                after = self._statement(statement)
+                self._body.append(statement)
+                if after is not None:
+                    self._check(after, statement.target)
+            block.body = self._body
+
+    def _type(self, variable: Any) -> Any:
+        return self._types[variable.name]
+
+    def _check(self, check: Any, *variables: Any) -> None:
+        """Append a call of a check."""
+        scope, where = variables[0].scope, variables[0].loc
+        arguments = tuple(types.unliteral(self._type(variable)) for variable in variables)
+        function = scope.redefine("$check", where)
+        result = scope.redefine("$checked", where)
+        self._types[function.name] = self._context.resolve_value_type(check)
+        signature = self._types[function.name].get_call_type(self._context, arguments, {})
+        self._types[result.name] = signature.return_type
+        call = ir.Expr.call(function, list(variables), (), where)
+        self._calls[call] = signature
+        named = ir.Global(check.__name__, check, where)
+        self._body += [ir.Assign(named, function, where), ir.Assign(call, result, where)]
+
+    # Statements
+
+    def _statement(self, statement: Any) -> Any:
+        """Verify a statement; return the check of what it assigns, if there is one."""
+        if isinstance(statement, ir.Assign):
+            if not allowed(self._type(statement.target)):
+                raise NotInLanguage(f"a value of {self._type(statement.target)}")
+            return self._assign(statement)
+        if isinstance(statement, ir.SetItem):
+            self._store(statement.target, statement.index, statement.value)
+        elif isinstance(statement, ir.StaticSetItem):
+            self._store(statement.target, statement.index_var, statement.value)
+        elif not isinstance(statement, ir.Return | ir.Jump | ir.Branch | ir.StaticRaise):
+            raise NotInLanguage(type(statement).__name__)
+        return None
+
+    def _assign(self, statement: Any) -> Any:
+        value, target = statement.value, self._type(statement.target)
+        if isinstance(value, ir.Var):
+            self._convert(value, target)
+        if not isinstance(value, ir.Expr):
+            return None
+        match value.op:
+            case "call":
+                return self._call(value, target)
+            case "binop":
+                return self._operator(value.fn, value.lhs, value.rhs)
+            case "inplace_binop":
+                if isinstance(self._type(value.lhs), types.Array):
+                    self._in_place(value.immutable_fn, value.lhs, value.rhs)
+                return self._operator(value.immutable_fn, value.lhs, value.rhs)
+            case "unary":
+                self._unary(value.fn, value.value)
+            case "getitem":
+                self._index(value.value, self._type(value.index), value.index)
+            case "static_getitem" if value.index_var is None:
+                # A tuple is unpacked, whose length is part of its type.
+                if not isinstance(self._type(value.value), types.BaseTuple):
+                    raise NotInLanguage("a subscript without an index")
+            case "static_getitem":
+                self._index(value.value, self._type(value.index_var), value.index_var)
+            case "getattr":
+                self._attribute(self._type(value.value), value.attr, target)
+            case "cast":
+                self._convert(value.value, target)
+            case "phi":
+                for incoming in value.incoming_values:
+                    self._convert(incoming, target)
+            case "build_list":
+                for item in value.items:
+                    self._convert(item, target.dtype)
+            case op if op not in _PLAIN:
+                raise NotInLanguage(f"the expression {op}")
+        return None
+
+    def _convert(self, value: Any, target: Any) -> None:
+        """Refuse to turn a truth value into a number, which Python never does of itself."""
+        if (kind(self._type(value)) == "b") != (kind(target) == "b"):
+            raise NotInLanguage("truth values mixed with numbers")
+
+    def _attribute(self, value: Any, name: str, result: Any) -> None:
+        known = isinstance(value, types.Module) or isinstance(result, types.BoundFunction)
+        if not known and not (isinstance(value, types.Array) and name in ARRAY_ATTRIBUTES):
+            raise NotInLanguage(f"the attribute {name} of {value}")
+
+    # Elements
+
+    def _index(self, value: Any, index: Any, variable: Any) -> None:
+        """Verify what selects from a value: numba checks integers and arrays of them."""
+        of = self._type(value)
+        if isinstance(of, types.List):
+            known = integer(index) or isinstance(index, types.SliceType)
+        elif isinstance(of, types.BaseTuple):
+            known = integer(index)
+        else:
+            known = isinstance(of, types.Array) and all(map(selects, parts(index)))
+            if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
+                self._check(runtime_checks.same_length, value, variable)
+                known = True
+        if not known:
+            raise NotInLanguage(f"an index of {index} into {of}")
+
+    def _store(self, target: Any, index: Any, value: Any) -> None:
+        self._index(target, self._type(index), index)
+        into, new = self._type(target), self._type(value)
+        if isinstance(into, types.List):
+            self._convert(value, into if isinstance(new, types.List) else into.dtype)
+        elif not fits(kind(new), kind(into)):
+            raise NotInLanguage(f"{new} stored into {into}")
+
+    # Operators
+
+    def _operator(self, function: Any, left: Any, right: Any) -> Any:
+        """Verify an operator; return the check of its result, if there is one."""
+        one, other = self._type(left), self._type(right)
+        if function in _IDENTITY and isinstance(other, types.NoneType):
+            return None
+        if function in _COMPARISONS:
+            one, other = present(one), present(other)
+        kinds = f"{kind(one)}{kind(other)}"
+        arrays = bool(ndim(one) or ndim(other))
+        if isinstance(one, types.List) and one == other and function is operator.add:
+            return None
+        if function is operator.contains and len(elements(one)) and kind(other) in ("i", "f"):
+            known = all(kind(element) in ("i", "f") for element in elements(one))
+        elif len(kinds) > 2:
+            known = False
+        elif function in _COMPARISONS:
+            known = True
+        elif function in _BITS:
+            known = kinds in ("bb", "ii")
+        elif function is operator.matmul:
+            known = kinds == "ff" and ndim(one) == ndim(other) == 1
+        elif function in _ARITHMETIC and "b" in kinds:
+            # What NumPy does with two truth values is no arithmetic of numbers.
+            bothways = bool(ndim(one) and ndim(other)) and function in (operator.add, operator.mul)
+            known = (kinds != "bb" or bothways) and function in _SUMS | {operator.mul}
+        elif function in _ARITHMETIC and arrays:
+            known = self._of_arrays(function, kinds, right)
+        elif function in _ARITHMETIC:
+            return self._of_numbers(function, kinds, left, right)
+        else:
+            known = False
+        if not known:
+            raise NotInLanguage(f"{one} {function.__name__} {other}")
+        return None
+
+    def _of_arrays(self, function: Any, kinds: str, right: Any) -> bool:
+        """Verify an operator with an array: integers divide and have powers in their own way."""
+        divisor = self._type(right)
+        if kinds != "ii" or function in _SUMS | {operator.mul, operator.truediv}:
+            return True
+        stated = constant(divisor)
+        if function is operator.pow:
+            return stated is not None and stated >= 0
+        if stated is None and not ndim(divisor):
+            self._check(runtime_checks.not_minus_one, right)
+        return not ndim(divisor) and stated != -1
+
+    def _of_numbers(self, function: Any, kinds: str, left: Any, right: Any) -> Any:
+        """Put in the checks of an operator of two numbers."""
+        if function is operator.pow:
+            if kinds != "ii":
+                return runtime_checks.finite
+            self._check(runtime_checks.small_power, left, right)
+        elif function in _DIVISIONS:
+            self._small(left)
+            self._small(right)
+            if not constant(self._type(right)):
+                self._check(runtime_checks.nonzero, right)
+        elif kinds == "ii":
+            if function is operator.mul:
+                self._check(runtime_checks.small_product, left, right)
+            else:
+                self._small(left)
+                self._small(right)
+        return None
+
+    def _small(self, variable: Any) -> None:
+        value = self._type(variable)
+        stated = constant(value)
+        if stated is None and integer(value):
+            self._check(runtime_checks.small, variable)
+        elif stated is not None and abs(stated) > runtime_checks.LARGEST:
+            raise NotInLanguage("a large integer")
+
+    def _in_place(self, function: Any, target: Any, value: Any) -> None:
+        """Put in the checks of an operator that changes an array."""
+        into, new = self._type(target), self._type(value)
+        integers = kind(into) == "i" and (function in _DIVISIONS or function is operator.pow)
+        if not fits(kind(new), kind(into)) or integers or ndim(new) > ndim(into):
+            raise NotInLanguage(f"{into} changed by {new}")
+        if ndim(new):
+            self._check(runtime_checks.fits, target, value)
+            source = self._ir.get_definition(value.name) if value.is_temp else None
+            if not (isinstance(source, ir.Expr) and source.op in ("binop", "unary")):
+                self._check(runtime_checks.apart, target, value)
+
+    def _unary(self, function: Any, variable: Any) -> None:
+        value = self._type(variable)
+        kinds = {operator.neg: "if", operator.pos: "if", operator.invert: "i", operator.not_: "bif"}
+        if function is operator.invert and ndim(value):
+            kinds[function] = "bi"
+        known = (kind(value) or "none") in kinds.get(function, "")
+        if not known or (function is operator.not_ and ndim(value)):
+            raise NotInLanguage(f"{function.__name__} {value}")
+        if function is operator.neg:
+            self._small(variable)
+
+    # Calls
+
+    def _call(self, call: Any, result: Any) -> Any:
+        """Verify a call; return the check of its result, if there is one."""
+        function = self._type(call.func)
+        entry = entry_of(function)
+        keywords = dict(call.kws)
+        if entry is None or call.vararg is not None or call.varkwarg is not None:
+            raise NotInLanguage(f"a call of {function}")
+        if len(call.args) > entry.most or not set(keywords) <= entry.keywords:
+            raise NotInLanguage(f"these arguments of {function}")
+        this = getattr(function, "this", None)
+        given = [self._type(argument) for argument in call.args]
+        refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
+        changing = not (given and isinstance(given[0], _UNCHANGING))
+        if getattr(function, "typing_key", None) is length_of_iterator and changing:
+            raise NotInLanguage("an array made from what may change meanwhile")
+        for argument in (*call.args, *keywords.values()):
+            self._small(argument)
+        if isinstance(this, types.List):
+            for argument, value in zip(call.args, given, strict=True):
+                if not isinstance(value, types.List):
+                    self._convert(argument, this.dtype)
+        first = kind(given[0]) if given else None
+        if entry.before is not None and first == "f":
+            self._check(entry.before, call.args[0])
+        if kind(result) == "i" and ndim(result) and entry.converts:
+            self._check_conversion(call, this, given)
+        return entry.after
+
+    def _check_conversion(self, call: Any, this: Any, given: Sequence[Any]) -> None:
+        if isinstance(this, types.Array):
+            if kind(this) == "f":
+                self._check(runtime_checks.integral_array, self._ir.get_definition(call.func).value)
+        elif any(kind(element) == "f" for element in elements(given[0])):
+            raise NotInLanguage("floats made integers")

@@ -1,0 +1,85 @@
+"""What the language of compiled programs asks of variables, arguments and subscripts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from numba import types
+from numba.core import ir
+from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.types.common import SimpleIteratorType
+
+from specahd.routing.compiled.language import ARRAY_METHODS, FUNCTIONS, LIST_METHODS, CallRule
+from specahd.routing.compiled.values import elements, kind, ndim
+
+_NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorType)
+
+
+class NotInLanguage(Exception):
+    """A program says what compiled programs may not say."""
+
+
+def refuse_unassigned(blocks: Any) -> None:
+    """Refuse a variable that may have no value yet: Python raises, numba reads zeros."""
+    dominators = compute_cfg_from_blocks(blocks).dominators()
+    homes = {
+        statement.target.name: label
+        for label, block in blocks.items()
+        for statement in block.find_insts(ir.Assign)
+    }
+    for label, block in blocks.items():
+        for statement in block.body:
+            value = getattr(statement, "value", None)
+            if isinstance(value, ir.Expr) and value.op == "phi":
+                uses = list(zip(value.incoming_values, value.incoming_blocks, strict=True))
+            else:
+                uses = [(variable, label) for variable in statement.list_vars()]
+            for variable, place in uses:
+                if variable is ir.UNDEFINED or homes[variable.name] not in dominators[place]:
+                    raise NotInLanguage("a variable that may have no value")
+
+
+def refuse_arguments(entry: CallRule, given: Sequence[Any]) -> None:
+    """Refuse arguments that a function's entry does not list."""
+    for position, argument in enumerate(given):
+        for element in elements(argument):
+            kinds = f"{entry.kinds}i" if position and "f" in entry.kinds else entry.kinds
+            number = kind(element)
+            if isinstance(element, types.NoneType):
+                known = "n" in entry.kinds
+            elif number is None:
+                known = isinstance(element, _NOT_NUMBERS)
+            else:
+                known = number in kinds and ndim(element) <= entry.ndim
+            if not known or (entry.array and not position and not ndim(argument)):
+                raise NotInLanguage(f"an argument of {argument}")
+
+
+def entry_of(function: Any) -> CallRule | None:
+    """Return what the language says of a function; None if nothing."""
+    if isinstance(function, types.NumberClass):
+        of = {"i": int, "f": float, "b": bool}.get(kind(function.instance_type) or "")
+        return FUNCTIONS.get(of)
+    if isinstance(function, types.BoundFunction):
+        key = function.typing_key
+        name = str(key[1] if isinstance(key, tuple) else key).rpartition(".")[2]
+        methods = ARRAY_METHODS if isinstance(function.this, types.Array) else LIST_METHODS
+        known = isinstance(function.this, types.Array | types.List)
+        return methods.get(name) if known else None
+    return FUNCTIONS.get(function.typing_key) if isinstance(function, types.Function) else None
+
+
+def selects(index: Any) -> bool:
+    """Say whether something may stand in a subscript of an array, alone or beside others."""
+    if isinstance(index, types.SliceType | types.NoneType | types.EllipsisType):
+        return True
+    return kind(index) == "i" and ndim(index) <= 1
+
+
+def fits(new: str | None, into: str | None) -> bool:
+    """Say whether elements of a kind are stored as those of another without loss."""
+    return f"{new}{into}" in ("bb", "bi", "bf", "ii", "if", "ff")
+
+
+def present(value: Any) -> Any:
+    """Return the type of a value that may be None, when it is not."""
+    return value.type if isinstance(value, types.Optional) else value

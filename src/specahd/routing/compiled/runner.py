@@ -1,0 +1,230 @@
+"""The compiled tier: lower programs as first-class numba functions in compiled loops.
+
+A problem's construction loop is compiled once and cached on disk; it takes the
+program as an argument. The program is compiled in the child that runs it and is
+cached nowhere. It may say what :mod:`specahd.routing.compiled.language` lists, and
+raises where the interpreter might do anything else than compiled code: a call that
+raises is made again by the interpreter (:attr:`CompiledRunner.interpreted`).
+Answers that are no node (``None``, or falling off the end) become
+:data:`NO_ANSWER`, which the loops refuse as the interpreted runners refuse ``None``.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.typed import List
+
+from specahd.core.answer import Answer
+from specahd.routing.base import IntArray
+from specahd.routing.compiled.compiler_pass import ProgramCompiler
+from specahd.routing.kernels.order import argsort
+
+NO_ANSWER = -(2**63 - 1)
+"""What a compiled program returns where Python returns None."""
+
+NUMBER = types.int64
+REAL = types.float64
+VECTOR = types.Array(types.int64, 1, "C", readonly=True)
+REALS = types.Array(types.float64, 1, "C", readonly=True)
+MATRIX = types.Array(types.float64, 2, "C", readonly=True)
+"""Arguments of programs and loops: read-only, as in the interpreted tier."""
+
+_WARM_UP = """
+def warm_up(number, vector, matrix):
+    row = matrix[number][vector]
+    amounts = vector[vector]
+    largest = np.max(amounts)
+    share = amounts[0] / largest if largest > 0 else 0
+    share = max(0.5 / number, min(0.5, share), amounts.sum() / max(number, 1), 0.1)
+    scores = np.log(row + 1.0) + np.sqrt(np.abs(row)) * np.exp(-row) + np.maximum(row, 0.0) ** 2
+    scores += np.where(row > row.mean(), np.minimum(row, scores), row.sum() + row.std()) * share
+    scores -= matrix[number, vector] / max(1.0, np.max(scores) - np.min(scores))
+    scores *= 1 / (row + 1) + amounts / max(amounts.max(), 1) - amounts.mean()
+    total = vector[np.argmin(scores)] + vector[np.argmax(scores)] + int(vector.sum())
+    between = matrix[vector][:, vector]
+    for index in range(len(vector)):
+        total += 1 if between[index].min() > scores[index] else 0
+    for index in np.argsort(scores):
+        node = vector[index]
+        if node != number and largest >= amounts[index]:
+            return node
+    return total
+"""
+
+
+_ARGSORT = "__argsort"
+"""What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
+
+
+class Untranslatable(Exception):
+    """The program cannot be compiled: numba refuses it, or its answer has another type."""
+
+
+class CompiledRunner:
+    """Runs a lower program once, like a function of ``construct``, in compiled code.
+
+    Parameters
+    ----------
+    arguments
+        Types of the program's arguments: :data:`NUMBER`, :data:`REAL`,
+        :data:`VECTOR`, :data:`REALS` or :data:`MATRIX`.
+    answer
+        Type of what the program returns: :data:`NUMBER` or a tuple of it.
+    run
+        Calls the construction loop with ``(program, arrays, inputs)``.
+    interpreted
+        The interpreted twin of ``run``, which is called after ``run`` raised.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[types.Type],
+        answer: types.Type,
+        run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
+        interpreted: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
+    ) -> None:
+        self.interpreted = interpreted
+        self._arguments = tuple(arguments)
+        self._answer = answer
+        self._run = run
+        function = types.FunctionType(answer(*arguments))
+        self._hold = njit(types.ListType(function)(function), cache=True)(_in_list)
+        # A list holds addresses; the programs themselves must live on.
+        self._programs: list[Any] = []
+
+    def warm_up(self) -> None:
+        """Compile what most programs need of numba, before the child is confined."""
+        compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
+
+    def translate(self, source: str, name: str) -> Any:
+        """Compile a guarded program and return it as a loop takes it.
+
+        Raises
+        ------
+        Untranslatable
+            With numba's reason in one line.
+        """
+        program = compiled(source, name, self._arguments, self._answer)
+        self._programs.append(program)
+        return self._hold(program)
+
+    def __call__(
+        self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+    ) -> Answer:
+        return self._run(program, arrays, inputs)
+
+
+@njit(types.Array(types.float64, 2, "C")(MATRIX, VECTOR), cache=True)
+def local_distances(matrix: Any, nodes: Any) -> Any:
+    """Return the distances among some nodes."""
+    size = len(nodes)
+    local = np.empty((size, size))
+    # Unsigned indices spare the loop a look at every sign.
+    columns = nodes.astype(np.uint64)
+    for row in range(size):
+        source = matrix[nodes[row]]
+        target = local[row]
+        for column in range(size):
+            target[column] = source[columns[column]]
+    return local
+
+
+@njit(NUMBER(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
+def place_of(nodes: Any, left: int, node: int) -> int:
+    """Return where a node stands among the first ``left``, which ascend; -1 if it does not."""
+    low = 0
+    high = left
+    while low < high:
+        middle = (low + high) // 2
+        if nodes[np.uint64(middle)] < node:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < left and nodes[np.uint64(low)] == node else -1
+
+
+@njit(types.void(types.Array(types.int64, 1, "C"), NUMBER, NUMBER), cache=True)
+def drop(nodes: Any, left: int, place: int) -> None:
+    """Move the nodes behind ``place``, up to ``left`` in all, one place forward."""
+    end = np.uint64(left - 1)
+    for later in range(np.uint64(place), end):
+        nodes[later] = nodes[later + np.uint64(1)]
+
+
+def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.Type:
+    """Return the type under which a loop takes a program: a list that holds it.
+
+    Handing over a function takes numba 20 microseconds, handing over a list one.
+    """
+    return types.ListType(types.FunctionType(answer(*arguments)))
+
+
+def _in_list(program: Any) -> Any:
+    programs = List()
+    programs.append(program)
+    return programs
+
+
+def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: types.Type) -> Any:
+    """Compile a guarded program for arguments and an answer of some types.
+
+    What it returns stays inside its arrays. It raises where the interpreter might do
+    anything else; whoever calls it then asks the interpreter.
+
+    Raises
+    ------
+    Untranslatable
+        The program says what compiled programs may not say, or numba refuses it.
+    """
+    namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
+    exec(compile(_prepared(source, answer), "<program>", "exec"), namespace)
+    jit = njit(
+        tuple(arguments), boundscheck=True, error_model="numpy", pipeline_class=ProgramCompiler
+    )
+    try:
+        program = jit(namespace[name])
+    except Exception as error:
+        # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
+        reason = " ".join(str(error).split())
+        raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
+    [signature] = program.nopython_signatures
+    if signature.return_type != answer:
+        raise Untranslatable(f"Expected an answer of {answer}, not {signature.return_type}.")
+    return program
+
+
+def _prepared(source: str, answer: types.Type) -> str:
+    """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
+    tree = ast.parse(source)
+    count = answer.count if isinstance(answer, types.UniTuple) else 0
+    nothing = f"({', '.join([str(NO_ANSWER)] * count)})" if count else str(NO_ANSWER)
+    [function] = tree.body
+    assert isinstance(function, ast.FunctionDef)
+    # Falling off the end returns None too.
+    function.body.append(ast.Return(None))
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == "isinstance":
+            # numba answers it before types can be told apart, and has fewer of them.
+            raise Untranslatable("Compiled programs do not ask for types.")
+        if isinstance(node, ast.Lambda):
+            # numba writes its body into the function, and a check before it was seen to be lost.
+            raise Untranslatable("Compiled programs have no lambda.")
+        if isinstance(node, ast.Return) and _is_none(node.value):
+            node.value = ast.parse(nothing, mode="eval").body
+        elif isinstance(node, ast.Call) and _is_argsort(node):
+            node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_argsort(call: ast.Call) -> bool:
+    stable = [keyword for keyword in call.keywords if ast.unparse(keyword) == "kind='stable'"]
+    plain = len(call.args) == 1 and stable == call.keywords
+    return ast.unparse(call.func) == "np.argsort" and plain

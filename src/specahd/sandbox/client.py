@@ -1,0 +1,197 @@
+"""The parent's side of one zygote."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from specahd.sandbox.shared_arrays import SharedArrays
+from specahd.sandbox.zygote import END, FORK, ORDER, REPORT
+
+_ANSWER_SECONDS = 60.0
+"""Seconds until a zygote that does not answer counts as dead."""
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class ZygoteLost(Exception):
+    """The zygote is dead, and its children with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a child ended: by a signal or with an exit status, after so much CPU time."""
+
+    signal: int | None
+    status: int | None
+    cpu_seconds: float
+
+
+class SandboxClient:
+    """Starts one zygote and gives it orders; may be used from several threads.
+
+    Parameters
+    ----------
+    shared, path
+        What the zygote maps, and where it looks for runners that this process cannot import.
+    runners
+        What it imports, and warms up, before it loses the right to read from disk.
+
+    Attributes
+    ----------
+    status
+        What holds its children, by layer (:attr:`confinement.Wall.status`).
+
+    Raises
+    ------
+    RuntimeError
+        The zygote did not come up, for example because a runner does not import.
+    """
+
+    def __init__(self, shared: SharedArrays, runners: Sequence[str], path: Sequence[str]) -> None:
+        self._lock = threading.Lock()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            start = {
+                "control": theirs.fileno(),
+                "shared": shared.fd,
+                "directory": shared.directory,
+                "runners": list(runners),
+                "path": [*path, *_homes(runners)],
+            }
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "specahd.sandbox.zygote"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                env=_environment(),
+                cwd="/",
+                pass_fds=(theirs.fileno(), shared.fd),
+                start_new_session=True,
+            )
+        self._control.settimeout(_ANSWER_SECONDS)
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
+            order.write(json.dumps(start).encode())
+        try:
+            _, length, _ = self._report()
+            self.status: Mapping[str, str] = json.loads(self._receive(length))
+        except ZygoteLost as error:
+            self.close()
+            raise RuntimeError("The sandbox did not start; its error stands above.") from error
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self) -> tuple[int, socket.socket]:
+        """Fork a child; return its process id and our end of its pipe.
+
+        Raises
+        ------
+        ZygoteLost
+            The zygote is dead, or the system refuses another process.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                with self._lock:
+                    order = ORDER.pack(FORK, 0)
+                    socket.send_fds(self._control, [order], [theirs.fileno()])
+                    pid, _, _ = self._report()
+                if pid < 0:
+                    raise ZygoteLost
+            except (OSError, ZygoteLost) as error:
+                ours.close()
+                raise ZygoteLost from error
+        return pid, ours
+
+    def end(self, pid: int) -> Ending:
+        """Kill a child with everything that it started, and say how it ended.
+
+        Raises
+        ------
+        ZygoteLost
+            The zygote is dead; the child died with it.
+        """
+        try:
+            with self._lock:
+                self._control.sendall(ORDER.pack(END, pid))
+                _, status, cpu_seconds = self._report()
+        except OSError as error:
+            raise ZygoteLost from error
+        if os.WIFSIGNALED(status):
+            return Ending(os.WTERMSIG(status), None, cpu_seconds)
+        return Ending(None, os.WEXITSTATUS(status), cpu_seconds)
+
+    def _report(self) -> tuple[int, int, float]:
+        report = self._receive(REPORT.size)
+        pid, status, cpu_seconds = REPORT.unpack(report)
+        return pid, status, cpu_seconds
+
+    def _receive(self, size: int) -> bytes:
+        data = b""
+        # A zygote that is stopped rather than dead times out here.
+        with contextlib.suppress(OSError):
+            while len(data) < size and (chunk := self._control.recv(size - len(data))):
+                data += chunk
+        if len(data) < size:
+            # Nothing that it says later may be heard.
+            self._process.kill()
+            self._process.wait()
+            raise ZygoteLost
+        return data
+
+    def close(self) -> None:
+        """Hang up: the zygote ends its children and itself."""
+        self._control.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def inspect_host() -> Mapping[str, str]:
+    """Find out, by starting a zygote, which layers of the wall this host can put up.
+
+    Returns
+    -------
+    Mapping
+        By layer, ``enforced`` or why it is not (:attr:`confinement.Wall.status`).
+    """
+    shared = SharedArrays.allocate([])
+    client = SandboxClient(shared, (), ())
+    client.close()
+    shared.close()
+    return client.status
+
+
+def _environment() -> dict[str, str]:
+    """Return what the zygote may know of our environment: how to load NumPy, nothing else."""
+    environment = {name: "1" for name in _THREADS} | {"PYTHONHASHSEED": "0"}
+    if "LD_LIBRARY_PATH" in os.environ:
+        environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+    return environment
+
+
+def _homes(runners: Sequence[str]) -> list[str]:
+    """Return the directories that hold the runners which are not of this package.
+
+    A zygote starts without ``PYTHONPATH`` and away from the working directory, and either may
+    be where a user's own problem lies.
+    """
+    homes = []
+    for root in dict.fromkeys(runner.partition(":")[0].partition(".")[0] for runner in runners):
+        # None, or ValueError for a script: the zygote says that it cannot import it.
+        with contextlib.suppress(ValueError):
+            spec = None if root == "specahd" else find_spec(root)
+            if spec is not None:
+                places = [*(spec.submodule_search_locations or ()), spec.origin]
+                homes += [str(Path(place).absolute().parent) for place in places[:1] if place]
+    return homes

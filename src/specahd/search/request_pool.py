@@ -1,0 +1,98 @@
+"""Requests on their way to the proposer and back: several at once, each reply put on disk first."""
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from specahd.core.budget import Ledger
+from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.errors import TransportError
+from specahd.core.journal import JournalFile
+from specahd.search.replay import Replay
+
+REISSUES = 5
+"""How often in a row one request is made again before the service counts as dead."""
+
+
+class RequestPool:
+    """Makes requests in threads of its own.
+
+    Parameters
+    ----------
+    samplers
+        How many requests are made at once.
+    wal
+        Where replies are written in the order in which they come.
+    """
+
+    def __init__(
+        self, proposer: Proposer, ledger: Ledger, wal: JournalFile, replay: Replay, samplers: int
+    ) -> None:
+        self._proposer = proposer
+        self._ledger = ledger
+        self._wal = wal
+        self._replay = replay
+        self._closing = False
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(samplers, thread_name_prefix="sampler")
+
+    def submit(self, request: Request) -> "Future[Reply]":
+        """Ask for a text, or for a program for which a ticket was taken."""
+        return self._threads.submit(self._ask, request)
+
+    def close(self, *, failed: bool) -> None:
+        """Wait for the requests under way; if the run failed, have them given up."""
+        if failed:
+            self._closing = True
+            self._proposer.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _ask(self, request: Request) -> Reply:
+        """Get the reply to a request (in a sampler thread) and put it on disk."""
+        text = request.operator.wants_text
+        known = self._replay.reply(request)
+        if known is not None:
+            reply, refunds = known
+            self._ledger.count(reply, auxiliary=text, refunds=refunds)
+            return reply
+        for attempt in range(REISSUES + 1):
+            try:
+                reply = self._proposer.propose(request)
+                break
+            except TransportError:
+                # No reply, no ticket; the same request takes a new one.
+                if not text:
+                    self._ledger.refund()
+                if self._closing or attempt == REISSUES or not (text or self._ledger.take()):
+                    raise
+        self._ledger.count(reply, auxiliary=text)
+        with self._lock:
+            self._wal.append(
+                {
+                    "sample": request.id,
+                    "hash": request.hash,
+                    "request": _record(request),
+                    "reply": reply.text,
+                    "prompt_tokens": reply.prompt_tokens,
+                    "completion_tokens": reply.completion_tokens,
+                    "cost": reply.cost,
+                    "refunds": 0 if text else attempt,
+                }
+            )
+        return reply
+
+
+def _record(request: Request) -> Mapping[str, Any]:
+    """Return what a request says, in plain values."""
+    return {
+        "contract": request.contract.id,
+        "seed": request.seed,
+        "level": request.level,
+        "round": request.round,
+        "index": request.index,
+        "operator": request.operator.name,
+        "text": request.operator.wants_text,
+        "parents": [{"id": parent.program.id, "score": parent.score} for parent in request.parents],
+        "skills": [skill.id for skill in request.skills],
+    }

@@ -1,0 +1,187 @@
+"""What a run directory tells, record by record, while the run goes on or afterwards.
+
+The journal is the queue between a search and its tracker: what is in it can be
+told at any time, again and with the same result.
+"""
+
+import json
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from specahd.runs.files import CONFIG, JOURNAL, REPLIES, RESPONSES, TIMINGS
+
+Record = Mapping[str, Any]
+
+# Programs per minute are counted over so many samples.
+_WINDOW = 20
+_SPENT = ("prompt_tokens", "completion_tokens", "cost", "refunds")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One value of a metric; ``step`` is a ticket, or a round for ``round/…``."""
+
+    name: str
+    value: float
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One record of the journal with what the other files say of it.
+
+    Parameters
+    ----------
+    at
+        When it was committed, in milliseconds; the same whenever it is read.
+    ticket
+        Of a sample: its place among all, from 1; 0 for any other record.
+    reply
+        The sample's record in ``wal.jsonl``: text, tokens, cost.
+    seconds
+        From the sample's request on: until the ``reply``, until the ``commit``.
+    """
+
+    record: Record
+    at: int
+    ticket: int
+    measures: tuple[Measure, ...]
+    reply: Record = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ends_round(self) -> bool:
+        return self.record.get("record") == "round"
+
+
+class RunFollower:
+    """Reads a run directory from its start, as far as it goes, and later on from there.
+
+    Attributes
+    ----------
+    began, at
+        When the run began, and when the last record that was read was committed, in
+        milliseconds.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._journal = _GrowingFile(directory / JOURNAL)
+        self._wal = _GrowingFile(directory / REPLIES)
+        self._timings = _GrowingFile(directory / TIMINGS)
+        self._responses = _GrowingFile(directory / RESPONSES)
+        self._held: deque[Record] = deque()
+        self._replies: dict[str, Record] = {}
+        self._seconds: dict[str, Record] = {}
+        self._utilities: dict[str, tuple[float, float]] = {}
+        self._outcomes: Counter[str] = Counter()
+        self._spent: Counter[str] = Counter()
+        self._texts: Counter[str] = Counter()
+        self._commits: deque[int] = deque(maxlen=_WINDOW + 1)
+        self._tickets = 0
+        # The start of the run, for nothing writes its configuration again.
+        self.began = (directory / CONFIG).stat().st_mtime_ns // 1_000_000
+        self.at = self.began
+
+    def new_entries(self, *, final: bool = False) -> list[JournalEntry]:
+        """Return what is there and was not returned before.
+
+        A sample whose time is not written yet comes next time, unless this is the ``final`` one.
+        """
+        # In this order: the journal's line comes after all others of its sample but the time.
+        self._held.extend(self._journal.read())
+        for record in self._wal.read():
+            self._replies[record["sample"]] = record
+        for record in self._timings.read():
+            self._seconds[record["sample"]] = record
+        for record in self._responses.read(containing=b'"utilities"'):
+            program = record["sample"] if "sample" in record else record["carried"]
+            if record["utilities"]:
+                self._utilities[program] = fmean(record["utilities"]), fmean(record["penalties"])
+        last = next((record for record in reversed(self._held) if _is_sample(record)), None)
+        entries = []
+        while self._held and (
+            final or self._held[0] is not last or last["sample"] in self._seconds
+        ):
+            entries.append(self._entry(self._held.popleft()))
+        return entries
+
+    def _entry(self, record: Record) -> JournalEntry:
+        if record.get("record") == "round":
+            return JournalEntry(record, self.at, 0, tuple(self._of_round(record)))
+        if record.get("record") == "text":
+            # What a text cost counts with the next program: metrics go by tickets.
+            reply = self._replies.pop(record["text"], {})
+            self._texts.update({name: reply[name] for name in _SPENT if name in reply})
+            self._texts["auxiliary_calls"] += 1
+        if not _is_sample(record):
+            return JournalEntry(record, self.at, 0, ())
+        sample = record["sample"]
+        seconds = self._seconds.pop(sample, {})
+        reply = self._replies.pop(sample, {})
+        if "at" in seconds:
+            self.at = round(1000 * seconds["at"])
+        self._tickets += 1
+        measures = tuple(self._of_sample(record, reply))
+        return JournalEntry(record, self.at, self._tickets, measures, reply, seconds)
+
+    def _of_sample(self, record: Record, reply: Record) -> Iterator[Measure]:
+        level, outcome = record["level"], record["outcome"]
+        self._outcomes[outcome] += 1
+        self._commits.append(self.at)
+        values = {
+            f"outcome/{outcome}": self._outcomes[outcome],
+            f"{level}/score": record["score"],
+            f"{level}/best": record["best"],
+            "spent/tickets": self._tickets,
+        }
+        for name in (*_SPENT, "auxiliary_calls"):
+            spent = reply.get(name, 0) + self._texts.pop(name, 0)
+            if spent:
+                self._spent[name] += spent
+                values[f"spent/{name}"] = self._spent[name]
+        took = self._commits[-1] - self._commits[0]
+        if took > 0:
+            values["programs_per_minute"] = 60_000 * (len(self._commits) - 1) / took
+        for name, value in values.items():
+            if value is not None:
+                yield Measure(name, float(value), self._tickets)
+
+    def _of_round(self, record: Record) -> Iterator[Measure]:
+        number = record["round"]
+        for name, value in record.items():
+            if name != "round" and isinstance(value, int | float):
+                yield Measure(f"round/{name}", float(value), number)
+        if record.get("upper") in self._utilities:
+            for name, value in zip(("U", "penalty"), self._utilities[record["upper"]], strict=True):
+                yield Measure(f"round/{name}", value, number)
+
+
+class _GrowingFile:
+    """A file of JSON lines that another process may still be writing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read = 0
+
+    def read(self, containing: bytes = b"") -> Iterator[dict[str, Any]]:
+        """Yield the records of the complete lines that came since, or some of them."""
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(self._read)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._read += len(line)
+                if containing in line:
+                    yield json.loads(line)
+
+
+def _is_sample(record: Record) -> bool:
+    return "record" not in record and "outcome" in record

@@ -1,0 +1,237 @@
+"""A command, as a user meets it: a process with a command line, an exit status and two streams."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = """
+import sys
+import warnings
+from pathlib import Path
+from specahd.config.cli import run_command, run_directory
+from specahd.core.errors import FileError, FileWarning
+
+def task(config):
+    match config.pools.dir:
+        case "refuse":
+            raise FileError("The pool is torn.")
+        case "lines":
+            raise FileError("line\\n" * 20)
+        case "write":
+            (run_directory() / "journal.jsonl").write_text("{}")
+            raise FileError("The disk is full.")
+        case "memory":
+            bytearray(1 << 62)
+        case "interrupt":
+            raise KeyboardInterrupt
+        case "bug":
+            config.no_such_key
+        case "value":
+            int("no number")
+        case "doubt":
+            warnings.warn("x.txt: it may be torn.", FileWarning)
+        case "even":
+            if config.seed % 2:
+                raise FileError("Odd.")
+    (run_directory() / "done").write_text(str(config.seed))
+
+sys.exit(run_command(task, "train"))
+"""
+
+
+def enter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = folder.parent / "door.py"
+    script.write_text(COMMAND)
+    return subprocess.run(
+        [sys.executable, script, "tracking=none", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "here"
+    path.mkdir()
+    return path
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["problem=nope"], "problem=nope is not a choice; available: "),
+        (["-m", "problem=cvrp,nope"], "problem=nope is not a choice; available: "),
+        (["seed=x"], "Expected seed to be an integer, got 'x'."),
+        (["search.lag=null"], "Expected search.lag to be an integer, got null."),
+        (["nope=1"], "nope: no such option; accepted: budget, "),
+        (["sed=1"], "Did you mean seed?"),
+        (
+            ["problem.nope=1"],
+            "problem.nope: no such option; accepted: baseline, convention, max_regions",
+        ),
+        (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
+        (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),
+        (["seed"], "'seed' cannot be read; write option=value."),
+        (["budget=3"], "Config group override must be a string"),
+        (["~seed"], "Interpolation key 'seed' not found."),
+        (["executor.workers=0"], "Expected executor.workers in [1, 64], got 0."),
+        (["-m", "executor.workers=0,65"], "Expected executor.workers in [1, 64], got 0."),
+        (["-m", "seed=0,1", "search.lag=1,2,0"], "Expected search.lag of at least 1, got 0."),
+        (["pools.dir=refuse"], "The pool is torn."),
+        (["pools.dir=refuse", "hydra.run.dir=a/b/c"], "The pool is torn."),
+    ],
+)
+def test_a_refusal_is_one_line_and_leaves_nothing(folder, arguments, message):
+    done = enter(folder, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert files(folder) == []
+
+
+def test_a_doubt_is_one_line_and_the_task_goes_on(folder):
+    done = enter(folder, "pools.dir=doubt", "hydra.run.dir=run")
+    assert (done.returncode, done.stderr) == (0, "x.txt: it may be torn.\n")
+    assert (folder / "run" / "done").exists()
+
+
+def test_a_long_refusal_is_cut_to_six_lines(folder):
+    assert len(enter(folder, "pools.dir=lines").stderr.splitlines()) == 6
+
+
+def test_the_users_own_empty_directory_stays(folder):
+    (folder / "mine" / "too").mkdir(parents=True)
+    assert enter(folder, "pools.dir=refuse", "hydra.run.dir=mine").returncode == 2
+    assert files(folder) == ["mine", "mine/too"]
+
+
+def test_what_a_refused_run_wrote_stays(folder):
+    done = enter(folder, "pools.dir=write", "hydra.run.dir=r")
+    assert (done.returncode, done.stderr) == (2, "The disk is full.\n")
+    assert files(folder) == ["r", "r/journal.jsonl"]
+
+
+def test_sweep_in_the_words_of_the_readme(folder):
+    done = enter(folder, "problem=cvrp", "llm=offline", "-m", "seed=0,1,2")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [path.parent.name for path in sorted(folder.rglob("done"))] == [
+        f"cvrp-{seed}-seed{seed}" for seed in range(3)
+    ]
+
+
+def test_want_of_memory_is_one_line_and_status_1(folder):
+    done = enter(folder, "pools.dir=memory")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("There is no memory left")
+    assert files(folder) == []
+
+
+def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
+    done = enter(folder, "pools.dir=even", "-m", "seed=0,1", "hydra.sweep.dir=s")
+    assert (done.returncode, done.stderr) == (2, "Odd.\n")
+    assert files(folder) == ["s", "s/cvrp-0-seed0", "s/cvrp-0-seed0/done", "s/multirun.yaml"]
+
+
+@pytest.mark.parametrize("bug", ["bug", "value"])
+def test_a_bug_in_another_process_shows_its_own_traceback(folder, bug):
+    done = enter(folder, f"pools.dir={bug}", "-m", "seed=0,1", "hydra/launcher=joblib")
+    assert done.returncode == 1
+    assert "_Broken" in done.stderr
+    assert "no_such_key" in done.stderr or "no number" in done.stderr
+    assert ", in task" in done.stderr
+
+
+def test_an_option_of_a_sweep_may_refer_to_its_job(folder):
+    record = "record='${hydra:runtime.output_dir}/${hydra:job.num}.jsonl'"
+    done = enter(folder, "-m", "seed=range(0,2)", record, "hydra.sweep.dir=s")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_of_an_option_that_is_given_twice_a_sweep_takes_the_last(folder):
+    done = enter(folder, "-m", "executor.workers=65", "executor.workers=1,2", "hydra.sweep.dir=s")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list((folder / "s").glob("*/done"))) == 2
+
+
+def test_a_run_writes_only_what_its_task_writes(folder):
+    done = enter(folder, "hydra.run.dir=r")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert files(folder) == ["r", "r/done"]
+
+
+def test_an_interrupt_is_one_line_and_status_130(folder):
+    done = enter(folder, "pools.dir=interrupt")
+    assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
+    assert files(folder) == []
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_a_bug_shows_its_traceback(folder, sweep):
+    done = enter(folder, "pools.dir=bug", *sweep)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "no_such_key" in done.stderr
+
+
+@pytest.mark.parametrize("question", ["--help", "--cfg=job"])
+def test_help_and_configuration_are_shown(folder, question):
+    done = enter(folder, question)
+    assert done.returncode == 0
+    assert "seed" in done.stdout
+    assert files(folder) == []
+
+
+STREAMS = """
+import os, sys
+from pathlib import Path
+from specahd.config.cli import run_command
+from specahd.sandbox.client import inspect_host
+
+def task(config):
+    sys.stdout.write("told")
+    sys.stderr.write("warned")
+    assert inspect_host()
+    # Whatever is open by now has another number.
+    null = os.stat(os.devnull)
+    closed = [int(digit) for digit in config.pools.dir]
+    assert all(os.path.samestat(os.fstat(number), null) for number in closed)
+    assert sys.stdin.read() == ""
+    Path("done").write_text("")
+
+sys.exit(run_command(task, "train"))
+"""
+
+
+def test_streams_that_are_closed_lead_nowhere(tmp_path):
+    started = {}
+    for closed in ("0", "1", "2", "01", "02", "12", "012"):
+        folder = tmp_path / closed
+        folder.mkdir()
+        shut = " ".join(f"{number}>&-" for number in closed)
+        options = f"tracking=none hydra.run.dir=. pools.dir=\"'{closed}'\""
+        line = f'"{sys.executable}" -c "$0" {options} {shut}'
+        started[closed] = subprocess.Popen(
+            ["sh", "-c", line, STREAMS],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    for closed, process in started.items():
+        told, warned = process.communicate(timeout=120)
+        assert process.returncode == 0, (closed, warned)
+        assert files(tmp_path / closed) == ["done"]
+        assert (told, warned) == (
+            "" if "1" in closed else "told",
+            "" if "2" in closed else "warned",
+        )

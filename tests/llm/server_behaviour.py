@@ -1,0 +1,132 @@
+"""How the loopback server answers, and how it misbehaves."""
+
+import hashlib
+import random
+import re
+import threading
+from dataclasses import dataclass
+
+from offered import PROBLEMS, contract_of
+from specahd.core.contract import Request
+from specahd.core.program import Level
+from specahd.core.seeding import generator
+from specahd.llm.offline import OfflineProposer
+from specahd.methods.eoh import INITIAL
+
+FAULTS = (
+    *("busy", "busy for seconds", "busy until a date", "500", "503", "reset", "stall", "silence"),
+    *("torn", "no choice", "html", "error in 200", "blanks"),
+)
+"""Ways not to reply."""
+BAD = (*("cut", "refusal", "wrong name", "two functions", "no idea", "garbage", "huge", "empty"),)
+"""Replies that no parser accepts."""
+REFUSALS = {
+    "400": (400, "invalid_request_error", "temperature must be below 2"),
+    "401": (401, "invalid_api_key", "Incorrect API key provided: {key}"),
+    "402": (402, "unknown_error", "Insufficient Balance"),
+    "403": (403, "permission_denied", "Not for {key}"),
+    "404": (404, "model_not_found", "The model does not exist"),
+    "408": (408, "timeout", "Request timeout"),
+    "409": (409, "conflict", "Conflict"),
+    "422": (422, "invalid_request_error", "Unknown field; sent with {key}"),
+    "500": (500, "server_error", "The server had an error, {key}"),
+    "503": (503, "overloaded", "Overloaded"),
+    "quota": (429, "insufficient_quota", "You exceeded your current quota"),
+    "arrears": (429, "1113", "余额不足或无可用资源包,请充值。"),
+    "blocked": (400, "content_filter", "The prompt was filtered"),
+    "busy": (429, "rate_limit_exceeded", "Slow down"),
+    "busy for seconds": (429, "rate_limit_exceeded", "Slow down"),
+    "busy until a date": (429, "rate_limit_exceeded", "Slow down"),
+}
+"""Status, code and words of each complaint; some quote the key, as services do."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Which requests meet which fault, and which samples get which bad reply."""
+
+    seed: int = 0
+    faults: float = 0.0
+    bad: float = 0.0
+
+    def fault(self, sample, attempt):
+        return self._draw(self.faults, FAULTS, "fault", sample, attempt)
+
+    def spoiling(self, sample):
+        return self._draw(self.bad, BAD, "bad", sample)
+
+    def _draw(self, share, behaviours, *path):
+        rng = generator(self.seed, *path)
+        return behaviours[rng.integers(len(behaviours))] if rng.random() < share else None
+
+
+@dataclass(frozen=True)
+class Script:
+    """The same for every sample: these faults first, then this bad reply or the good one."""
+
+    faults: tuple[str, ...] = ()
+    bad: str | None = None
+
+    def fault(self, sample, attempt):
+        return self.faults[attempt] if attempt < len(self.faults) else None
+
+    def spoiling(self, sample):
+        return self.bad
+
+
+def spoilt(text, behaviour, sample):
+    """Return a good reply as no parser accepts it."""
+    match behaviour:
+        case "cut":
+            return re.split(r"(?m)(?<=^def )\w+", text, maxsplit=1)[0]
+        case "refusal":
+            return "I'm sorry, but I can't help with that."
+        case "wrong name":
+            return re.sub(r"(?m)^def \w+", "def another_name", text, count=1)
+        case "two functions":
+            return re.sub(r"(?m)^def ", "def second(x):\n    return x\n\n\ndef ", text, count=1)
+        case "no idea":
+            return re.sub(r"\{.*?\}", "", text, count=1, flags=re.DOTALL)
+        case "garbage":
+            rng = random.Random(sample)
+            return "".join(chr(rng.choice((0, 7, 0x85, 0x202E, 0x2028, 0xD83D, 0xFFFF, 0x1F4A9)))
+                           for _ in range(200))  # fmt: skip
+        case "huge":
+            return text + "#" * 2**20
+    return ""
+
+
+def offline(seed=0):
+    """Return an ``answer`` that writes programs for whatever contract a prompt shows.
+
+    They depend on the sample alone, as those of ``llm=offline`` to operator i1.
+    """
+    contracts = [contract_of(name, level) for name in PROBLEMS for level in Level]
+    patterns = [_pattern(contract) for contract in contracts]
+    proposer, lock = OfflineProposer(), threading.Lock()
+
+    def answer(prompt, sample):
+        shown = [
+            contract
+            for contract, pattern in zip(contracts, patterns, strict=True)
+            if pattern.search(prompt)
+        ]
+        if not shown:
+            return "ready"
+        # The arguments of one problem may be some of another's.
+        contract = max(shown, key=lambda contract: len(contract.arguments))
+        named = re.match(rf"({'|'.join(Level)})-(\d+)-(\d+)", sample)
+        numbers = (int(named[2]), int(named[3])) if named else (0, _number(sample))
+        with lock:
+            return proposer.propose(Request(contract, seed, contract.level, *numbers, INITIAL)).text
+
+    return answer
+
+
+def _pattern(contract):
+    between = r"\b[^()]*?\b".join(contract.arguments)
+    return re.compile(rf"def {contract.name}\(\s*{between}\b[^,()]*,?\s*\)")
+
+
+def _number(sample):
+    return int(hashlib.sha256(sample.encode()).hexdigest()[:8], 16)

@@ -1,0 +1,234 @@
+"""A loopback server of embeddings that misbehaves on purpose: words counted, without weights.
+
+python tests/memory/fake_embedding_server.py --port P --noise 0.001
+"""
+
+import argparse
+import json
+import re
+import socket
+import struct
+import sys
+import threading
+import time
+from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+
+FAULTS = (
+    *("429", "500", "503", "reset", "silence", "html", "torn", "error in 200", "no data"),
+    *("missing", "twice", "no index", "ragged", "words", "null", "nan", "huge", "zero", "longer"),
+)
+"""Ways to give no vectors, or not those that were asked for."""
+REFUSALS = {
+    "400": "the text is too long; sent with {key}",
+    "401": "Incorrect API key provided: {key}",
+    "403": "Not for {key}",
+    "404": "The model does not exist",
+    "429": "Slow down",
+    "500": "The server had an error, {key}",
+    "503": "Loading",
+}
+DIMENSION = 128
+
+
+def vector(model, text):
+    """Count the words of a text; similar texts get similar vectors, and models their own."""
+    counts = np.ones(DIMENSION)
+    for word in re.findall(r"\w+|[^\w\s]", text):
+        digest = blake2b(f"{model} {word}".encode(errors="replace"), digest_size=4).digest()
+        counts[int.from_bytes(digest) % DIMENSION] += 1
+    return counts
+
+
+class FakeEmbeddingServer(ThreadingHTTPServer):
+    """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
+
+    The first requests for vectors meet ``faults``, in order; all wait for ``latency`` seconds.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+    allow_reuse_address = True
+
+    def __init__(
+        self, *faults, key=None, models=("small", "large"), lists=True, latency=0.0, stall=1.0,
+        noise=0.0, dimension=DIMENSION, port=0,
+    ):  # fmt: skip
+        super().__init__(("127.0.0.1", port), Handler)
+        self.faults = list(faults)
+        self.key = key
+        self.models = models
+        self.lists = lists
+        self.latency = latency
+        self.stall = stall
+        self.noise = np.random.default_rng(), noise
+        self.dimension = dimension
+        self.asked = []
+        """The requests for vectors: body, headers, and what was done."""
+        self.embedded = []
+        """Every (model, text) that got its vector, in order."""
+        self.busy = self.busiest = 0
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
+        self.closing = threading.Event()
+        self.lock = threading.Lock()
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+    @property
+    def behaviours(self):
+        return [behaviour for _, _, behaviour in self.asked]
+
+    def take(self, body, headers):
+        with self.lock:
+            behaviour = self.faults.pop(0) if self.faults else "good"
+            self.asked.append((body, headers, behaviour))
+        return behaviour
+
+    def vectors(self, model, texts):
+        rng, noise = self.noise
+        with self.lock:
+            rows = np.array([vector(model, text) for text in texts])[:, : self.dimension]
+            rows *= 1 + noise * rng.standard_normal(rows.shape)
+        return rows.tolist()
+
+    def handle_error(self, request, client_address):
+        """Pass over what breaks off: clients that give up are part of the play."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else every call takes 40 ms
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        if not self._admitted():
+            return
+        if self.path == "/v1/models" and self.server.lists:
+            self._json(200, {"data": [{"id": name} for name in self.server.models]})
+        else:
+            self._json(404, {"detail": "Not Found"})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self._admitted():
+            return
+        if self.path != "/v1/embeddings" or body["model"] not in self.server.models:
+            self._complain("404")
+            return
+        behaviour = self.server.take(body, dict(self.headers))
+        with self.server.lock:
+            self.server.busy += 1
+            self.server.busiest = max(self.server.busiest, self.server.busy)
+        self.server.closing.wait(self.server.latency)
+        with self.server.lock:
+            self.server.busy -= 1
+        self._act(behaviour, body["model"], body["input"])
+
+    def _act(self, behaviour, model, texts):
+        rows = self.server.vectors(model, texts)
+        data = [{"index": i, "embedding": row} for i, row in enumerate(rows)]
+        match behaviour:
+            case "missing":
+                data.pop()
+            case "twice":
+                data[-1]["index"] = 0
+            case "no index":
+                del data[0]["index"]
+            case "ragged":
+                data[-1]["embedding"] = data[-1]["embedding"][1:]
+            case "words":
+                data[-1]["embedding"] = "AACAPwAAAEA="
+            case "null":
+                data[-1]["embedding"][3] = None
+            case "nan":
+                data[-1]["embedding"][3] = float("nan")
+            case "huge":
+                data[-1]["embedding"][3] = 1e300
+            case "zero":
+                data[-1]["embedding"] = [0.0] * self.server.dimension
+            case "longer":
+                for entry in data:
+                    entry["embedding"].append(1.0)
+            case "shuffled":
+                data.reverse()
+        whole = json.dumps({"object": "list", "model": model, "data": data}).encode()
+        if behaviour == "silence":
+            self.server.closing.wait(self.server.stall)
+            self.close_connection = True
+        elif behaviour == "reset":
+            self._send(200, whole[: len(whole) // 2], promised=len(whole))
+            # Lingering for no time turns the close into a reset.
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.close_connection = True
+        elif behaviour == "torn":
+            self._send(200, whole[: len(whole) * 2 // 3])
+        elif behaviour == "html":
+            self._send(200, b"<!DOCTYPE html><html><body>502 Bad Gateway</body></html>")
+        elif behaviour == "no data":
+            self._json(200, {"object": "list"})
+        elif behaviour == "error in 200":
+            self._json(200, {"error": {"code": 500, "message": "Out of memory"}})
+        elif behaviour in REFUSALS:
+            self._complain(behaviour)
+        else:
+            if behaviour in ("good", "shuffled"):
+                self.server.embedded += [(model, text) for text in texts]
+            self._send(200, whole)
+
+    def _admitted(self):
+        key = self.server.key
+        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
+            return True
+        self._complain("401")
+        return False
+
+    def _complain(self, behaviour):
+        presented = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        message = REFUSALS[behaviour].format(key=presented)
+        self._json(int(behaviour), {"error": {"message": message}}, {"Retry-After": "0.01"})
+
+    def _json(self, status, value, headers=None):
+        self._send(status, json.dumps(value).encode(), headers)
+
+    def _send(self, status, body, headers=None, promised=None):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body) if promised is None else promised))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--models", nargs="+", default=["small", "large"])
+    parser.add_argument("--noise", type=float, default=0.0, help="relative, on every number")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    options = parser.parse_args()
+    with FakeEmbeddingServer(
+        models=options.models, noise=options.noise, latency=options.latency, port=options.port
+    ) as fake_server:
+        sys.stdout.write(f"{fake_server.url}\n")
+        sys.stdout.flush()
+        while True:
+            time.sleep(3600)
+
+
+if __name__ == "__main__":
+    main()

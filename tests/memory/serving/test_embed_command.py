@@ -1,0 +1,87 @@
+"""What ``python -m specahd.embed`` refuses: one sentence, status 2, and nothing loaded."""
+
+import subprocess
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import pytest
+
+from specahd.config.cli import run_command
+from specahd.embed import embed
+
+TINY = ["+models={bert:{}}", "serve=[bert]", "device=cpu", "port=0"]
+
+
+def refused(capsys, *arguments):
+    assert run_command(embed, "embed", arguments) == 2
+    output, errors = capsys.readouterr()
+    assert output == ""
+    [sentence] = errors.splitlines()
+    return sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["serve=[gpt]"], "Expected serve to be one of intfloat/multilingual-e5-large-instruct, "),
+        (["serve=[]"], "Expected serve to name at least one model, got none."),
+        (["port=70000"], "Expected port in [0, 65535], got 70000."),
+        (["port=x"], "Expected port to be an integer, got 'x'."),
+        (["device=tpu"], "Expected device to be one of auto, cpu, cuda, got 'tpu'."),
+        (["batch_size=0"], "Expected batch_size in [1, 4096], got 0."),
+        (["wait_ms=-1"], "Expected wait_ms in [0, 1000], got -1.0."),
+        (["queue=9", "max_texts=10"], "Expected queue of at least 10, got 9."),
+        (["+models={a:{max_tokens:0}}"], "Expected models.a.max_tokens of at least 1, got 0."),
+        (["+models={a:{folder:b}}"], "folder"),
+    ],
+)
+def test_an_option_out_of_range(capsys, arguments, sentence):
+    assert sentence in refused(capsys, *arguments)
+
+
+def test_without_the_extra_it_says_what_to_install(capsys, monkeypatch):
+    # Whatever is installed here: two libraries are there to be found, and two are not.
+    for name in ("fastapi", "sentence_transformers"):
+        module = ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        monkeypatch.setitem(sys.modules, name, module)
+    # A module that is None in sys.modules is not found.
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert refused(capsys) == (
+        "Expected torch, uvicorn for the embedding server; "
+        "install what it needs with pip install 'specahd[embed]'."
+    )
+
+
+def test_the_command_loads_no_library_of_the_extra():
+    code = "import sys, specahd.embed; print({'torch', 'fastapi', 'uvicorn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_missing_folder_and_one_that_is_no_model(capsys, tiny_models, tmp_path):
+    folder = f"models_dir={tmp_path}"
+    sentence = refused(capsys, folder)
+    assert sentence.startswith("intfloat/multilingual-e5-large-instruct is not there: no folder ")
+    assert "models_dir" in sentence
+    (tmp_path / "bert").mkdir()
+    assert "bert is no model" in refused(capsys, folder, *TINY)
+    (tmp_path / "bert" / "config.json").write_text("{}")
+    assert "bert is no model that can be loaded: " in refused(capsys, folder, *TINY)
+
+
+def test_a_port_that_is_taken_and_a_host_of_another_machine(capsys, tiny_models):
+    from specahd.memory.serving.app import claim
+
+    folder = f"models_dir={tiny_models}"
+    with claim("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        sentence = refused(capsys, folder, *TINY, f"port={port}")
+        assert sentence.startswith(f"Cannot listen at 127.0.0.1:{port}: Address already in use")
+    sentence = refused(capsys, folder, *TINY, "host=192.0.2.1")
+    assert sentence.startswith("Cannot listen at 192.0.2.1:0: Cannot assign requested address")
+    assert "Cannot listen at no.such.host.invalid" in refused(
+        capsys, folder, *TINY, "host=no.such.host.invalid"
+    )

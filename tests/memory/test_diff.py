@@ -1,0 +1,104 @@
+"""What a program has otherwise than another, told in one line."""
+
+import ast
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from specahd.core.program import Level, Program
+from specahd.llm.grammar import Grammar
+from specahd.memory.diff import CODE, IDEA, PIECE, described, diff
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
+
+CONTRACTS = contracts(CVRP().operator)
+
+
+def function(*lines):
+    return "\n    ".join(["def f(a, b):", *lines]) + "\n"
+
+
+BEFORE = function("c = a + 2.0 * b", "if a > b:", "    c = -c", "return c")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["c = a + 2.0 * b", "if a > b:", "    c = -c", "return c"], "as before"),
+        (
+            ["c = a + 2.5 * b", "if a > b:", "    c = -c", "return c"],
+            "`2.0 * b` became `2.5 * b`",
+        ),
+        (
+            ["c = a + 2.0 * (a * b)", "if a > b:", "    c = -c", "return c"],
+            "`b` became `a * b`",
+        ),
+        (
+            ["c = a - 2.0 * b", "if a > b:", "    c = -c", "return c"],
+            "`a + 2.0 * b` became `a - 2.0 * b`",
+        ),
+        (
+            ["c = a + 2.0 * b", "if a >= b:", "    c = -c", "    d = 1", "return c"],
+            "`a > b` became `a >= b`; new `d = 1`",
+        ),
+        (["c = a + 2.0 * b", "return c"], "gone `if a > b: c = -c`"),
+        (
+            ["d = max(a, b)", "c = a + 2.0 * b", "return c * d"],
+            "`c` became `c * d`; new `d = max(a, b)`; gone `if a > b: c = -c`",
+        ),
+        (["return c"], "gone `c = a + 2.0 * b`; gone `if a > b: c = -c`"),
+        (
+            ["c = max(a, b)", "if a > b:", "    c = -c", "return c"],
+            "`a + 2.0 * b` became `max(a, b)`",
+        ),
+    ],
+)
+def test_the_smallest_parts_that_changed_are_told(lines, told):
+    assert diff(BEFORE, function(*lines)) == told
+
+
+def test_what_finds_no_room_is_counted():
+    lines = [f"x{number} = np.{'sqrt' * 5}(a + {number})" for number in range(40)]
+    told = diff(BEFORE, function(*lines, "return a"))
+    pieces = told.split("; ")
+    assert pieces[-1] == f"and {43 - (len(pieces) - 1)} more"
+    assert len(told) <= CODE + len("; and 43 more")
+
+
+def test_a_long_piece_is_cut():
+    told = diff(BEFORE, function(f"c = max({', '.join(['a'] * 400)})", "return c"))
+    change, _ = told.split("; gone")
+    assert change.startswith("`a + 2.0 * b` became `max(a, a, ")
+    assert change.endswith(" ...`")
+    assert len(change) == len("`a + 2.0 * b` became ``") + PIECE
+
+
+def test_a_rambling_idea_is_cut_and_stands_in_one_line():
+    child = Program(
+        "x", Level.LOWER, BEFORE, "Near customers\nfirst. " * 400, "m1", contract="append"
+    )
+    told = described(child, replace(child, idea="An idea."))
+    assert "\n" not in told
+    assert told.startswith("Near customers first. Near")
+    assert told.endswith(" ... Code: as before.")
+    assert len(told) <= IDEA + len(" Code: as before.")
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_any_two_programs_have_a_short_difference_which_none_has_to_itself(level):
+    contract = CONTRACTS[level]
+    grammar = Grammar(contract.vocabulary)
+    sources = [
+        grammar.source(
+            grammar.fresh(np.random.default_rng(seed)), contract.name, contract.arguments
+        )
+        for seed in range(40)
+    ]
+    for one, other in pairwise(sources):
+        told = diff(one, other)
+        assert (told == "as before") == (ast.dump(ast.parse(one)) == ast.dump(ast.parse(other)))
+        assert "\n" not in told
+        assert len(told) <= CODE + PIECE
+        assert diff(one, one) == "as before"

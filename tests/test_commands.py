@@ -1,0 +1,343 @@
+"""The commands as a user meets them: real processes, real files, real mistakes."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from specahd.core import journal
+
+SMALL = [
+    "budget=smoke",
+    "budget.programs=12",
+    "budget.rounds=2",
+    "budget.lower_train=4",
+    "budget.upper_train=3",
+    "budget.selection=3",
+    "budget.validation=5",
+    "tracking=none",
+]
+
+
+def call(command, *arguments, cwd, env=None, check=True):
+    done = subprocess.run(
+        [sys.executable, "-m", f"specahd.{command}", *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if check:
+        assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Two runs with one seed, by one worker and by two, in one place."""
+    place = tmp_path_factory.mktemp("trained")
+    for workers in (1, 2):
+        done = call(
+            "train",
+            *SMALL,
+            f"executor.workers={workers}",
+            f"hydra.run.dir=run{workers}",
+            cwd=place,
+        )
+    return place, done.stdout
+
+
+def tree(directory):
+    paths = sorted(path for path in directory.rglob("*") if path.is_file())
+    return {path.relative_to(directory): path.read_bytes() for path in paths}
+
+
+def test_equal_seeds_are_equal_bytes_whatever_the_workers(trained):
+    place, _ = trained
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
+        first, second = (place / f"run{workers}" / name for workers in (1, 2))
+        assert first.read_bytes() == second.read_bytes()
+    assert tree(place / "run1" / "checkpoint") == tree(place / "run2" / "checkpoint")
+
+
+def test_the_journal_tells_the_whole_run(trained):
+    place, _ = trained
+    records = list(journal.read(place / "run2" / "journal.jsonl"))
+    samples = [record for record in records if "sample" in record]
+    assert len(samples) == 12
+    assert [r["round"] for r in records if r.get("record") == "round"] == [1, 2]
+    measured = list(journal.read(place / "run2" / "responses.jsonl"))
+    vectors = {entry["sample"] for entry in measured if "sample" in entry}
+    # Each level measures what it carried over, the seed program at least.
+    carried = {(entry["round"], entry["carried"]) for entry in measured if "carried" in entry}
+    assert {(1, "lower-seed"), (1, "upper-seed"), (2, "upper-seed")} <= carried
+    for record in samples:
+        assert record["reply"]
+        assert record["outcome"] != "ok" or record["sample"] in vectors
+        assert (record["responses"] in vectors) == (record["responses"] is not None)
+    replies = {entry["sample"] for entry in journal.read(place / "run2" / "wal.jsonl")}
+    assert replies == {record["sample"] for record in samples}
+
+
+def test_the_summary_says_what_was_gained_and_where_to_look(trained):
+    place, output = trained
+    for words in ("selection (3)", "validation (5)", "nearest", "savings", "run2/checkpoint", "ui"):
+        assert words in output
+    assert (place / "run2" / "config.yaml").exists()
+
+
+def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
+    place, _ = trained
+    # A module that is None in sys.modules cannot be imported.
+    blocked = ("openai", "torch", "sentence_transformers", "specahd.llm", "specahd.design")
+    code = (
+        "import sys, runpy\n"
+        f"for name in {blocked!r}: sys.modules[name] = None\n"
+        "sys.argv[0] = 'evaluate'\n"
+        "runpy.run_module('specahd.evaluate', run_name='__main__', alter_sys=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "checkpoint=run1/checkpoint", "pool=validation",
+         "hydra.run.dir=evaluated"],
+        cwd=place, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = {row["instance"]: row for row in journal.read(place / "evaluated" / "rows.jsonl")}
+    assert len(rows) == 60
+    for row in journal.read(place / "run1" / "validation.jsonl"):
+        assert rows[row["instance"]] == row
+    assert all(row["feasible"] for row in rows.values())
+
+
+def test_one_file_is_repaired_and_its_solution_written(trained):
+    place, _ = trained
+    [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))
+    call(
+        "evaluate", "checkpoint=run1/checkpoint", f"instance={instance}", "hydra.run.dir=one",
+        "baseline=savings", cwd=place,
+    )  # fmt: skip
+    [row] = journal.read(place / "one" / "rows.jsonl")
+    assert row["baseline"] == "savings"
+    text = (place / "one" / f"{instance.stem}.sol").read_text()
+    assert text.startswith("Route #1:")
+    assert float(text.split("Cost")[1]) == row["cost"] <= row["baseline_cost"]
+
+
+def test_an_instance_cannot_name_its_way_out_of_the_run(trained):
+    place, _ = trained
+    instance = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]
+    text = re.sub(r"NAME : .*", "NAME : ../../up/and away", instance.read_text(), count=1)
+    (place / "odd.vrp").write_text(text)
+    options = ["checkpoint=run1/checkpoint", "instance=odd.vrp", "hydra.run.dir=odd/run"]
+    call("evaluate", *options, cwd=place)
+    assert [path.name for path in (place / "odd").rglob("*.sol")] == ["_.._up_and_away.sol"]
+
+
+def test_a_solution_file_is_the_incumbent(trained):
+    place, _ = trained
+    solution = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))[0]
+    options = ["checkpoint=run1/checkpoint", f"instance={solution}", "accept=improving"]
+    call("evaluate", *options, "hydra.run.dir=once", cwd=place)
+    [written] = (place / "once").glob("*.sol")
+    call("evaluate", *options, f"incumbent={written}", "hydra.run.dir=again", cwd=place)
+    once, again = (
+        json.loads((place / name / "rows.jsonl").read_text()) for name in ("once", "again")
+    )
+    assert again["baseline_cost"] == once["cost"]
+    assert again["baseline"] == written.name
+
+
+@pytest.mark.parametrize("problem", ["tsp", "vrptw", "sdvrp"])
+def test_every_problem_trains(tmp_path, problem):
+    done = call("train", f"problem={problem}", *SMALL, "hydra.run.dir=run", cwd=tmp_path)
+    assert "rollbacks" in done.stdout
+    for pool in ("selection", "validation"):
+        rows = [json.loads(line) for line in (tmp_path / "run" / f"{pool}.jsonl").open()]
+        assert rows
+        assert all(row["status"] == "ok" and row["feasible"] for row in rows)
+        assert all(row["cost"] <= row["baseline_cost"] for row in rows)
+
+
+def test_the_public_sets_are_verified_by_one_command(tmp_path, public):
+    done = call("prepare", f"verify={public}", cwd=tmp_path)
+    assert re.search(r"total +827 read +587 solutions checked +0 mismatches", done.stdout)
+    assert re.search("known to be wrong: .*E-n30-k3.sol: it costs 537", done.stdout)
+    done = call("prepare", "verify=nowhere", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "nowhere is no folder."
+
+
+def test_any_folder_is_verified(tmp_path):
+    folder = tmp_path / "some"
+    shutil.copytree(Path(__file__).parent / "data", folder)
+    done = call("prepare", "verify=some", cwd=tmp_path)
+    assert "some/tiny.sol: solves tiny.vrp, it costs 206 as stated\n" in done.stdout
+    assert re.search(r"total +8 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
+    (folder / "tiny.sol").write_text((folder / "tiny.sol").read_text().replace("206", "205"))
+    done = call("prepare", "verify=some", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-2:] == [
+        "some/tiny.sol: it costs 206, published is 205",
+        "Not what they should be: 1 of 15 files.",
+    ]
+    # Files that no problem reads are no instances.
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "notes.md").write_text("nothing")
+    done = call("prepare", "verify=empty", cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "empty holds no instance that can be read."
+
+
+def test_the_literal_sweep(tmp_path):
+    # As the README has it, in a small budget: -m stands between overrides.
+    call(
+        "train", "problem=cvrp", "llm=offline", *SMALL, "budget.programs=4", "-m", "seed=0,1",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert len(list((tmp_path / "runs").rglob("checkpoint/manifest.json"))) == 2
+
+
+def test_prepare_writes_once_and_verifies_after(tmp_path):
+    first = call("prepare", "problem=cvrp", cwd=tmp_path).stdout
+    before = tree(tmp_path / "pools")
+    assert call("prepare", "problem=cvrp", cwd=tmp_path).stdout == first
+    assert tree(tmp_path / "pools") == before
+    assert "lower_train: 256 instances" in first
+    assert {path.name for path in tmp_path.iterdir()} == {"pools"}
+
+
+TINY = (Path(__file__).parent / "data" / "tiny.vrp").read_text()
+MISTAKES = {
+    "no such problem": (["problem=nope"], "problem"),
+    "no integer": (["seed=x"], "seed"),
+    "unknown key": (["nope=1"], "nope"),
+    "out of range": (["executor.workers=0"], "executor.workers"),
+    "no such baseline": (["problem.baseline=best"], "baseline"),
+    "no such repertoire": (["search.levels=upper", "search.repertoire=gone"], "gone"),
+    "no repertoire at all": (["search.levels=upper"], "search.repertoire"),
+    "a population of one": (["method.policy.population=1"], "population"),
+    "no place to write": (["hydra.run.dir=/proc/run"], "/proc/run"),
+    "a negative seed": (["seed=-1"], "seed"),
+    "another pool seed": (["pools.seed=-3"], "pools.seed"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_training_gets_one_sentence_and_leaves_nothing(tmp_path, mistake):
+    arguments, word = MISTAKES[mistake]
+    done = call("train", *SMALL, *arguments, cwd=tmp_path, check=False)
+    assert_refused(done, word)
+    assert list(tmp_path.iterdir()) == []
+
+
+FILES = {
+    "truncated": (TINY[: TINY.index("DEMAND_SECTION") + 18], "DEMAND_SECTION"),
+    "demand above capacity": (re.sub(r"CAPACITY.*", "CAPACITY : 1", TINY), "CAPACITY"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_bad_instance_gets_one_sentence(trained, tmp_path, name):
+    place, _ = trained
+    text, word = FILES[name]
+    (tmp_path / "bad.vrp").write_text(text)
+    done = call(
+        "evaluate", f"checkpoint={place / 'run1' / 'checkpoint'}", "instance=bad.vrp",
+        cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert_refused(done, word)
+    assert "bad.vrp" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.vrp"]
+
+
+def test_a_bad_checkpoint_gets_one_sentence(trained, tmp_path):
+    place, _ = trained
+    done = call("evaluate", "checkpoint=gone", "pool=validation", cwd=tmp_path, check=False)
+    assert_refused(done, "gone")
+    copy = tmp_path / "altered"
+    for name, content in tree(place / "run1" / "checkpoint").items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes(content)
+    content = bytearray((copy / "responses.parquet").read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / "responses.parquet").write_bytes(bytes(content))
+    done = call("evaluate", "checkpoint=altered", "pool=validation", cwd=tmp_path, check=False)
+    assert_refused(done, "responses.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["altered"]
+
+
+def assert_refused(done, word):
+    assert done.returncode == 2, done.stderr
+    assert word in done.stderr
+    assert 1 <= len(done.stderr.strip().splitlines()) <= 6
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_run_directory_is_not_written_over(trained):
+    place, _ = trained
+    before = tree(place / "run1")
+    done = call("train", *SMALL, "hydra.run.dir=run1", cwd=place, check=False)
+    assert_refused(done, "run1")
+    assert tree(place / "run1") == before
+
+
+def test_zero_tickets_freeze_the_seed_pair(tmp_path):
+    call("train", *SMALL, "budget.programs=0", "budget.rounds=1", "hydra.run.dir=r", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "r" / "checkpoint" / "manifest.json").read_text())
+    assert manifest["upper"]["id"] == "upper-seed"
+    assert [entry["id"] for entry in manifest["repertoire"]] == ["lower-seed"]
+
+
+@pytest.mark.parametrize("levels", ["lower", "upper"])
+def test_one_level_alone(trained, tmp_path, levels):
+    place, _ = trained
+    extra = [f"search.repertoire={place / 'run1' / 'checkpoint'}"] if levels == "upper" else []
+    call("train", *SMALL, f"search.levels={levels}", *extra, "hydra.run.dir=r", cwd=tmp_path)
+    records = list(journal.read(tmp_path / "r" / "journal.jsonl"))
+    assert {record["level"] for record in records if "sample" in record} == {levels}
+    given = json.loads((place / "run1" / "checkpoint" / "manifest.json").read_text())
+    manifest = json.loads((tmp_path / "r" / "checkpoint" / "manifest.json").read_text())
+    if levels == "upper":
+        assert manifest["repertoire"] == given["repertoire"]
+    else:
+        assert manifest["upper"]["id"] == "upper-seed"
+
+
+def descendants(process):
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow):
+    command = [sys.executable, "-m", "specahd.train", *SMALL, "budget.programs=4000"]
+    with subprocess.Popen(
+        [*command, "hydra.run.dir=r"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        path = tmp_path / "r" / "journal.jsonl"
+        while not (path.exists() and len(list(journal.read(path))) > 30):
+            time.sleep(0.02)
+        family = descendants(process)
+        process.send_signal(blow)
+        _, said = process.communicate(timeout=60)
+    assert len(family) >= 4
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+    indices = [record["index"] for record in journal.read(path) if "sample" in record]
+    assert indices == list(range(len(indices)))
+    if blow is signal.SIGINT:
+        assert process.returncode == 130
+        assert "Traceback" not in said, said
+        assert said.splitlines()[-2:] == [
+            "Interrupted.",
+            "Go on with: python -m specahd.train resume=r",
+        ]
