@@ -8,7 +8,7 @@ import errno
 import os
 import sys
 
-from specahd.sandbox import privileges, seccomp
+from specahd.sandbox import kernel, seccomp
 
 CALLS = {
     "landlock": 444,
@@ -39,6 +39,6 @@ def without(layers):
 
 
 if __name__ == "__main__":
-    privileges.forbid_new()
+    kernel.forbid_new()
     seccomp.install(without(sys.argv[1].split(",")))
     os.execv(sys.argv[2], sys.argv[2:])

@@ -72,13 +72,13 @@ def test_a_layer_that_lacks_is_named_with_the_kernels_own_reason(layer):
 def test_programs_run_on_a_host_that_lacks_everything():
     script = (
         "import numpy as np\n"
-        "from scene import HERE, HONEST, PROGRAMS\n"
+        "from program_pair import HERE, HONEST, PROGRAMS\n"
         "from specahd.sandbox.shared_arrays import SharedArrays\n"
-        "from specahd.sandbox.calls import Call, Limits\n"
+        "from specahd.sandbox.calls import Call, SessionLimits\n"
         "from specahd.sandbox.session import Sandbox\n"
         "shared = SharedArrays.allocate([{'matrix': (np.float64, (2, 2))}])\n"
         "with Sandbox(shared, [HONEST], [HERE]) as sandbox:\n"
-        "    with sandbox.session(PROGRAMS[:1], Limits(5.0)) as session:\n"
+        "    with sandbox.session(PROGRAMS[:1], SessionLimits(5.0)) as session:\n"
         "        print(session.call(Call(0, 0, (np.array([1]),))).output[0].tolist())\n"
     )
     done = on_a_poorer_host(CALLS, "-c", f"import sys; sys.path.insert(0, {HERE!r})\n{script}")

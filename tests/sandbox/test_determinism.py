@@ -12,9 +12,9 @@ from program_pair import HERE, HONEST, PROGRAMS
 
 from specahd.core.program import Outcome
 from specahd.sandbox.definition import define
-from specahd.sandbox.details import describe, one_line
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
+from specahd.sandbox.wire import describe, one_line
 
 ARGUMENTS = ("a", "b")
 

@@ -1,6 +1,15 @@
-"""What a generated program may name: the one list that guard and child share."""
+"""What a generated program may name, shared by guard and child; and the guard's refusal."""
 
+import ast
 import math
+
+
+class GuardRefusal(Exception):
+    """Carries the rule that a program broke and the node that broke it."""
+
+    def __init__(self, rule: str, node: ast.AST | None = None) -> None:
+        line = getattr(node, "lineno", None)
+        super().__init__(f"Line {line}: {rule}." if line else f"{rule[0].upper()}{rule[1:]}.")
 
 
 def _words(text: str) -> frozenset[str]:

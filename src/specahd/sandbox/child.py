@@ -21,8 +21,7 @@ from specahd.core.errors import InvalidAnswer
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
 from specahd.sandbox.definition import define
-from specahd.sandbox.details import describe, one_line
-from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, encode
+from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, describe, encode, one_line
 
 Arrays = Mapping[str, NDArray[Any]]
 Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Answer]

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from specahd.sandbox import kernel, landlock, privileges, seccomp
+from specahd.sandbox import kernel, landlock, seccomp
 
 _T = TypeVar("_T")
 
@@ -119,12 +119,12 @@ class Restrictions:
         # While the paths can still be opened.
         self._ruleset = self._prepare("landlock", lambda: landlock.make_ruleset(_readable()))
         self._filter = self._prepare("seccomp", seccomp.make_filter)
-        self._prepare("no_new_privileges", privileges.forbid_new)
-        self._prepare("unprivileged_user", privileges.become_nobody)
+        self._prepare("no_new_privileges", kernel.forbid_new)
+        self._prepare("unprivileged_user", kernel.become_nobody)
         # Who has a user namespace of their own may make the others.
-        self._prepare("user_namespace", privileges.enter_user_namespace)
-        self._prepare("network_namespace", privileges.enter_other_namespaces)
-        self._prepare("no_capabilities", privileges.drop_capabilities)
+        self._prepare("user_namespace", kernel.enter_user_namespace)
+        self._prepare("network_namespace", kernel.enter_other_namespaces)
+        self._prepare("no_capabilities", kernel.drop_capabilities)
         self._try_out()
 
     def keep_only(self, connection: socket.socket) -> socket.socket:

@@ -11,10 +11,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from specahd.core.syntax import parse, refuse_uncompilable
-from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
+from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY, GuardRefusal
 from specahd.sandbox.definition import bound_names, is_checked
 from specahd.sandbox.options import options
-from specahd.sandbox.refusal import GuardRefusal
 from specahd.sandbox.values import check_call, check_constant, check_operands, check_view
 
 MAX_SOURCE = 20_000

@@ -1,4 +1,7 @@
-"""The kernel's calls that Python has no function for; each failure is an OSError that names it."""
+"""The kernel's calls that Python has no function for, and what they take from a process.
+
+Each failure is an OSError that names the call.
+"""
 
 import ctypes
 import errno
@@ -11,6 +14,12 @@ PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_GET_NO_NEW_PRIVS = 39
+
+NOBODY = 65534
+"""User and group that a sandbox started as root becomes."""
+
+# linux/sched.h
+_NEW_UTS, _NEW_IPC, _NEW_USER, _NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x40000000
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CAPABILITY_VERSION = 0x20080522
@@ -32,8 +41,37 @@ def unshare(flags: int) -> None:
     _call("unshare", flags)
 
 
+def forbid_new() -> None:
+    """Keep this process and its descendants from gaining privileges by an exec."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def become_nobody() -> None:
+    """Leave the root user and all its groups; a plain user stays who it is.
+
+    It also hides this process's memory and environment from others of its user.
+    """
+    try:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+    finally:
+        prctl(PR_SET_DUMPABLE, 0)
+
+
+def enter_user_namespace() -> None:
+    """Enter a user namespace that maps no user at all: nobody there can become another."""
+    unshare(_NEW_USER)
+
+
+def enter_other_namespaces() -> None:
+    """Enter a network without devices, and own System V objects and host name."""
+    unshare(_NEW_NET | _NEW_IPC | _NEW_UTS)
+
+
 def drop_capabilities() -> None:
-    """Give up every capability, in the ambient set too (capset(2))."""
+    """Give up every capability, the ambient set and the own user namespace included (capset(2))."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     none = (ctypes.c_uint32 * _CAPABILITY_WORDS)()
     _call("capset", ctypes.addressof(header), ctypes.addressof(none))

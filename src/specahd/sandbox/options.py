@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from specahd.sandbox.refusal import GuardRefusal
+from specahd.sandbox.allowed import GuardRefusal
 
 
 def _words(text: str) -> frozenset[str]:

@@ -19,9 +19,8 @@ from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimi
 from specahd.sandbox.channel import ChannelClosed, ChannelStalled, FrameChannel
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
 from specahd.sandbox.client import Ending, SandboxClient, ZygoteLost
-from specahd.sandbox.details import one_line
 from specahd.sandbox.shared_arrays import SharedArrays
-from specahd.sandbox.wire import Frame, WireError, encode
+from specahd.sandbox.wire import Frame, WireError, encode, one_line
 
 # Calls sent ahead of their answers: enough that the child never waits for its parent.
 _WINDOW = 256

@@ -7,7 +7,7 @@ two take a set or a string (:mod:`specahd.sandbox.objects`).
 
 import ast
 
-from specahd.sandbox.refusal import GuardRefusal
+from specahd.sandbox.allowed import GuardRefusal
 
 MAX_STRING = 200
 MAX_INTEGER = 2**63
