@@ -57,7 +57,7 @@ STATED = {
         "60 at 200, 250, 300, 400, 500",
     ),
 }
-"""What SPEC section 8 asks for, in the order of the pools; the other columns are counted."""
+"""What the protocol asks for, in the order of the pools; the other columns are counted."""
 
 TSP_SAMPLES = [
     ("upper_train", 10, "3 clusters, spread 0.03"),
@@ -216,7 +216,7 @@ def table(problem: AnyProblem, pools: Pools) -> str:
     """Return a problem's part of the page."""
     lines = [
         f"## {problem.name.upper()}\n",
-        f"| pool | SPEC section 8 | instances | {noun(problem)} | families |",
+        f"| pool | protocol | instances | {noun(problem)} | families |",
         "|---|---|---|---|---|",
     ]
     for (pool, instances), stated in zip(pools.items(), STATED[problem.name], strict=True):

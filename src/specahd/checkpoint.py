@@ -1,4 +1,4 @@
-"""Freeze and thaw: a trained (g, H, A) as a directory of plain files (SPEC section 11).
+"""Freeze and thaw: a trained (g, H, A) as a directory of plain files.
 
 ``manifest.json`` says what it is, ``programs/*.py`` hold the sources,
 ``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of

@@ -26,8 +26,8 @@ from specahd.sandbox.calls import Result
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 SEED = 7
-# SPEC section 8: how many instances, and their sizes: the least and the largest, or all of them.
-SPEC = {
+# docs/pools.md: how many instances, and their sizes: the least and the largest, or all of them.
+PROTOCOL = {
     ("tsp", "lower_train"): (128, (10, 200)),
     ("tsp", "upper_train"): (60, (200, 1000)),
     ("tsp", "selection"): (60, (200, 1000)),
@@ -93,8 +93,8 @@ def seen(problem, instance):
 def test_pools_are_as_the_specification_has_them(name, pool):
     instances = pool_of(name, pool)
     assert instances
-    if (name, pool) in SPEC:
-        count, sizes = SPEC[name, pool]
+    if (name, pool) in PROTOCOL:
+        count, sizes = PROTOCOL[name, pool]
         found = {instance.size for instance in instances}
         assert len(instances) == count
         if isinstance(sizes, set):

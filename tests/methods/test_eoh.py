@@ -76,7 +76,7 @@ def test_without_members_only_fresh_samples_can_be_asked_for():
 
 
 def test_parents_follow_the_rank_weights():
-    # baselines.md 3.4: N = 4 gives p = (.3292, .2633, .2194, .1881).
+    # EoH's selection by rank (Liu et al. 2024): N = 4 gives p = (.3292, .2633, .2194, .1881).
     policy = founded()
     rng = np.random.default_rng(1)
     drawn = [policy.ask(2, rng).parents[0].program.id for _ in range(20000)]

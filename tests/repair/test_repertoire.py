@@ -53,7 +53,7 @@ def test_the_objective_is_monotone_and_submodular(scores, beta, budget, data):
 
 
 def test_the_set_oracle_of_eoh_s_with_coverage_alone():
-    # baselines.md 3.10 in responses: c is best on average, then b complements it, a adds nothing.
+    # Eq. lower_objective: c is best on average, then b complements it, a adds nothing.
     scores = np.array([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]])
     assert greedy(scores, beta=0.0, budget=3) == [2, 1, 0]
 

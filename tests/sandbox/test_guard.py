@@ -294,7 +294,7 @@ def test_allowed(line):
     assert guard(body(line), "f", ARGUMENTS) is None
 
 
-# The paper's Appendix H, retyped; the CVRP upper program takes `routes` first (SPEC section 2).
+# The paper's Appendix H, retyped; the CVRP upper program takes `routes` first (docs/design.md).
 TSP_UPPER = """
 def select_tsp_segments(route, coords, distance_matrix, max_segments, max_segment_size):
     selected_segments = []

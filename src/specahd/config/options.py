@@ -53,7 +53,7 @@ class Budget:
 
 @dataclass
 class Penalty:
-    """Ω of the upper utility U - λΩ: λ and α (SPEC section 5)."""
+    """Ω of the upper utility U - λΩ: λ and α (the paper, Learning Where to Repair)."""
 
     weight: float = 1.0
     empty: float = 0.01
@@ -68,7 +68,7 @@ class Penalty:
 
 @dataclass
 class Search:
-    """How the search goes (SPEC sections 4 to 6)."""
+    """How the search goes (the paper, Proposed Method)."""
 
     levels: str = "both"
     repertoire: str | None = None

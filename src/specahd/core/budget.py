@@ -1,4 +1,4 @@
-"""The one ledger of a run: tickets, auxiliary calls, tokens and money (SPEC section 6)."""
+"""The one ledger of a run: tickets, auxiliary calls, tokens and money."""
 
 import threading
 from dataclasses import dataclass

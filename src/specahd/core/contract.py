@@ -25,7 +25,7 @@ from specahd.core.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The fixed interface of one kind of program (SPEC section 2).
+    """The fixed interface of one kind of program (the paper, appendix G).
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ class Level(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of a program, a call or a task (SPEC section 10)."""
+    """What became of a program, a call or a task."""
 
     OK = "ok"
     PARSE_ERROR = "parse_error"

@@ -25,7 +25,7 @@ from specahd.search.replay import NOT_REPRODUCED
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a coupled search is told (SPEC sections 5 and 6).
+    """Options of a coupled search (the paper, section Alternating the Two Searches).
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Coupled:
         tasks, exposed = self._tasks(number)
         measures |= {"exposed": exposed, "tasks": len(tasks)}
         if not tasks:
-            # n_t = 0: the previous lower state stands (SPEC section 6).
+            # n_t = 0: the previous lower state stands (the paper, section 4.5).
             if not self._repertoire:
                 self._repertoire = tuple(self._members[Level.LOWER][:1])
             return 0

@@ -1,6 +1,6 @@
 """From the text of a reply to one function and its idea, or to the reason why not.
 
-SPEC section 6: what a model may add around and inside its answer is discarded
+What a model may add around and inside its answer is discarded
 silently; anything else is a failure and is never repaired.
 """
 

@@ -18,7 +18,7 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits in CPU seconds of the child, and its memory (SPEC section 6)."""
+    """Limits in CPU seconds of the child, and its memory."""
 
     upper_call: float = 120.0
     lower_call: float = 10.0

@@ -12,7 +12,7 @@ EPSILON = 1e-9
 
 
 class Accept(StrEnum):
-    """When a feasible merge replaces the incumbent (SPEC section 4)."""
+    """When a feasible merge replaces the incumbent (eq. checked_merge)."""
 
     FEASIBLE = "feasible"
     """Always: the paper's Γ."""

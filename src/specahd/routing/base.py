@@ -22,7 +22,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 POOLS = ("lower_train", "upper_train", "selection", "validation")
-"""The generated pools of SPEC section 8; the fifth, public, is downloaded."""
+"""The generated pools (docs/pools.md); the fifth, public, is downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What the validator V made of the raw proposals (SPEC section 3)."""
+    """What the validator V made of the raw proposals (the paper, appendix B)."""
 
     proposed: int
     regions: tuple[Region, ...]

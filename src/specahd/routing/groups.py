@@ -29,7 +29,7 @@ def nested(lengths: IntArray, values: IntArray) -> Groups:
 def validate_groups(
     output: Sequence[IntArray], largest: int, max_regions: int, max_size: int
 ) -> Validation:
-    """Apply the shared rules of SPEC section 3 to what an upper runner returned.
+    """Apply the shared rules of the paper's appendix B to what an upper runner returned.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def wall_clock_limit(cpu_seconds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """What the programs of a session may use (SPEC section 6, LIMITS).
+    """What the programs of a session may use.
 
     Parameters
     ----------

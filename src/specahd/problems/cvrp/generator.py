@@ -1,4 +1,4 @@
-"""The generated pools of SPEC section 8 (the paper's appendix C)."""
+"""The generated pools (the paper, appendix C; docs/pools.md)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The generated pools of SPEC section 8 (the paper's section Experimental Setup)."""
+"""The generated pools (the paper, section Experimental Setup; docs/pools.md)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The generated pools of SPEC section 8 (the paper's appendix C).
+"""The generated pools (the paper, appendix C; docs/pools.md).
 
 Only integers are drawn, and nothing but integer arithmetic follows, so a seed
 gives the same bytes on every machine.

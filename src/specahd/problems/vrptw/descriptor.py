@@ -11,7 +11,7 @@ from specahd.routing.vehicles import descriptor
 from specahd.routing.vehicles.routes import Solution
 
 _SHARED = tuple(name for name in descriptor.NAMES if name != "demand_variation")
-"""SPEC section 5 has at most 16 coordinates; windows say more than this one."""
+"""A descriptor has at most 16 coordinates; windows say more than this one."""
 _KEPT = [descriptor.NAMES.index(name) for name in _SHARED]
 
 NAMES = (*_SHARED, *TIME_NAMES)

@@ -1,4 +1,4 @@
-"""The generated pools of SPEC section 8 (the paper's appendix C), by Homberger's rules.
+"""The generated pools (the paper, appendix C; docs/pools.md), by Homberger's rules.
 
 Only integers are drawn, and nothing but integer arithmetic follows, so a seed
 gives the same bytes on every machine. Coordinates and times are in tenths of
