@@ -1,4 +1,4 @@
-"""What tests of every room share."""
+"""What the tests of all packages share."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""More attacks: powers over the machine, resources, the pipe, and the process's own house."""
+"""More attacks: rights over the machine, resources, the pipe, and the process itself."""
 
 import ctypes
 import gc

@@ -1,7 +1,7 @@
 """Runners for the tests: some are honest, the others do what a hostile program would.
 
 The guard forbids all of this in a program. What a runner does happens in the
-program's process, so these show that the second wall holds without the first.
+program's process, so these show that the kernel's confinement holds without the guard.
 """
 
 import contextlib

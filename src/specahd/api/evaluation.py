@@ -80,7 +80,7 @@ def evaluate(
     title
         What the instances are called in the summary.
     observer
-        Hears of the progress.
+        Is told of the progress.
 
     Raises
     ------

@@ -77,7 +77,7 @@ def train(
     resume
         Go on with the run in ``out`` that broke off; the other arguments must be the same.
     observer
-        Hears of the progress, and what it raises ends the run; None warns as Python does and
+        Is told of the progress, and what it raises ends the run; None warns as Python does and
         else says nothing.
 
     Raises

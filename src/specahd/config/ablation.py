@@ -1,4 +1,4 @@
-"""Ablations: a label that is recorded must be true of the run that bears it."""
+"""Ablations: a label that is recorded must be true of the run that has it."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The ground floor: the types and rules that every other room stands on."""
+"""The types and rules that every other package builds on."""

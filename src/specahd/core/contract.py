@@ -236,7 +236,7 @@ class Request:
 
     @property
     def id(self) -> str:
-        """The identifier of the sample, which the requested program will bear."""
+        """The identifier of the sample, which the requested program will have."""
         return f"{self.level}-{self.round}-{self.index:04d}"
 
 

@@ -44,7 +44,7 @@ class RoundEnd:
 
 
 class Observer:
-    """Hears of a run; every hook does nothing by default."""
+    """Is told of a run; every hook does nothing by default."""
 
     def on_prepare(self) -> None:
         """A run is wanted; it does not begin if its options or instances are wrong."""

@@ -65,7 +65,7 @@ class Skill:
 
     @property
     def id(self) -> str:
-        """The identifier that requests and programs bear: ``lower-2-0017/1``."""
+        """The identifier of requests and programs: ``lower-2-0017/1``."""
         return f"{self.program.id}/{self.version}"
 
     @property

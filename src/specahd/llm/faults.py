@@ -7,12 +7,12 @@ no connection, a torn body, silence            no reply: asked again
 408, 409, 425, 429, 5xx                        no reply: asked again
 200 with HTML, no JSON, no choice, an error    no reply: asked again
 a reply: cut short, refused, empty, garbage    a reply
-400 by which the service refuses the prompt    a reply that says so: asking again is in vain
+400 by which the service refuses the prompt    a reply that says so: asking again is useless
 credit exhausted, whatever the status          the end, until the user mends it
 any other status                               the end, until the user mends it
 =============================================  ==========================================
 
-What is asked again in vain, as often as ``llm.attempts`` says, becomes a
+What still fails after ``llm.attempts`` attempts becomes a
 TransportError: the ticket is refunded. Only a reply consumes one.
 """
 

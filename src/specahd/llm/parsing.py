@@ -15,7 +15,7 @@ from specahd.core.syntax import parse
 MAX_LENGTH = 100_000
 """Longest reply that is read, in characters, thoughts apart."""
 MAX_TEXT = 4000
-"""Longest text that is kept of a reply, in characters: later prompts may bear it."""
+"""Longest text that is kept of a reply, in characters: later prompts may contain it."""
 
 # Matched against text that anyone may have written: none of these may backtrack far.
 _THOUGHT = re.compile(r"<(?P<end>/?)think(?:ing)?>")

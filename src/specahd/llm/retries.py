@@ -149,7 +149,7 @@ def read_body(body: StreamedBody, deadline: float, late: str) -> bytes:
 
 
 def seconds_until(deadline: float) -> tuple[float, str]:
-    """Return the seconds that are left, and the complaint of one who waited for them in vain."""
+    """Return the seconds that are left, and what is said once they have passed."""
     left = max(deadline - time.monotonic(), 0.001)
     return left, f"no answer within {round(left, 1):g} seconds"
 

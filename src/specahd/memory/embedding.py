@@ -43,7 +43,7 @@ def embedded(
     Parameters
     ----------
     models
-        What the server calls each encoder, by the name that records bear.
+        What the server calls each encoder, by the name that stands in records.
     cache
         The folder in which vectors are kept; None for none.
     base_url, api_key_env, batch, timeout, attempts, backoff, patience, options

@@ -43,7 +43,7 @@ class Endpoint:
         The environment variable that holds the key (:mod:`specahd.llm.keys`);
         None if the server wants none.
     batch
-        How many texts one request bears at most.
+        How many texts one request has at most.
     timeout
         Seconds of silence, and seconds in all, after which a request counts as
         unanswered.

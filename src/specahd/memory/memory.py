@@ -29,7 +29,7 @@ class Memory:
     filter
         Whether duplicates are turned away.
     skills
-        How many records a request bears at most.
+        How many records a request has at most.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class StructuralEncoder:
         dense[row.indices] = row.data
         products = self._rows @ dense
         square = self._squares[position]
-        # Two empty bags are alike; an empty one is like no other.
+        # Two programs without features are alike; one without is like no other.
         lengths = np.sqrt(self._squares * square)
         empty = np.where(self._squares == square, 1.0, 0.0)
         cosines: NDArray[np.float64] = np.divide(products, lengths, out=empty, where=lengths > 0)

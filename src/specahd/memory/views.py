@@ -1,6 +1,6 @@
 """Three deterministic views of a program: its syntax, its tokens, the words of its idea.
 
-A view is a bag of features, short texts with their counts, made of nothing but
+A view is a multiset of features, short texts with their counts, made of nothing but
 the program's canonical source or its design sentence. No view depends on how
 local variables are called. Numbers count by their bin, so that a constant that
 changed slightly leaves a view mostly as it was, and one that changed much does not.
@@ -14,8 +14,8 @@ from itertools import pairwise
 from specahd.core.program import Program
 from specahd.memory.normal_form import Node, binned, local_names, normal_form
 
-Bag = Counter[str]
-View = Callable[[Program], Bag]
+Features = Counter[str]
+View = Callable[[Program], Features]
 
 LENGTH = 3
 """How many nodes a syntax path has at most."""
@@ -24,15 +24,15 @@ _TOKEN = re.compile(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|[^\w\s()\[\]{},:.;]+")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
-def syntax(program: Program) -> Bag:
+def syntax(program: Program) -> Features:
     """Return the downward paths of one to ``LENGTH`` nodes in the tree's normal form."""
-    paths: Bag = Counter()
+    paths: Features = Counter()
     for statement in normal_form(program.source):
         _descend(statement, (), paths)
     return paths
 
 
-def tokens(program: Program) -> Bag:
+def tokens(program: Program) -> Features:
     """Return the identifiers, operators and binned numbers of the source.
 
     Local variables, brackets and punctuation are left out; order does not count.
@@ -43,7 +43,7 @@ def tokens(program: Program) -> Bag:
     return Counter(_token(text) for text in _TOKEN.findall(body) if text not in names)
 
 
-def idea(program: Program) -> Bag:
+def idea(program: Program) -> Features:
     """Return the words and binned numbers of the design sentence, alone and in pairs."""
     words = [_token(word) for word in _WORD.findall(program.idea.lower())]
     return Counter([*words, *(f"{word} {after}" for word, after in pairwise(words))])
@@ -53,7 +53,7 @@ VIEWS: Mapping[str, View] = {"syntax": syntax, "tokens": tokens, "idea": idea}
 """Every view by its name; the fused similarity is the mean over them."""
 
 
-def _descend(node: Node, above: tuple[str, ...], paths: Bag) -> None:
+def _descend(node: Node, above: tuple[str, ...], paths: Features) -> None:
     path = (*above[1 - LENGTH :], f"{node.edge}:{node.label}")
     for start in range(len(path)):
         paths["/".join(path[start:])] += 1

@@ -13,7 +13,7 @@ from specahd.core.program import Level
 from specahd.reporting.aggregates import curve
 from specahd.runs.reading import Run
 
-# Whoever has other defaults gets the same picture: no time, no random ids, text as paths.
+# Other defaults of matplotlib give the same picture: no time, no random ids, text as paths.
 _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family": "DejaVu Sans"}
 _LEVELS = (Level.LOWER, Level.UPPER)
 _PANEL = (2.7, 2.1)

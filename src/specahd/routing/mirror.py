@@ -226,7 +226,7 @@ class _Work:
         )
 
     def _place(self, entry: ManifestEntry, address: str) -> None:
-        keeper = pooch.create(
+        cache = pooch.create(
             path=self._staging,
             base_url="",
             registry={entry.path: f"sha256:{entry.sha256}"},
@@ -241,7 +241,7 @@ class _Work:
 
         # pooch makes folders in a way that two threads must not.
         (self._staging / entry.path).parent.mkdir(parents=True, exist_ok=True)
-        verified = keeper.fetch(entry.path, downloader=download)
+        verified = cache.fetch(entry.path, downloader=download)
         target = self._folder / entry.path
         target.parent.mkdir(parents=True, exist_ok=True)
         # pooch leaves the mode of a temporary file.

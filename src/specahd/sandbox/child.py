@@ -1,4 +1,4 @@
-"""What runs in the forked child: the program, behind both walls.
+"""What runs in the forked child: the program, confined.
 
 The child answers its parent's frames one by one. It is the only place where a
 program's code runs; what it says is believed only as far as

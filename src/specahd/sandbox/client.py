@@ -46,7 +46,7 @@ class SandboxClient:
     Attributes
     ----------
     status
-        What holds its children, by layer (:attr:`confinement.Wall.status`).
+        What holds its children, by layer (:attr:`confinement.Restrictions.status`).
 
     Raises
     ------
@@ -141,14 +141,14 @@ class SandboxClient:
             while len(data) < size and (chunk := self._control.recv(size - len(data))):
                 data += chunk
         if len(data) < size:
-            # Nothing that it says later may be heard.
+            # Nothing that it says later may be read.
             self._process.kill()
             self._process.wait()
             raise ZygoteLost
         return data
 
     def close(self) -> None:
-        """Hang up: the zygote ends its children and itself."""
+        """Close the connection: the zygote ends its children and itself."""
         self._control.close()
         try:
             self._process.wait(timeout=10)
@@ -158,12 +158,12 @@ class SandboxClient:
 
 
 def inspect_host() -> Mapping[str, str]:
-    """Find out, by starting a zygote, which layers of the wall this host can put up.
+    """Find out, by starting a zygote, which layers of confinement this host supports.
 
     Returns
     -------
     Mapping
-        By layer, ``enforced`` or why it is not (:attr:`confinement.Wall.status`).
+        By layer, ``enforced`` or why it is not (:attr:`confinement.Restrictions.status`).
     """
     shared = SharedArrays.allocate([])
     client = SandboxClient(shared, (), ())

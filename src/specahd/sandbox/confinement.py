@@ -1,8 +1,8 @@
-"""The second wall: what the kernel forbids a program's process.
+"""Confinement by the kernel: what a program's process is forbidden to do.
 
-It holds whatever the guard let through. A :class:`Restrictions` is built once, in the warm
+It holds whatever the guard let through. :class:`Restrictions` are built once, in the warm
 zygote, and put up around every child that it forks. Each layer is tried for real
-when the wall is built; a layer that the host lacks is left out, and the wall says
+when they are built; a layer that the host lacks is left out, and their status says
 why. Outside Linux the process, its limits and the timeouts remain.
 """
 
@@ -149,7 +149,7 @@ class Restrictions:
         Raises
         ------
         OSError
-            A layer that held when the wall was built does not hold now.
+            A layer that held when this was built does not hold now.
         """
         if self._ruleset is not None:
             landlock.restrict(self._ruleset)

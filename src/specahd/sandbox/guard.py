@@ -1,9 +1,9 @@
-"""The first wall: an allow-list of what a generated program may say.
+"""The guard: an allow-list of what a generated program may say.
 
 The guard reads the program's syntax tree and never runs it. What it does not
 know it refuses. It keeps honest programs honest (no randomness, no recursion,
 no state between calls) and leaves hostile ones nothing to hold on to; the
-second wall (:mod:`specahd.sandbox.confinement`) does not rely on it.
+kernel's confinement (:mod:`specahd.sandbox.confinement`) does not rely on it.
 """
 
 import ast

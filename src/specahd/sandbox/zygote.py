@@ -1,6 +1,6 @@
 """A warm process that only forks: ``python -m specahd.sandbox.zygote``.
 
-It imports NumPy and the runners once, maps the shared arrays read-only, builds the wall
+It imports NumPy and the runners once, maps the shared arrays read-only, builds the restrictions
 around its children, and obeys three orders of the parent that started it: fork a
 child, end a child, and (when the parent hangs up or dies) end all of them and
 itself. Every process that its children leave behind becomes its own child and is
@@ -32,7 +32,7 @@ FORK, END = b"F", b"E"
 REPORT = struct.Struct("<qid")
 """Process (-1: it could not be forked), wait status, CPU seconds.
 
-The first report has the length of the wall's status in the second place; the status
+The first report has the length of the restrictions' status in the second place; the status
 follows, as JSON.
 """
 

@@ -156,7 +156,7 @@ class SearchMethod(Protocol):
         ...
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Hear what became of a sample."""
+        """Take note of what became of a sample."""
         ...
 
 

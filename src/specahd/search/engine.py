@@ -132,7 +132,7 @@ class Engine:
             while not (waiting or self.stopped) and spent < tickets and len(flight) < self.lag:
                 request = self._next_request(search, index)
                 if request is None:
-                    # What the method has heard decides, so it is asked again after a commit.
+                    # What the method was told decides, so it is asked again after a commit.
                     waiting = True
                     break
                 texts = texts + 1 if request.operator.wants_text else 0
@@ -222,7 +222,7 @@ class Engine:
         return replace(request, prompt=query.prompt or render(request))
 
     def _skills(self, request: Request) -> tuple[Skill, ...]:
-        """Return the records that a request bears, or bore before."""
+        """Return the records that a request carries, or carried before."""
         memory = self._memories[request.level]
         if not (request.operator.skills and request.parents):
             return ()

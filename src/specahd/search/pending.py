@@ -32,7 +32,7 @@ class PendingSample:
         return self.screened and (self.evaluation is None or self.evaluation.done())
 
     def told(self, evaluation: CandidateEvaluation, program: Program | None) -> Sample:
-        """Return what the search method hears of it."""
+        """Return what the search method is told of it."""
         return Sample(
             request=self.request,
             text=self.reply.result().text,

@@ -17,7 +17,7 @@ class Observers(Observer):
     Parameters
     ----------
     observers
-        Who hears, in this order.
+        Who is told, in this order.
 
     Attributes
     ----------

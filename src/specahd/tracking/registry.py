@@ -215,7 +215,7 @@ def register(
     directory
         The checkpoint, as fetched from the run.
     tags
-        What else the version shall bear.
+        Further tags of the version.
 
     Raises
     ------

@@ -20,14 +20,14 @@ _PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
 
 
 def without_password(text: str) -> str:
-    """Return a text in which no URI bears a password."""
+    """Return a text in which no URI contains a password."""
     return _PASSWORD.sub(r"\1:***@", text)
 
 
 class MlflowRunWriter:
     """Writes the run of one training, and the runs below it.
 
-    Metrics bear the time at which they were measured, so that MLflow drops those that
+    Metrics have the time at which they were measured, so that MLflow drops those that
     it has. Runs are looked for before they are made where an earlier writing may have
     made them already.
 

@@ -103,7 +103,7 @@ class MlflowUploader:
         try:
             self._answers.write(json.dumps(what) + "\n")
         except BrokenPipeError:
-            # Who was to hear it was killed while it waited; the rest is delivered all the same.
+            # The run was killed while it waited; the rest is uploaded all the same.
             self._abandoned = True
 
 

@@ -36,7 +36,7 @@ def rebuild(
     Parameters
     ----------
     program
-        Bears the lower contract.
+        Follows the lower contract.
     arrays
         The instance, as for :func:`propose`.
     inputs

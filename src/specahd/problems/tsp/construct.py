@@ -24,7 +24,7 @@ def propose(
     Parameters
     ----------
     program
-        Bears the upper contract.
+        Follows the upper contract.
     arrays
         The instance: ``coords`` (n, 2) and ``distance_matrix`` (n, n), read-only.
     inputs
@@ -64,7 +64,7 @@ def rebuild(
     Parameters
     ----------
     program
-        Bears the lower contract.
+        Follows the lower contract.
     arrays
         The instance, as for :func:`propose`.
     inputs

@@ -173,7 +173,7 @@ def _windows(
     half = np.maximum(mean + spread, 50) // 2
     bound = rng.permutation(size) < size * int(rng.integers(1, 5)) // 4
     away = _distances(coords[0], coords)
-    # Whoever starts no later than this is back in time.
+    # A vehicle that starts service no later than this is back in time.
     latest = closing - rules.service - away
     ready = np.where(bound, np.maximum(centres - half, away), 0)
     due = np.where(bound, np.minimum(centres + half, latest), latest)

@@ -25,7 +25,7 @@ def propose(
     Parameters
     ----------
     program
-        Bears an upper contract: it takes the incumbent's columns, the arrays
+        Follows an upper contract: it takes the incumbent's columns, the arrays
         called ``names`` and the two limits.
     arrays
         The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
