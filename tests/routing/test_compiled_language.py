@@ -20,6 +20,13 @@ INTERPRETED = """
 return int((m @ f[:3])[0])
 return int(np.dot(np.zeros((2, 0)), m).sum())
 g = lambda x: x + n; return g(z)
+g = lambda x: m[x, 99]; y = g(z); return z
+x = m[n, 99]; y = [i for i in v if i > 1]; return y[0]
+t = f.copy(); t *= t[3:]; return [i for i in v if i > 1][0]
+x = f[:3] + f[:2]; return np.array([i for i in v])[0]
+x = int(f[0] / 0); return [i for i in v if i > 1][0]
+x = np.empty((n - 5, 2)); return [i for i in v if i > 1][0]
+y = None; return n if y else z
 return len(np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)))
 a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return z
 return len(np.reshape(v, (2 ** 32, 2 ** 32)))
@@ -93,6 +100,8 @@ return len(range(n, 2 ** 63 - 1, 2 ** 61))
 s = np.arange(3); s[0] = f[0] / z; return s[0]
 """
 RAISES = """
+x = m[n, 99]; return n if bool(z) else z
+x = m[n, 99]; return n if n > z else z
 return len(np.zeros((2 ** 40, 2 ** 40)))
 return len(np.zeros((z, 2 ** 40, 2 ** 40))) + len(np.zeros(z - 1))
 return len(np.full((n, -n), 1.0))
@@ -178,6 +187,9 @@ for i in range(n):
         where = i
 return where
 t = np.array([f[i] * 2 for i in range(n)]); return int(10 * t.sum()) + [i for i in v if i > 1][0]
+t = f.copy(); t *= m[0]; return [i for i in v if i > 1][0] + int(t.sum() * 10)
+t = [f[i] * 2 for i in range(n) if i != z]; return int(10 * max(t))
+unused = z / n; return n if n > z else z
 return np.concatenate((v, np.array([n])))[5] + int(np.triu(m, 2).sum() * 10) + len(np.unique(v))
 """
 

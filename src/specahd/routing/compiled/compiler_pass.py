@@ -16,6 +16,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import length_of_iterator
 from numba.core.typed_passes import NopythonTypeInference
+from numba.core.untyped_passes import InlineClosureLikes
 
 from specahd.routing.compiled import runtime_checks
 from specahd.routing.compiled.language import ARRAY_ATTRIBUTES
@@ -29,6 +30,7 @@ from specahd.routing.compiled.rules import (
     selects,
 )
 from specahd.routing.compiled.values import allowed, constant, elements, integer, kind, ndim, parts
+from specahd.routing.inlining import ClosureInlining
 
 _SUMS = frozenset({operator.add, operator.sub})
 _DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
@@ -41,8 +43,6 @@ _IDENTITY = frozenset({operator.is_, operator.is_not})
 _PLAIN = frozenset(
     {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
 )
-
-
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
@@ -67,6 +67,10 @@ class ProgramCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         """Return the one pipeline there is."""
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [
+            (ClosureInlining if step is InlineClosureLikes else step, reason)
+            for step, reason in pipeline.passes
+        ]
         pipeline.add_pass_after(Verification, NopythonTypeInference)
         pipeline.finalize()
         return [pipeline]

@@ -211,7 +211,7 @@ def _prepared(source: str, answer: types.Type) -> str:
             # numba answers it before types can be told apart, and has fewer of them.
             raise Untranslatable("Compiled programs do not ask for types.")
         if isinstance(node, ast.Lambda):
-            # numba writes its body into the function, and a check before it was seen to be lost.
+            # numba writes its body into the function, and drops of it what is not used.
             raise Untranslatable("Compiled programs have no lambda.")
         if isinstance(node, ast.Return) and _is_none(node.value):
             node.value = ast.parse(nothing, mode="eval").body

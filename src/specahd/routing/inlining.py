@@ -1,0 +1,56 @@
+"""numba's inlining of comprehensions, and what must not get lost by it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import ir
+from numba.core.compiler_machinery import register_pass
+from numba.core.ir_utils import find_callname, get_definition, guard
+from numba.core.untyped_passes import InlineClosureLikes
+
+from specahd.routing.compiled.rules import NotInLanguage
+
+_HARMLESS = frozenset({"build_list", "build_tuple", "getattr", "getiter", "make_function"})
+"""Expressions that cannot raise in a program that has types."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ClosureInlining(InlineClosureLikes):
+    """Write comprehensions into the function; refuse one by which an operation would be lost.
+
+    Once numba has inlined anything, it removes what no later statement uses, also what would
+    have raised: an index out of bounds, an operator in place that does not fit.
+    """
+
+    _name = "closure_inlining"
+
+    def run_pass(self, state: Any) -> bool:
+        """Inline the closures of one function."""
+        function = state.func_ir
+        needed = [one for one in _expressions(function) if not _inlined(function, one)]
+        changed = super().run_pass(state)
+        remaining = {id(one) for one in _expressions(function)}
+        for expression in needed:
+            if id(expression) not in remaining and expression.op not in _HARMLESS:
+                raise NotInLanguage(f"the expression {expression.op}, whose value is not used")
+        return bool(changed)
+
+
+def _expressions(function: Any) -> Iterator[Any]:
+    for block in function.blocks.values():
+        for statement in block.find_insts(ir.Assign):
+            if isinstance(statement.value, ir.Expr):
+                yield statement.value
+
+
+def _inlined(function: Any, expression: Any) -> bool:
+    """Say whether an expression calls a closure, or makes an array of its list."""
+    if expression.op != "call":
+        return False
+    called = guard(get_definition, function, expression.func)
+    if isinstance(called, ir.Expr) and called.op == "make_function":
+        return True
+    if guard(find_callname, function, expression) != ("array", "numpy"):
+        return False
+    lists = [guard(get_definition, function, argument) for argument in expression.args]
+    return any(isinstance(one, ir.Expr) and _inlined(function, one) for one in lists)
