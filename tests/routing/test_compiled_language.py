@@ -65,6 +65,7 @@ s = np.arange(3); s /= 2; return z
 s = np.arange(3); s //= z; return z
 return int(m[n, np.array([True, False])][0])
 s = m.copy(); s[0, v > 0] = 1.0; return z
+return int(m[..., n, v][0])
 return len(np.broadcast_to(v, (n, 5)))
 return len(np.delete(v, 99))
 return int(np.interp(0.5, f, f[:3]))
@@ -124,6 +125,9 @@ t = np.ones(3); return int(t[np.array([True, False])][0])
 t = np.ones(3); return int(t[v > 0][0])
 return int(m[v, v[:2]][0])
 return int(m[v + 3][0, 0])
+t = m.copy(); t[v[v > 9], 8] = 1.0; return z
+return len(m[v[v > 9], -7])
+return len(m[n + 4, v[:0]])
 return int(f[n + 5]) + int(m[-7, 0])
 return int((f + np.ones(5))[0])
 return int((f * 2 + np.ones(5) * f[:3])[0])

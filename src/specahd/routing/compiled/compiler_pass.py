@@ -1,4 +1,4 @@
-"""A compiler pass that lets through what the language lists, and puts in its checks.
+"""Verification of a program: what the language lists is let through, and checks are put in.
 
 It runs right after numba's typing, where every call is resolved to the object
 that is called and every value has a type: no alias and no starred argument
@@ -12,11 +12,7 @@ from typing import Any
 
 from numba import types
 from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import length_of_iterator
-from numba.core.typed_passes import NopythonTypeInference
-from numba.core.untyped_passes import InlineClosureLikes
 
 from specahd.routing.compiled import runtime_checks
 from specahd.routing.compiled.language import ARRAY_ATTRIBUTES
@@ -30,7 +26,6 @@ from specahd.routing.compiled.rules import (
     selects,
 )
 from specahd.routing.compiled.values import allowed, constant, elements, integer, kind, ndim, parts
-from specahd.routing.inlining import ClosureInlining
 
 _SUMS = frozenset({operator.add, operator.sub})
 _DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
@@ -46,37 +41,7 @@ _PLAIN = frozenset(
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class Verification(FunctionPass):
-    """Refuse what is not in the language, and put in the checks."""
-
-    _name = "verification"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def run_pass(self, state: Any) -> bool:
-        """Verify one function."""
-        _Verifier(state).verify()
-        return True
-
-
-class ProgramCompiler(CompilerBase):
-    """numba's pipeline with the verification in it."""
-
-    def define_pipelines(self) -> list[Any]:
-        """Return the one pipeline there is."""
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [
-            (ClosureInlining if step is InlineClosureLikes else step, reason)
-            for step, reason in pipeline.passes
-        ]
-        pipeline.add_pass_after(Verification, NopythonTypeInference)
-        pipeline.finalize()
-        return [pipeline]
-
-
-class _Verifier:
+class Verifier:
     """The pass over one function."""
 
     def __init__(self, state: Any) -> None:
@@ -200,8 +165,25 @@ class _Verifier:
             if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
                 self._check(runtime_checks.same_length, value, variable)
                 known = True
+            elif (
+                known
+                and isinstance(index, types.BaseTuple)
+                and any(ndim(part) for part in parts(index))
+            ):
+                known = self._beside_arrays(value, index, variable)
         if not known:
             raise NotInLanguage(f"an index of {index} into {of}")
+
+    def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
+        """Check the integers of a subscript with arrays; numba does for each selected element."""
+        integers = [axis for axis, part in enumerate(parts(index)) if integer(part)]
+        for axis in integers:
+            self._check(runtime_checks.inside[axis], value, variable)
+        places = all(
+            integer(part) or ndim(part) or isinstance(part, types.SliceType)
+            for part in parts(index)
+        )
+        return places or not integers
 
     def _store(self, target: Any, index: Any, value: Any) -> None:
         self._index(target, self._type(index), index)

@@ -20,7 +20,7 @@ from numba.typed import List
 
 from specahd.core.answer import Answer
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.compiler_pass import ProgramCompiler
+from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
 from specahd.routing.kernels.order import argsort
 
 NO_ANSWER = -(2**63 - 1)

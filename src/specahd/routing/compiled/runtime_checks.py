@@ -81,6 +81,20 @@ def same_length(array: Any, mask: Any) -> None:
         raise IndexError("The mask has another length than the array.")
 
 
+def _inside(axis: int) -> Any:
+    @_check
+    def inside(array: Any, index: Any) -> None:
+        """Refuse an integer out of bounds, which NumPy does also where nothing is selected."""
+        if not -array.shape[axis] <= index[axis] < array.shape[axis]:
+            raise IndexError("The index is out of bounds.")
+
+    return inside
+
+
+inside = tuple(map(_inside, range(3)))
+"""For each axis, the check of an integer that stands beside an array of indices."""
+
+
 @_check
 def fits(target: Any, value: Any) -> None:
     """Refuse a value that does not broadcast to the shape of a target."""

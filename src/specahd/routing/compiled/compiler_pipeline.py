@@ -1,13 +1,16 @@
-"""numba's inlining of comprehensions, and what must not get lost by it."""
+"""numba's pipeline for programs: the verification in it, and an inlining that loses nothing."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from numba.core import ir
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import find_callname, get_definition, guard
+from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes
 
+from specahd.routing.compiled.compiler_pass import Verifier
 from specahd.routing.compiled.rules import NotInLanguage
 
 _HARMLESS = frozenset({"build_list", "build_tuple", "getattr", "getiter", "make_function"})
@@ -54,3 +57,33 @@ def _inlined(function: Any, expression: Any) -> bool:
         return False
     lists = [guard(get_definition, function, argument) for argument in expression.args]
     return any(isinstance(one, ir.Expr) and _inlined(function, one) for one in lists)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Verification(FunctionPass):
+    """Refuse what is not in the language, and put in the checks."""
+
+    _name = "verification"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Verify one function."""
+        Verifier(state).verify()
+        return True
+
+
+class ProgramCompiler(CompilerBase):
+    """numba's pipeline with the verification in it."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the one pipeline there is."""
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [
+            (ClosureInlining if step is InlineClosureLikes else step, reason)
+            for step, reason in pipeline.passes
+        ]
+        pipeline.add_pass_after(Verification, NopythonTypeInference)
+        pipeline.finalize()
+        return [pipeline]
