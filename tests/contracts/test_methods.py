@@ -22,7 +22,7 @@ from offered import contract_of
 from specahd.config import CONF_DIR
 from specahd.core import journal as journals
 from specahd.core.budget import Ledger
-from specahd.core.contract import Operator, Parent, Reply
+from specahd.core.contract import Operator, Parent, Reply, Setting
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
@@ -154,6 +154,9 @@ class Checksums:
 
     def effects(self, child, parent):
         return None
+
+    def setting(self, shown):
+        return Setting()
 
     def best(self):
         return max((parent.score for parent in self.method.members), default=None)

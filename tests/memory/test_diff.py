@@ -9,7 +9,7 @@ import pytest
 
 from specahd.core.program import Level, Program
 from specahd.llm.grammar import Grammar
-from specahd.memory.diff import CODE, IDEA, PIECE, described, diff
+from specahd.memory.diff import CODE, IDEA, PIECE, described, diff, kin
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -59,12 +59,24 @@ def test_the_smallest_parts_that_changed_are_told(lines, told):
     assert diff(BEFORE, function(*lines)) == told
 
 
-def test_what_finds_no_room_is_counted():
+def test_no_piece_is_told_of_a_function_that_was_rewritten():
     lines = [f"x{number} = np.{'sqrt' * 5}(a + {number})" for number in range(40)]
-    told = diff(BEFORE, function(*lines, "return a"))
-    pieces = told.split("; ")
-    assert pieces[-1] == f"and {43 - (len(pieces) - 1)} more"
-    assert len(told) <= CODE + len("; and 43 more")
+    rewritten = function(*lines, "return a")
+    assert diff(BEFORE, rewritten) == ""
+    child = Program("x", Level.LOWER, rewritten, "Take roots.", "m1", contract="append")
+    assert described(child, replace(child, source=BEFORE)) == "Take roots."
+    few = diff(BEFORE, function(*lines[:6], BEFORE.split("\n", 1)[1].strip()))
+    assert few.count("new `") == 6
+    assert len(few) <= CODE
+
+
+def test_programs_that_share_half_of_their_lines_are_kin():
+    one = Program("x", Level.LOWER, BEFORE, "", "m1", contract="append")
+    half = replace(one, source=function("c = a + 2.0 * b", "d = 1", "e = 2", "return c"))
+    other = replace(one, source=function("c = a + 2.0 * b", "d = 1", "e = 2", "return d"))
+    assert kin(one, one)
+    assert kin(one, half)
+    assert not kin(one, other)
 
 
 def test_a_long_piece_is_cut():
@@ -100,5 +112,5 @@ def test_any_two_programs_have_a_short_difference_which_none_has_to_itself(level
         told = diff(one, other)
         assert (told == "as before") == (ast.dump(ast.parse(one)) == ast.dump(ast.parse(other)))
         assert "\n" not in told
-        assert len(told) <= CODE + PIECE
+        assert len(told) <= CODE
         assert diff(one, one) == "as before"

@@ -10,7 +10,7 @@ import pytest
 
 from specahd.core import journal as journals
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Contract, Operator, Parent, Reply, Treatment
+from specahd.core.contract import Contract, Operator, Parent, Reply, Setting, Treatment
 from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
@@ -98,6 +98,9 @@ class ByConstant:
 
     def admit(self, program, result):
         self._scores[program.id] = result
+
+    def setting(self, shown):
+        return Setting()
 
     def best(self):
         return max(self._scores.values(), default=None)

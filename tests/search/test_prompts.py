@@ -13,7 +13,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.contract import Operator, Parent, Request, Treatment
+from specahd.core.contract import Operator, Parent, Request, Setting, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
@@ -87,11 +87,23 @@ def shown(contract):
     )
 
 
+def form(program, index, number):
+    """Return a program of its own that has one line more than another."""
+    head, body = program.source.split("\n", 1)
+    return replace(
+        program,
+        id=f"{program.level}-2-{index:04d}",
+        source=f"{head}\n    twice = {number}\n{body}",
+        idea=f"Know {number}.",
+    )
+
+
 def records(contract, coordinates):
-    """Return skill records of all kinds: with conditions, without, with failures."""
+    """Return skill records of all kinds: with conditions, without, with failures, of no concern."""
     program = shown(contract)
     seed = contract.seed
     failure = Outcome.TIMEOUT if contract.level is Level.LOWER else Outcome.EMPTY_REGIONS
+    tried, like, parent = (form(program, index, 2 + index) for index in (3, 5, 6))
     kinds = (
         (
             (program, seed, 1, described(program, seed), 64, 25, 12, 0.004321),
@@ -100,31 +112,40 @@ def records(contract, coordinates):
                 "failed": (Condition(coordinates[0], 1.61),),
             },
         ),
+        ((tried, program, 2, described(tried, program), 64, 2, 5, -0.00101), {}),
         (
-            (
-                replace(seed, id=f"{contract.level}-2-0003"),
-                program,
-                2,
-                described(seed, program),
-                *(64, 2, 5, -0.00101),
-            ),
-            {},
-        ),
-        (
-            (
-                replace(program, id=f"{contract.level}-2-0005"),
-                seed,
-                1,
-                "Try the farthest first. Code: `near` became `far`.",
-                *(64, 0, 58, -0.0321),
-            ),
+            (like, parent, 1, described(like, parent), 64, 0, 58, -0.0321),
             {
                 "failed": (Condition(coordinates[2], -0.55),),
                 "failures": {failure: 7, Outcome.CRASHED: 1},
             },
         ),
+        # Another program, not another form of this one; and a change that is not of its kind.
+        ((form(seed, 7, 9), program, 1, "Start anew.", 64, 9, 9, 0.09), {}),
+        ((form(seed, 8, 9), seed, 1, "Know 9.", 64, 9, 9, 0.09), {}),
     )
     return tuple(Skill(*values, **more) for values, more in kinds)
+
+
+SETTINGS = {
+    Level.LOWER: Setting(
+        (
+            "61 regions of 24 instances of 20 to 60 (41 on average) customers. A region has 5 to "
+            "50 (38 on average) customers, 61 % of its instance on average.",
+            "The solutions to repair are those of the construction 'nearest', which cost 17.3 % "
+            "more than those of 'savings'.",
+        ),
+        0.00421,
+        0.0234,
+        {"lower-1-0012": "it saves something on 50 of 61 regions, fails on 2 (timeout)"},
+    ),
+    Level.UPPER: Setting(
+        ("Each proposal is rebuilt by one program: Visit the nearest customer.",),
+        0.00421,
+        0.0234,
+        {"upper-1-0012": "it saves 1.250 %, penalties take 0.016 points"},
+    ),
+}
 
 
 def request(contract, operator, **more):
@@ -151,7 +172,8 @@ CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator
 def test_the_whole_prompt(problem, level, operator):
     contract = CONTRACTS[problem, level]
     told = records(contract, MADE[problem].descriptor_names) if OPERATORS[operator].skills else ()
-    prompt = render(request(contract, operator, skills=told))
+    setting = SETTINGS[level]
+    prompt = render(request(contract, operator, skills=told, setting=setting))
     path = GOLDEN / f"{problem}-{level}-{operator}.txt"
     if os.environ.get("SPECAHD_GOLDEN") == "write":
         path.write_text(prompt, encoding="utf-8")
@@ -189,7 +211,8 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
 def test_a_prompt_is_plain_text_and_short(contract):
     for operator in OPERATORS:
         told = records(contract, NAMES) if OPERATORS[operator].skills else ()
-        prompt = render(request(contract, operator, skills=told))
+        setting = SETTINGS[contract.level]
+        prompt = render(request(contract, operator, skills=told, setting=setting))
         assert prompt.isascii()
         assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
         assert len(prompt.split()) < 1200
@@ -233,10 +256,25 @@ def test_skill_records_are_a_section_of_their_own(contract):
 def test_the_record_of_a_parent_tells_how_it_came_about(contract):
     told = records(contract, NAMES)
     _, own, other, _ = lessons(render(request(contract, "m2", skills=told)))
-    assert own.startswith("- How program 1 came about: " + shown(contract).idea)
-    assert other.startswith("- Another change: " + contract.seed.idea)
+    assert own.startswith("- How program 1 came about: most of it is new. Mean gain")
+    assert other.startswith("- Tried on program 1: Know 5. Code: new `twice = 5`. Mean gain")
     _, first, *_ = lessons(render(request(contract, "m2", skills=told[1:])))
     assert first == other
+    skill = replace(told[1], program=told[0].program, parent=told[1].program)
+    _, own = lessons(render(request(contract, "m2", skills=(skill,))))
+    assert own.startswith("- How program 1 came about: gone `twice = 5`. Mean gain")
+
+
+def test_changes_of_other_programs_are_no_evidence(contract):
+    told = records(contract, NAMES)
+    prompt = render(request(contract, "m1", skills=told))
+    assert (
+        "- On a program like it: Know 7. Code: `twice = 8` became `twice = 7`. Mean gain" in prompt
+    )
+    assert "Start anew" not in prompt
+    assert "Know 9" not in prompt
+    assert "What earlier changes" not in render(request(contract, "m1", skills=told[3:]))
+    assert "standard deviations" not in render(request(contract, "m1", skills=told[1:2]))
 
 
 def test_a_record_says_what_was_measured_and_nothing_that_was_not(contract):
@@ -251,6 +289,41 @@ def test_a_record_says_what_was_measured_and_nothing_that_was_not(contract):
     assert "Helped" not in third
     failure = {Level.LOWER: "timeout", Level.UPPER: "empty regions"}[contract.level]
     assert third.endswith(f"Failed where slack -0.6 sd. No answer on 7 ({failure}), 1 (crashed).")
+
+
+def test_what_was_measured_stands_before_and_beside_the_programs(contract):
+    setting = SETTINGS[contract.level]
+    prompt = render(request(contract, "e1", setting=setting))
+    known = "\n".join(f"- {fact}" for fact in setting.facts)
+    scores = "- The example above scores 0.421 %, the best program so far scores 2.340 %."
+    assert f"\n\nFacts of this round:\n{known}\n{scores}\n\nProgram 1, score" in prompt
+    [beside] = setting.measured.values()
+    assert f"Program 1, score 1.234 %: {beside}. Its idea: " in prompt
+    assert "Program 2, score 0.421 %. Its idea: " in prompt
+
+
+@pytest.mark.parametrize(
+    ("operator", "score", "example", "best", "wasted"),
+    [
+        ("m2", 0.009, 0.01, 0.05, True),
+        ("m3", 0.009, 0.01, 0.05, True),
+        ("m2", 0.010, 0.01, 0.05, False),
+        ("m2", 0.024, None, 0.05, True),
+        ("m3", 0.026, None, 0.05, False),
+        ("m2", 0.001, None, None, False),
+        ("m1", 0.001, 0.01, 0.05, False),
+    ],
+)
+def test_a_weak_program_is_not_to_be_refined(operator, score, example, best, wasted):
+    contract = CONTRACTS["cvrp", Level.LOWER]
+    setting = Setting(example=example, best=best)
+    asked = replace(
+        request(contract, operator, setting=setting), parents=(Parent(shown(contract), score),)
+    )
+    prompt = render(asked)
+    instruction = OPERATORS[operator].instruction.replace("{parents}", "program 1")
+    assert (instruction in prompt) is not wasted
+    assert ("write a program that decides in a better way." in prompt) is wasted
 
 
 def test_records_bear_no_identifiers(contract):

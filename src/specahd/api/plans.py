@@ -179,7 +179,9 @@ def run_training(
     executor = plan.execution.start(plan.problem, cases, plan.tiers)
     try:
         observer.on_start(plan.budget.programs, directory)
-        winner, stopped, status = _search(plan, given, pools, executor, directory, repeat, observer)
+        winner, stopped, status = _search(
+            plan, given, cases, pools, executor, directory, repeat, observer
+        )
         summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -215,6 +217,7 @@ def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str
 def _search(
     plan: TrainingPlan,
     given: Checkpoint | None,
+    cases: Sequence[Case],
     pools: Mapping[str, Sequence[int]],
     executor: Executor,
     directory: Path,
@@ -251,6 +254,8 @@ def _search(
             journal=journal,
             observer=observer,
             given=(given.repertoire, given.archive) if given else None,
+            cases=cases,
+            limits=plan.execution.limits,
         )
         candidates: list[Candidate] = []
         try:

@@ -12,8 +12,8 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -192,6 +192,26 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What a round tells a language model of itself; it follows from seed and configuration.
+
+    Parameters
+    ----------
+    facts
+        Sentences about tasks, their solutions and limits, the same for the whole round.
+    example, best
+        The scores of the seed program and of the best program so far; None if unknown.
+    measured
+        A sentence about each program shown beside its score, by identifier.
+    """
+
+    facts: Sequence[str] = ()
+    example: float | None = None
+    best: float | None = None
+    measured: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """Everything a proposer may know when it is asked for one program, or for one text.
 
@@ -207,6 +227,8 @@ class Request:
         Text of the search method's own, for example a reflection on earlier programs.
     prompt
         All of it for a language model, in words.
+    setting
+        What the round says of itself, for the prompt.
     """
 
     contract: Contract
@@ -219,6 +241,7 @@ class Request:
     skills: tuple[Skill, ...] = ()
     hints: str = ""
     prompt: str = ""
+    setting: Setting = field(default_factory=Setting)
 
     @property
     def hash(self) -> str:

@@ -8,9 +8,12 @@ from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
+from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch, RepertoireSettings
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
+from specahd.repair.cases import Case
+from specahd.repair.evaluator import CallLimits
 from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
@@ -100,6 +103,8 @@ class Coupled:
         Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
     given
         A repertoire with its archive, for ``levels=upper``.
+    cases, limits
+        The run's cases, and what programs may use: what prompts tell of them.
     """
 
     def __init__(
@@ -116,7 +121,11 @@ class Coupled:
         given: tuple[Sequence[Program], ResponseArchive] | None = None,
         lower: Callable[[], SearchMethod] | None = None,
         upper: Callable[[], SearchMethod] | None = None,
+        cases: Sequence[Case] = (),
+        limits: CallLimits | None = None,
     ) -> None:
+        self._covered: float | None = None
+        self._facts = Facts(problem, cases, limits or CallLimits())
         self._problem = problem
         self._engine = engine
         self._executor = executor
@@ -220,6 +229,7 @@ class Coupled:
             executor=self._executor,
             settings=self._settings.repertoire,
             coordinates=self._problem.descriptor_names,
+            known=self._facts.lower(tasks),
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry(search, self._members[Level.LOWER], tickets)
@@ -247,6 +257,7 @@ class Coupled:
             if not all(map(self._is_ours, tasks)):
                 raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
+        self._covered = self._facts.covered(tasks, self._pools["lower_train"])
         limit = max(1, self._settings.cells // self._methods[Level.LOWER].size)
         if len(tasks) <= limit:
             return tasks, len(tasks)
@@ -285,6 +296,7 @@ class Coupled:
             executor=self._executor,
             penalty=self._settings.penalty,
             coordinates=self._problem.descriptor_names,
+            known=self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
         )
         self._engine.carry(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent
+from specahd.core.contract import Contract, Parent, Setting
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult, count_outcomes
 from specahd.repair.repertoire import greedy, objective, survival_order
@@ -38,6 +39,8 @@ class LowerSearch:
         The round's tasks, at least one.
     coordinates
         What their descriptors say, by name.
+    known
+        Sentences about the round for a language model.
     """
 
     level = Level.LOWER
@@ -52,6 +55,7 @@ class LowerSearch:
         executor: Executor,
         settings: RepertoireSettings,
         coordinates: Sequence[str],
+        known: Sequence[str] = (),
     ) -> None:
         self.round = number
         self.contract = contract
@@ -60,6 +64,7 @@ class LowerSearch:
         self._executor = executor
         self._settings = settings
         self._coordinates = tuple(coordinates)
+        self._known = tuple(known)
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -142,6 +147,17 @@ class LowerSearch:
             Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
             for row in order
         ]
+
+    def setting(self, shown: Sequence[Program]) -> Setting:
+        """Return what is known of the round, and of the programs shown."""
+        rows = self.table.rows
+        seed = self.contract.seed.id
+        return Setting(
+            self._known,
+            float(self.table.scores([seed]).mean()) if seed in rows else None,
+            max((member.score for member in self.method.members), default=None),
+            {one.id: facts.answered(rows[one.id]) for one in shown if one.id in rows},
+        )
 
     def best(self) -> float:
         """Return J of the greedy repertoire of the present population."""

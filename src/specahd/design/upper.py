@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent
+from specahd.core.contract import Contract, Parent, Setting
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.system import Penalty, RepairSystem
@@ -27,6 +28,8 @@ class UpperSearch:
         The training instances D_train, by index.
     coordinates
         What descriptors of regions say, by name.
+    known
+        Sentences about the round for a language model.
     """
 
     level = Level.UPPER
@@ -42,6 +45,7 @@ class UpperSearch:
         executor: Executor,
         penalty: Penalty,
         coordinates: Sequence[str],
+        known: Sequence[str] = (),
     ) -> None:
         self.round = number
         self.contract = contract
@@ -51,6 +55,7 @@ class UpperSearch:
         self._executor = executor
         self._penalty = penalty
         self._coordinates = tuple(coordinates)
+        self._known = tuple(known)
         self._results: dict[str, UpperResult] = {}
 
     def submit(self, program: Program) -> "Future[UpperResult]":
@@ -130,6 +135,17 @@ class UpperSearch:
             self._coordinates,
             np.arange(len(regions)),
             {Outcome.EMPTY_REGIONS: empty} if empty else {},
+        )
+
+    def setting(self, shown: Sequence[Program]) -> Setting:
+        """Return what is known of the round, and of the programs shown."""
+        results = self._results
+        seed = results.get(self.contract.seed.id)
+        return Setting(
+            self._known,
+            None if seed is None else seed.score,
+            max((member.score for member in self.method.members), default=None),
+            {one.id: facts.repaired(results[one.id]) for one in shown if one.id in results},
         )
 
     def best(self) -> float | None:

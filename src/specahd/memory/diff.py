@@ -11,8 +11,10 @@ from specahd.core.syntax import parse
 
 IDEA = 200
 """Longest idea in a description, in characters."""
-CODE = 200
-"""Length of an account of the code beyond which no further change is added, in characters."""
+CODE = 300
+"""Longest account of the code, in characters; of a change that takes more no piece is told."""
+KEPT = 0.5
+"""Share of lines in common from which one program counts as a form of another."""
 LONG = 100
 """Statements above which lines that come often are not matched."""
 PIECE = 70
@@ -25,25 +27,29 @@ _Change = tuple[str, str]
 
 
 def described(child: Program, parent: Program) -> str:
-    """Return the child's idea, and what its code has otherwise than the parent's."""
+    """Return the child's idea, and what its code has otherwise, if it is little."""
     idea = textwrap.shorten(child.idea, IDEA, placeholder=" ...")
-    return f"{idea} Code: {diff(parent.source, child.source)}."
+    account = diff(parent.source, child.source)
+    return f"{idea} Code: {account}." if account else idea
+
+
+def kin(one: Program, other: Program) -> bool:
+    """Return whether one program is a form of the other: they share half of their lines."""
+    lines, others = (program.source.splitlines()[1:] for program in (one, other))
+    return SequenceMatcher(None, lines, others, autojunk=False).ratio() >= KEPT
 
 
 def diff(old: str, new: str) -> str:
     """Return the smallest parts in which one function differs from another.
 
-    What was replaced comes first, then what is new, then what is gone.
+    What was replaced comes first, then what is new, then what is gone. It is empty where
+    the whole takes more than ``CODE`` characters: some pieces of a rewritten function say
+    nothing of it.
     """
     found = dict.fromkeys(_changes(_body(old), _body(new)))
     changes = sorted(found, key=lambda change: _ORDER.index(change[0]))
-    said = ""
-    for position, (_, text) in enumerate(changes):
-        longer = f"{said}; {text}" if said else text
-        if said and len(longer) > CODE:
-            return f"{said}; and {len(changes) - position} more"
-        said = longer
-    return said or "as before"
+    said = "; ".join(text for _, text in changes) or "as before"
+    return said if len(said) <= CODE else ""
 
 
 def _body(source: str) -> list[ast.stmt]:

@@ -245,6 +245,10 @@ class Problem(Protocol[I, S]):
         """Φ: return the raw descriptor of a region, one float per name."""
         ...
 
+    def routes(self, solution: S) -> Sequence[Sequence[int]]:
+        """Return the customers on each vehicle's route; empty if there is but one tour."""
+        ...
+
     # What the child sees
 
     def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:

@@ -53,6 +53,9 @@ class RoutingProblem(Generic[I, S]):
     def operator(self) -> RepairOperator:
         return self.operators[self.repair](self)
 
+    def routes(self, solution: S) -> Sequence[Sequence[int]]:
+        return ()
+
     def expect_baseline(self, name: str) -> None:
         """Refuse the name of a baseline solver that this problem does not have.
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from specahd.core.contract import Contract, Operator, Parent, Request
+from specahd.core.contract import Contract, Operator, Parent, Request, Setting
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
 
@@ -223,6 +223,10 @@ class LevelSearch(Protocol):
 
         None unless both were measured, the child with success.
         """
+        ...
+
+    def setting(self, shown: Sequence[Program]) -> Setting:
+        """Return what the round tells whoever is asked for a program after these."""
         ...
 
     def best(self) -> float | None:

@@ -217,6 +217,7 @@ class Engine:
             operator=query.operator,
             parents=query.parents,
             hints=query.hints,
+            setting=search.setting([parent.program for parent in query.parents]),
         )
         request = replace(request, skills=self._skills(request))
         return replace(request, prompt=query.prompt or render(request))

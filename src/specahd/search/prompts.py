@@ -9,9 +9,10 @@ prompt of its own can use the parts: :func:`interface`, :func:`score`,
 
 import textwrap
 
-from specahd.core.contract import Contract, Parent, Request
+from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
 from specahd.core.skill import Skill
+from specahd.memory.diff import diff, kin
 from specahd.sandbox.allowed import BUILTINS
 
 MAX_IDEA = 600
@@ -19,45 +20,47 @@ MAX_IDEA = 600
 
 _SCORES = {
     Level.UPPER: (
-        "the mean relative improvement of the training solutions after all repairs, in percent of "
-        "their cost, minus small penalties for an instance without a valid proposal, for rejected "
-        "proposals and for rebuilds that end infeasible. Higher is better."
+        "the mean over the instances of what all repairs together save, in percent of the "
+        "solution's cost, minus small penalties for an instance without a valid proposal, for "
+        "rejected proposals and for rebuilds that end infeasible. Higher is better."
     ),
     Level.LOWER: (
-        "the mean relative gain over the regions, the parts that are rebuilt: what it saves in "
-        "percent of the solution's cost, 0 where it fails or saves nothing. Higher is better. "
-        "Programs that are the best on some regions are kept beside those with the best mean."
+        "the mean over the regions, the parts that are rebuilt, of what rebuilding this one region "
+        "saves, in percent of the cost of the whole solution around it; 0 where it fails or saves "
+        "nothing. Higher is better. Programs that are the best on some regions are kept beside "
+        "those with the best mean."
     ),
 }
 _PACES = {
     Level.UPPER: (
-        "It is called once for every instance, of up to thousands of nodes, and answers with parts "
-        "to rebuild, not with a solution. Aim at less than a second: use array operations, no "
-        "Python loop over all pairs. A program that raises or takes too long on any instance is "
-        "discarded."
+        "It is called once for every instance, later of up to thousands of nodes, and answers with "
+        "parts to rebuild, not with a solution: use array operations, no Python loop over all "
+        "pairs. A program that raises or takes too long on any instance is discarded."
     ),
     Level.LOWER: (
-        "It is called at every step of every region, tens of thousands of times in all. Aim at "
-        "less than a tenth of a millisecond. A region on which it raises, takes too long or "
-        "answers with anything but the integers described counts 0."
+        "It is called at every step of every region. A region on which it raises, takes too long "
+        "or answers with anything but the integers described counts 0."
     ),
 }
 _UNITS = {Level.UPPER: "instances", Level.LOWER: "regions"}
-_LESSONS = {
+_LESSONS = "What earlier changes have shown, each measured against the program that was changed."
+_CONDITIONS = {
     Level.UPPER: (
-        "What earlier changes have shown, each measured against the first program that it was "
-        "made of. "
-        '"Helped where slack +1.2 sd" means: on the instances where the change helped, its regions '
-        "have a slack 1.2 standard deviations above that of its regions on the others."
+        ' "Helped where slack +1.2 sd" means: on the instances where the change helped, its '
+        "regions have a slack 1.2 standard deviations above that of its regions on the others."
     ),
     Level.LOWER: (
-        "What earlier changes have shown, each measured against the first program that it was "
-        "made of. "
-        '"Helped where slack +1.2 sd" means: the regions where the change helped have a slack 1.2 '
-        "standard deviations above that of the others."
+        ' "Helped where slack +1.2 sd" means: the regions where the change helped have a slack '
+        "1.2 standard deviations above that of the others."
     ),
 }
-"""What explains skill records."""
+"""What explains the conditions of skill records."""
+_REFINING = (Treatment.RETUNE, Treatment.SIMPLIFY)
+_WEAK = (
+    "Program 1 scores too little for its details to matter. Take what is sound in its idea, and "
+    "write a program that decides in a better way."
+)
+"""What is asked for in place of other numbers in a weak program, or less of it."""
 _TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
@@ -66,10 +69,11 @@ def render(request: Request) -> str:
 
     The same request always gives the same text. Programs are numbered in the
     order of the request, which is best first; one that was drawn twice is shown
-    once. What is said about speed is an aim that holds under any ``limits``.
+    once. Of a clock nothing is said, so that every machine says the same.
     """
     contract = request.contract
     operator = request.operator
+    measured = request.setting.measured
     # Two programs of a run may be equal in source and idea, but not in their identifier.
     shown = list({parent.program.id: parent for parent in request.parents}.values())
     parts = [
@@ -77,10 +81,16 @@ def render(request: Request) -> str:
         interface(contract),
         score(contract),
         "" if operator.wants_text else rules(contract),
-        *(program(number, parent) for number, parent in enumerate(shown, start=1)),
+        known(request),
+        *(
+            program(number, parent, measured.get(parent.program.id, ""))
+            for number, parent in enumerate(shown, start=1)
+        ),
         _skill_records(request),
         request.hints,
-        operator.instruction.replace("{parents}", _names(len(shown))),
+        _WEAK
+        if _is_wasted(request)
+        else operator.instruction.replace("{parents}", _names(len(shown))),
         _TEXT_ANSWER if operator.wants_text else answer(contract),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
@@ -121,26 +131,61 @@ def rules(contract: Contract) -> str:
     )
 
 
-def program(number: int, parent: Parent) -> str:
-    """Return a program with its number, score and idea."""
+def known(request: Request) -> str:
+    """Return what the round says of itself; empty if it says nothing."""
+    setting = request.setting
+    marks = (("the example above", setting.example), ("the best program so far", setting.best))
+    scores = [f"{whose} scores {_percent(mark)}" for whose, mark in marks if mark is not None]
+    lines = [*setting.facts, *([f"{', '.join(scores).capitalize()}."] if scores else [])]
+    return "\n".join(("Facts of this round:", *(f"- {line}" for line in lines))) if lines else ""
+
+
+def program(number: int, parent: Parent, measured: str = "") -> str:
+    """Return a program with its number, score, what else was ``measured``, and its idea."""
     idea = textwrap.shorten(parent.program.idea, MAX_IDEA, placeholder=" ...")
+    beside = f": {measured}" if measured else ""
     return (
-        f"Program {number}, score {_percent(parent.score)}. Its idea: {idea}\n\n"
+        f"Program {number}, score {_percent(parent.score)}{beside}. Its idea: {idea}\n\n"
         f"{fenced(parent.program.source)}"
     )
 
 
+def _is_wasted(request: Request) -> bool:
+    """Return whether the program to refine is worse than the example, or than half of the best."""
+    if request.operator.treatment not in _REFINING or not request.parents:
+        return False
+    setting = request.setting
+    least = setting.example if setting.example is not None else (setting.best or 0.0) / 2
+    return request.parents[0].score < least
+
+
 def _skill_records(request: Request) -> str:
-    """Tell what the skill records show, that of a parent as how it came about."""
-    if not request.skills:
+    """Tell what the skill records show of the programs shown and of forms of them."""
+    told = [(skill, _whose(skill, request)) for skill in request.skills]
+    lines = [
+        f"- {whose} {_measured(skill, _UNITS[request.level])}" for skill, whose in told if whose
+    ]
+    if not lines:
         return ""
-    numbers = {parent.program.id: n for n, parent in enumerate(request.parents, start=1)}
-    lines = [_LESSONS[request.level]]
-    for skill in request.skills:
-        number = numbers.get(skill.program.id)
-        whose = "Another change" if number is None else f"How program {number} came about"
-        lines.append(f"- {whose}: {skill.change} {_measured(skill, _UNITS[request.level])}")
-    return "\n".join(lines)
+    stated = any(whose and (skill.helped or skill.failed) for skill, whose in told)
+    return "\n".join((_LESSONS + (_CONDITIONS[request.level] if stated else ""), *lines))
+
+
+def _whose(skill: Skill, request: Request) -> str:
+    """Return how a change concerns the programs shown; empty if it does not."""
+    change = kin(skill.program, skill.parent)
+    for number, parent in enumerate(request.parents, start=1):
+        # The idea of a program that is shown stands beside its code.
+        if skill.program.id == parent.program.id:
+            account = diff(skill.parent.source, skill.program.source) if change else ""
+            return f"How program {number} came about: {account or 'most of it is new'}."
+    first = request.parents[0].program
+    if not change:
+        return ""
+    if skill.parent.id == first.id:
+        return f"Tried on program 1: {skill.change}"
+    related = kin(first, skill.program) or kin(first, skill.parent)
+    return f"On a program like it: {skill.change}" if related else ""
 
 
 def _measured(skill: Skill, units: str) -> str:

@@ -94,7 +94,10 @@ def select_next_node(
         whose demand is at most ``rest_capacity``: one or more, ascending. When
         there is none, the route is closed without asking.
     rest_capacity
-        What the vehicle can still take on this route, in units of demand.
+        What the vehicle can still take on this route, in units of demand: all
+        that it carries while the route is empty. No argument tells later what
+        that was, nor who waits and no longer fits: ``demands`` and
+        ``distance_matrix`` have all of the group, those served included.
     demands
         Demand of every node of the group, shape (m + 1,); ``demands[0]`` is 0.
     distance_matrix
@@ -130,8 +133,8 @@ CUSTOMER_GROUPS = Contract.of(
     idea="Join routes in order of appearance, up to 1 of the allowed size.",
     task=_PROBLEM
     + "Write the function that looks at the instance and its solution and decides WHERE to "
-    "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
-    "saves most, for example neighbouring routes that cross, overlap or are badly filled.",
+    "repair: which groups of customers to rebuild. Good groups are those that save most "
+    "together; customers in no group stay where they are.",
     runner=construct.propose,
     vocabulary=customer_groups.vocabulary(),
     cheaper=customer_groups.CHEAPER,

@@ -100,7 +100,9 @@ def select_next_delivery(
         Exactly the customers that lack something, all of which can be visited
         next: one or more, ascending.
     rest_capacity
-        What the vehicle can still deliver on this route, in units of demand: 1 or more.
+        What the vehicle can still deliver on this route, in units of demand: 1
+        or more, all that it carries while the route is empty. No argument tells
+        later what that was.
     residual_demands
         What every node of the group still lacks, shape (m + 1,);
         ``residual_demands[0]`` is 0. May exceed ``rest_capacity``.
@@ -143,8 +145,8 @@ DELIVERY_GROUPS = Contract.of(
     idea="Join routes in order of appearance, up to 1 of the allowed size.",
     task=_PROBLEM
     + "Write the function that looks at the instance and its solution and decides WHERE to "
-    "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
-    "saves most, for example neighbouring routes that share customers, cross or overlap.",
+    "repair: which groups of customers to rebuild. Good groups are those that save most "
+    "together; customers in no group stay where they are.",
     runner=construct.propose,
     vocabulary=vocabulary.upper(),
     cheaper=customer_groups.CHEAPER,

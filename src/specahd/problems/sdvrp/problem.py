@@ -53,6 +53,9 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     check = staticmethod(checker.check)
     describe = staticmethod(descriptor.describe)
 
+    def routes(self, solution: Solution) -> Sequence[Sequence[int]]:
+        return deliveries.stops(solution)
+
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
         routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)

@@ -113,8 +113,8 @@ TOUR_SEGMENTS = Contract.of(
     idea="Take runs at even intervals, each 1 of the allowed size.",
     task=_PROBLEM
     + "Write the function that looks at the instance and its tour and decides WHERE to repair: "
-    "which runs to rebuild. Good runs are those whose rebuilding saves most, for example where "
-    "the tour crosses itself, leaves near nodes aside or takes long steps.",
+    "which runs to rebuild. Good runs are those that save most together; the rest of the "
+    "tour stays as it is.",
     runner=construct.propose,
     vocabulary=upper_vocabulary.vocabulary(),
     cheaper=("stays only if the tour gets shorter", "stays even if the tour gets longer"),

@@ -111,7 +111,10 @@ def select_next_node(
         are due, and after whom it is back at the depot in time: one or more,
         ascending. When there is none, the route is closed without asking.
     rest_capacity
-        What the vehicle can still take on this route, in units of demand.
+        What the vehicle can still take on this route, in units of demand: all
+        that it carries while the route is empty. No argument tells later what
+        that was, nor who waits and is no longer possible: the arrays have all
+        of the group, those served included.
     current_time
         When the vehicle leaves ``current_node``, service there being done.
     demands
@@ -159,9 +162,8 @@ CUSTOMER_GROUPS = Contract.of(
     idea="Join routes in order of appearance, up to 1 of the allowed size.",
     task=_PROBLEM
     + "Write the function that looks at the instance and its solution and decides WHERE to "
-    "repair: which groups of customers to rebuild. Good groups are those whose rebuilding "
-    "saves most, for example neighbouring routes with overlapping windows, long waiting or "
-    "much unused capacity.",
+    "repair: which groups of customers to rebuild. Good groups are those that save most "
+    "together; customers in no group stay where they are.",
     runner=construct.propose,
     vocabulary=time_vocabulary.groups(),
     cheaper=customer_groups.CHEAPER,

@@ -1,6 +1,6 @@
 """What CVRP, VRPTW and SDVRP do alike."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,6 +56,10 @@ class VehicleProblem(RoutingProblem[I, S]):
         options = {"iterations": self.solver_iterations} if name == self.iterated else {}
         solution: S = self.baselines[name](instance, **options)
         return solution
+
+    def routes(self, solution: Any) -> Sequence[Sequence[int]]:
+        routes: Sequence[Sequence[int]] = solution
+        return routes
 
     def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         nodes = instance.size + 1

@@ -1,0 +1,193 @@
+"""What a round tells a language model of its tasks, their solutions, the limits and failures.
+
+Counts, costs and configured limits, never a clock: the same run says the same on every
+machine, and again when it is resumed.
+"""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from specahd.core.program import Program
+from specahd.repair.cases import Case
+from specahd.repair.evaluator import CallLimits, UpperResult, count_outcomes
+from specahd.repair.responses import RepairTask, Response
+from specahd.routing.base import AnyProblem
+
+COMPARED = 24
+"""On how many instances the solutions are compared with those of other constructions."""
+IDEAS = 3
+"""How many programs of the repertoire are told, the first ones."""
+IDEA = 120
+"""Longest idea of one of them, in characters."""
+
+
+class Facts:
+    """Sentences about the rounds of a run.
+
+    Parameters
+    ----------
+    cases
+        The run's cases; without any, nothing is told.
+    limits
+        What programs may use.
+    """
+
+    def __init__(self, problem: AnyProblem, cases: Sequence[Case], limits: CallLimits) -> None:
+        self._problem = problem
+        self._cases = cases
+        self._limits = limits
+        self._gaps: dict[tuple[int, ...], str] = {}
+
+    def lower(self, tasks: Sequence[RepairTask]) -> list[str]:
+        """Return sentences about a round of the lower level on these tasks."""
+        if not self._cases:
+            return []
+        indices = sorted({task.case for task in tasks})
+        regions = [(self._cases[task.case], task.region.nodes) for task in tasks]
+        sizes = [len(nodes) for _, nodes in regions]
+        share = fmean(len(nodes) / case.instance.size for case, nodes in regions)
+        crossed = [self._routes(case, nodes) for case, nodes in regions]
+        pieces = f", pieces of {_span(crossed, 1)} routes of its solution" if any(crossed) else ""
+        calls, limits = sum(sizes), self._limits
+        return [
+            f"{len(tasks)} regions of {self._instances(indices)}. A region has {_span(sizes)} "
+            f"{self._nodes(indices)}, {_percent(share, 0)} of its instance on average{pieces}.",
+            self._gap(indices),
+            f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
+            f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "
+            "for each on average. Within the limits speed does not enter into the score.",
+        ]
+
+    def upper(
+        self, indices: Sequence[int], repertoire: Sequence[Program], covered: float | None
+    ) -> list[str]:
+        """Return sentences about a round of the upper level.
+
+        Parameters
+        ----------
+        indices
+            The instances that it is scored on.
+        repertoire
+            The programs that rebuild what is proposed.
+        covered
+            Which share of the nodes the proposals held that the round's regions came from;
+            None if there are none.
+        """
+        if not self._cases:
+            return []
+        problem = self._problem
+        sizes = [self._cases[index].instance.size for index in indices]
+        room = problem.max_regions * problem.max_size
+        held = fmean(min(1.0, room / size) for size in sizes)
+        names = problem.operator.selector.contract.arguments[-2:]
+        budget = zip(names, (problem.max_regions, problem.max_size), strict=True)
+        known = " and ".join(f"{name} is {value}" for name, value in budget)
+        routes = [len(problem.routes(self._cases[index].baseline)) for index in indices]
+        learned = f" Those that the lower programs learned on held {_percent(covered or 0.0, 0)}."
+        driven = f" and {_span(routes)} routes" if any(routes) else ""
+        return [
+            f"{self._instances(indices)}{driven}. {known}: proposals can hold {_percent(held, 0)} "
+            f"of the {self._nodes(indices)} of an instance on average; the rest stay as they are."
+            f"{'' if covered is None else learned}",
+            self._gap(indices),
+            f"Limit of CPU time: {self._limits.upper_call:g} s an instance. Within it speed does "
+            "not enter into the score.",
+            *_rebuilders(repertoire),
+        ]
+
+    def covered(self, tasks: Sequence[RepairTask], indices: Sequence[int]) -> float | None:
+        """Return which share of the nodes of some instances is in the regions; None if unknown."""
+        total = sum(self._cases[index].instance.size for index in indices) if self._cases else 0
+        return sum(len(task.region.nodes) for task in tasks) / total if total else None
+
+    def _routes(self, case: Case, nodes: Iterable[int]) -> int:
+        """Return on how many routes some nodes are."""
+        members = set(nodes)
+        return sum(not members.isdisjoint(route) for route in self._problem.routes(case.baseline))
+
+    def _nodes(self, indices: Sequence[int]) -> str:
+        routed = any(self._problem.routes(self._cases[index].baseline) for index in indices)
+        return "customers" if routed else "nodes"
+
+    def _instances(self, indices: Sequence[int]) -> str:
+        sizes = [self._cases[index].instance.size for index in indices]
+        return f"{len(indices)} instances of {_span(sizes)} {self._nodes(indices)}"
+
+    def _gap(self, indices: Sequence[int]) -> str:
+        """Return who made the solutions, and how far they are from those of the best of others."""
+        key = tuple(indices[:COMPARED])
+        if key not in self._gaps:
+            self._gaps[key] = self._compared([self._cases[index] for index in key])
+        return self._gaps[key]
+
+    def _compared(self, cases: Sequence[Case]) -> str:
+        problem = self._problem
+        made = f"The solutions to repair are those of the construction {cases[0].source!r}"
+        gaps = {
+            name: fmean(
+                case.cost / problem.cost(case.instance, problem.baseline(case.instance, name)) - 1
+                for case in cases
+            )
+            for name in problem.references
+            if name != cases[0].source
+        }
+        name = max(gaps, key=lambda name: gaps[name], default=None)
+        if name is None or round(gaps[name], 3) <= 0:
+            return f"{made}."
+        return f"{made}, which cost {_percent(gaps[name], 1)} more than those of {name!r}."
+
+
+def answered(responses: Sequence[Response]) -> str:
+    """Return where a lower program saved something, and how it failed elsewhere."""
+    gains = sum(response.score > 0 for response in responses)
+    said = [f"it saves something on {gains} of {len(responses)} regions"]
+    failed = [response for response in responses if response.cost_merged is None]
+    if failed:
+        said.append(f"fails on {_kinds(failed)}")
+    fallbacks = sum(response.fallbacks for response in responses)
+    if fallbacks:
+        said.append(f"{fallbacks} of its choices were unavailable")
+    return ", ".join(said)
+
+
+def repaired(result: UpperResult) -> str:
+    """Return of what the score of an upper program is made, and where it proposed nothing."""
+    penalty = fmean(result.penalties)
+    said = [f"it saves {100 * fmean(result.utilities):.3f} %"]
+    said.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
+    empty = sum(mean is None for mean in result.regions)
+    if empty:
+        said.append(f"nothing valid on {empty} of {len(result.regions)} instances")
+    return ", ".join(said)
+
+
+def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
+    if not repertoire:
+        return []
+    shown = [
+        textwrap.shorten(program.idea.rstrip("."), IDEA, placeholder=" ...")
+        for program in repertoire[:IDEAS]
+    ]
+    more = len(repertoire) - len(shown)
+    rest = f"; and {more} more" if more else ""
+    chosen = ", whichever suits its features" if len(repertoire) > 1 else ""
+    return [f"Each proposal is rebuilt by one program{chosen}: {'; '.join(shown)}{rest}."]
+
+
+def _kinds(failed: Sequence[Response]) -> str:
+    counts = count_outcomes(failed).items()
+    return ", ".join(f"{count} ({kind.replace('_', ' ')})" for kind, count in counts)
+
+
+def _milliseconds(limits: CallLimits, calls: int) -> str:
+    return f"{float(f'{1000 * limits.candidate / calls:.2g}'):g}"
+
+
+def _percent(share: float, digits: int) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
+def _span(numbers: Sequence[int], digits: int = 0) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low}" if low == high else f"{low} to {high} ({fmean(numbers):.{digits}f} on average)"

@@ -1,0 +1,140 @@
+"""What prompts say of a round: counted by hand on small instances, and nothing of a clock."""
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.core.program import Level, Outcome, Program
+from specahd.design.facts import COMPARED, IDEA, IDEAS, Facts, answered, repaired
+from specahd.repair.cases import make_case
+from specahd.repair.evaluator import CallLimits, UpperResult
+from specahd.repair.responses import RepairTask, Response
+from specahd.routing.base import Region
+
+
+def problem_of(name):
+    return instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+
+
+@pytest.fixture(scope="module")
+def cvrp():
+    """Two instances with their baseline solutions."""
+    problem = problem_of("cvrp")
+    pool = problem.generate("lower_train", 3)
+    return problem, [make_case(problem, next(pool)) for _ in range(2)]
+
+
+def task(case, nodes):
+    return RepairTask("x#1", case, Region(tuple(nodes)), ())
+
+
+def program(idea):
+    return Program("lower-1-0001", Level.LOWER, "", idea, "i1", contract="append")
+
+
+def test_regions_are_counted(cvrp):
+    problem, cases = cvrp
+    one, other = (case.baseline for case in cases)
+    tasks = [task(0, [one[0][0], one[1][0], one[1][1]]), task(1, other[0][:2])]
+    regions, _, limits = Facts(problem, cases, CallLimits(lower_call=4, candidate=2)).lower(tasks)
+    sizes = sorted(case.instance.size for case in cases)
+    share = (3 / cases[0].instance.size + 2 / cases[1].instance.size) / 2
+    assert regions == (
+        f"2 regions of 2 instances of {sizes[0]} to {sizes[1]} ({sum(sizes) / 2:.0f} on average) "
+        f"customers. A region has 2 to 3 (2 on average) customers, {100 * share:.0f} % of its "
+        "instance on average, pieces of 1 to 2 (1.5 on average) routes of its solution."
+    )
+    assert limits == (
+        "Limits of CPU time: 4 s for a region, 2 s for all regions, which take about 5 calls: "
+        "400 ms for each on average. Within the limits speed does not enter into the score."
+    )
+
+
+def test_the_solutions_are_compared_with_those_of_the_best_other_construction(cvrp):
+    problem, cases = cvrp
+    [_, gap, *_] = Facts(problem, cases, CallLimits()).upper([0, 1], (), None)
+    ratios = [
+        case.cost / problem.cost(case.instance, problem.baseline(case.instance, "savings"))
+        for case in cases
+    ]
+    assert gap == (
+        "The solutions to repair are those of the construction 'nearest', which cost "
+        f"{100 * (sum(ratios) / 2 - 1):.1f} % more than those of 'savings'."
+    )
+    best = problem_of("cvrp")
+    best.baseline_name = "savings"
+    good = [make_case(best, case.instance) for case in cases]
+    [_, gap, *_] = Facts(best, good, CallLimits()).upper([0, 1], (), None)
+    assert gap == "The solutions to repair are those of the construction 'savings'."
+
+
+def test_no_more_instances_are_compared_than_needed(cvrp):
+    problem, cases = cvrp
+    facts = Facts(problem, [cases[0]] * COMPARED + [None], CallLimits())
+    assert facts._gap(range(COMPARED + 1)).endswith("'savings'.")
+
+
+def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
+    _, cases = cvrp
+    small = problem_of("cvrp")
+    small.max_regions, small.max_size = 2, 4
+    facts = Facts(small, cases, CallLimits(upper_call=7))
+    tasks = [task(0, cases[0].baseline[0][:2]), task(1, cases[1].baseline[0][:3])]
+    covered = facts.covered(tasks, [0, 1])
+    total = sum(case.instance.size for case in cases)
+    assert covered == 5 / total
+    ideas = ["Near customers first.", "Far first. " * 50, "Any.", "None."]
+    room, _, limit, last = facts.upper([0, 1], [program(idea) for idea in ideas], covered)
+    held = sum(8 / case.instance.size for case in cases) / 2
+    assert "max_groups is 2 and max_size is 4: proposals can hold" in room
+    assert f"hold {100 * held:.0f} % of the customers" in room
+    assert room.endswith(f"learned on held {100 * covered:.0f} %.")
+    assert limit.startswith("Limit of CPU time: 7 s an instance.")
+    assert last.startswith("Each proposal is rebuilt by one program, whichever suits its features:")
+    assert "Near customers first; Far first." in last
+    assert last.endswith(f"Any; and {len(ideas) - IDEAS} more.")
+    assert len(last) < 120 + IDEAS * IDEA
+
+
+@pytest.mark.parametrize("name", ["tsp", "vrptw", "sdvrp"])
+def test_every_problem_has_facts(name):
+    problem = problem_of(name)
+    case = make_case(problem, next(problem.generate("lower_train", 3)))
+    facts = Facts(problem, [case], CallLimits())
+    nodes = range(1, 5)
+    region, *_ = facts.lower([task(0, nodes)])
+    room, *_ = facts.upper([0], (), None)
+    assert ("pieces of" in region) == (name != "tsp")
+    assert ("nodes" if name == "tsp" else "customers") in region
+    assert ("routes" in room) == (name != "tsp")
+    names = "max_segments is 3 and max_segment_size is 50"
+    assert (names in room) == (name == "tsp")
+
+
+def test_nothing_is_told_without_cases(cvrp):
+    problem, _ = cvrp
+    facts = Facts(problem, (), CallLimits())
+    assert facts.lower([task(0, [1, 2])]) == facts.upper([0], (), None) == []
+    assert facts.covered([task(0, [1, 2])], [0]) is None
+
+
+def test_failures_of_a_lower_program_are_told_by_kind():
+    good, useless = Response(Outcome.OK, 10.0, 9.0, 2), Response(Outcome.OK, 10.0, 11.0, 1)
+    failed = [Response(outcome, 10.0, None) for outcome in (Outcome.TIMEOUT, Outcome.CRASHED)]
+    assert answered([good, useless]) == (
+        "it saves something on 1 of 2 regions, 3 of its choices were unavailable"
+    )
+    assert answered([good, *failed, failed[0]]) == (
+        "it saves something on 1 of 4 regions, fails on 1 (crashed), 2 (timeout), "
+        "2 of its choices were unavailable"
+    )
+
+
+def test_the_score_of_an_upper_program_is_taken_apart():
+    assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.04), (0.0, 0.0), ((1.0,), (1.0,)))) == (
+        "it saves 3.000 %, without penalties"
+    )
+    assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))) == (
+        "it saves 1.000 %, penalties take 0.500 points, nothing valid on 1 of 2 instances"
+    )
