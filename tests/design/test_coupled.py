@@ -12,8 +12,10 @@ from specahd.config import CONF_DIR
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
 from specahd.design.coupled import Candidate, Coupled, Settings, choose
+from specahd.repair.cases import make_case
+from specahd.repair.evaluator import CallLimits, UpperResult
 from specahd.repair.merge import Accept
-from specahd.repair.responses import RepairTask, task_key
+from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
 from specahd.search.replay import Replay
@@ -47,7 +49,7 @@ class Engine:
 
 @pytest.fixture
 def coupled():
-    def make(**settings):
+    def make(cases=(), limits=None, **settings):
         engine = Engine()
         journal = SimpleNamespace(responses=SimpleNamespace(append=lambda record: None))
         return engine, Coupled(
@@ -59,6 +61,8 @@ def coupled():
             settings=Settings(**settings),
             journal=journal,
             observer=Observer(),
+            cases=cases,
+            limits=limits,
         )
 
     return make
@@ -83,6 +87,30 @@ def test_a_method_that_keeps_nothing_leaves_what_there_was(coupled):
     assert search._repertoire == (seed,)
     assert search._members[Level.LOWER] == [seed]
     assert measures["J"] == 0.0
+
+
+def test_both_levels_are_told_of_their_round(coupled):
+    case = make_case(PROBLEM, next(PROBLEM.generate("lower_train", 3)))
+    engine, search = coupled(cases=[case], limits=CallLimits(upper_call=77, candidate=88))
+    search._lower_round(1, 4, {})
+    upper = PROBLEM.operator.selector.contract.seed
+    system = RepairSystem("r", (PROBLEM.operator.contract.seed,), None, Accept.IMPROVING)
+    search._upper_round(1, 4, system, {})
+    (lower, *_), (above, *_) = engine.searches
+    seed = lower.contract.seed
+    lower.table.add(seed.id, [Response(Outcome.TIMEOUT, 10.0, None)])
+    told = lower.setting([seed])
+    assert told.facts[0].startswith("1 region of 1 instance of")
+    assert "88 s for all regions" in told.facts[2]
+    assert (told.example, told.best) == (0.0, None)
+    assert told.measured[seed.id].endswith("fails on 1 (timeout)")
+    above.admit(upper, UpperResult(Outcome.OK, "", (0.5,), (0.0,), (DESCRIPTOR,)))
+    told = above.setting([upper])
+    assert f"held {100 * 3 / case.instance.size:.0f} %." in told.facts[0]
+    assert "77 s" in told.facts[2]
+    assert told.facts[3].endswith("Visit the customer with the least distance from here.")
+    assert (told.example, told.best) == (0.5, None)
+    assert told.measured == {upper.id: "it saves 50.000 %, without penalties"}
 
 
 def candidate(number, selection, failed=0):

@@ -91,10 +91,15 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     assert f"hold {100 * held:.0f} % of the customers" in room
     assert room.endswith(f"learned on held {100 * covered:.0f} %.")
     assert limit.startswith("Limit of CPU time: 7 s an instance.")
-    assert last.startswith("Each proposal is rebuilt by one program, whichever suits its features:")
+    assert last.startswith(
+        "Each proposal is rebuilt by one of these programs, chosen by its features:"
+    )
     assert "Near customers first; Far first." in last
     assert last.endswith(f"Any; and {len(ideas) - IDEAS} more.")
     assert len(last) < 120 + IDEAS * IDEA
+    *_, last = facts.upper([0, 1], [program(ideas[1])], covered)
+    assert last.startswith("Each proposal is rebuilt by a program: Far first. Far first.")
+    assert last.endswith(" ...")
 
 
 @pytest.mark.parametrize("name", ["tsp", "vrptw", "sdvrp"])

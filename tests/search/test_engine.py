@@ -1,5 +1,6 @@
 """The loop: exact tickets, deterministic whatever the concurrency, faults survived."""
 
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -100,7 +101,7 @@ class ByConstant:
         self._scores[program.id] = result
 
     def setting(self, shown):
-        return Setting()
+        return Setting(("The sum counts.",), 0.001, self.best(), {one.id: "odd" for one in shown})
 
     def best(self):
         return max(self._scores.values(), default=None)
@@ -143,6 +144,17 @@ def run(
         engine.carry(level, [], tickets)
         spent = engine.run(level, tickets if asked is None else asked)
     return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
+
+
+def test_requests_say_what_the_level_knows(tmp_path):
+    proposer = Scripted(bad=0, lost=0)
+    run(tmp_path / "run", proposer)
+    assert all("- The sum counts.\n- The example above scores" in p for p in proposer.prompts)
+    shown = [prompt for prompt in proposer.prompts if "Program 1, score" in prompt]
+    assert shown
+    assert all(re.search(r"Program 1, score \S+ %: odd\. Its idea: ", prompt) for prompt in shown)
+    best = [float(re.search("best program so far scores (\\S+) %", p)[1]) for p in shown]
+    assert max(best) > min(best)
 
 
 @pytest.mark.parametrize("samplers", [1, 4, 7])

@@ -51,8 +51,9 @@ class Facts:
         pieces = f", pieces of {_span(crossed, 1)} routes of its solution" if any(crossed) else ""
         calls, limits = sum(sizes), self._limits
         return [
-            f"{len(tasks)} regions of {self._instances(indices)}. A region has {_span(sizes)} "
-            f"{self._nodes(indices)}, {_percent(share, 0)} of its instance on average{pieces}.",
+            f"{_count(len(tasks), 'region')} of {self._instances(indices)}. A region has "
+            f"{_span(sizes)} {self._nodes(indices)}, {_percent(share, 0)} of its instance on "
+            f"average{pieces}.",
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "
@@ -112,7 +113,8 @@ class Facts:
 
     def _instances(self, indices: Sequence[int]) -> str:
         sizes = [self._cases[index].instance.size for index in indices]
-        return f"{len(indices)} instances of {_span(sizes)} {self._nodes(indices)}"
+        of = _count(len(indices), "instance")
+        return f"{of} of {_span(sizes)} {self._nodes(indices)}"
 
     def _gap(self, indices: Sequence[int]) -> str:
         """Return who made the solutions, and how far they are from those of the best of others."""
@@ -170,9 +172,9 @@ def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
         for program in repertoire[:IDEAS]
     ]
     more = len(repertoire) - len(shown)
-    rest = f"; and {more} more" if more else ""
-    chosen = ", whichever suits its features" if len(repertoire) > 1 else ""
-    return [f"Each proposal is rebuilt by one program{chosen}: {'; '.join(shown)}{rest}."]
+    told = "; ".join([*shown, f"and {more} more"] if more else shown)
+    whom = "one of these programs, chosen by its features" if len(repertoire) > 1 else "a program"
+    return [f"Each proposal is rebuilt by {whom}: {told}{'' if told.endswith('...') else '.'}"]
 
 
 def _kinds(failed: Sequence[Response]) -> str:
@@ -186,6 +188,10 @@ def _milliseconds(limits: CallLimits, calls: int) -> str:
 
 def _percent(share: float, digits: int) -> str:
     return f"{100 * share:.{digits}f} %"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def _span(numbers: Sequence[int], digits: int = 0) -> str:
