@@ -1,5 +1,7 @@
 """What prompts say of a round: counted by hand on small instances, and nothing of a clock."""
 
+from dataclasses import replace
+
 import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
@@ -67,6 +69,15 @@ def test_the_solutions_are_compared_with_those_of_the_best_other_construction(cv
     good = [make_case(best, case.instance) for case in cases]
     [_, gap, *_] = Facts(best, good, CallLimits()).upper([0, 1], (), None)
     assert gap == "The solutions to repair are those of the construction 'savings'."
+
+
+def test_solutions_that_cost_nothing_are_not_compared(cvrp):
+    problem, cases = cvrp
+    free = replace(cases[0], cost=0.0)
+    told = "The solutions to repair are those of the construction 'nearest'"
+    assert Facts(problem, [free], CallLimits())._gap([0]) == f"{told}."
+    both = Facts(problem, [free, cases[1]], CallLimits())._gap([0, 1])
+    assert both == Facts(problem, cases, CallLimits())._gap([1])
 
 
 def test_no_more_instances_are_compared_than_needed(cvrp):

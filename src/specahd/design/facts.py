@@ -11,6 +11,7 @@ from statistics import fmean
 from specahd.core.program import Program
 from specahd.repair.cases import Case
 from specahd.repair.evaluator import CallLimits, UpperResult, count_outcomes
+from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response
 from specahd.routing.base import AnyProblem
 
@@ -81,9 +82,15 @@ class Facts:
         sizes = [self._cases[index].instance.size for index in indices]
         room = problem.max_regions * problem.max_size
         held = fmean(min(1.0, room / size) for size in sizes)
-        names = problem.operator.selector.contract.arguments[-2:]
-        budget = zip(names, (problem.max_regions, problem.max_size), strict=True)
-        known = " and ".join(f"{name} is {value}" for name, value in budget)
+        budget = problem.max_regions, problem.max_size
+        arguments = problem.operator.selector.contract.arguments
+        names = [name for name in arguments if name.startswith("max_")]
+        if len(names) != len(budget):
+            # Of a selector that calls them otherwise.
+            names = ["the most proposals", "the largest size"]
+        known = " and ".join(
+            f"{name} is {value}" for name, value in zip(names, budget, strict=True)
+        )
         routes = [len(problem.routes(self._cases[index].baseline)) for index in indices]
         learned = f" Those that the lower programs learned on held {_percent(covered or 0.0, 0)}."
         driven = f" and {_span(routes)} routes" if any(routes) else ""
@@ -123,16 +130,22 @@ class Facts:
             self._gaps[key] = self._compared([self._cases[index] for index in key])
         return self._gaps[key]
 
+    def _cost(self, case: Case, name: str) -> float:
+        """Return what another construction's solution of a case costs."""
+        solution = self._problem.baseline(case.instance, name)
+        return self._problem.cost(case.instance, solution)
+
     def _compared(self, cases: Sequence[Case]) -> str:
         problem = self._problem
         made = f"The solutions to repair are those of the construction {cases[0].source!r}"
         gaps = {
             name: fmean(
-                case.cost / problem.cost(case.instance, problem.baseline(case.instance, name)) - 1
+                case.cost / max(EPSILON, self._cost(case, name)) - 1
                 for case in cases
+                if case.cost > 0
             )
             for name in problem.references
-            if name != cases[0].source
+            if name != cases[0].source and any(case.cost > 0 for case in cases)
         }
         name = max(gaps, key=lambda name: gaps[name], default=None)
         if name is None or round(gaps[name], 3) <= 0:
