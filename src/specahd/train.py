@@ -92,6 +92,7 @@ def _tell(run: "Training", title: str) -> None:
         title,
         [
             *([f"ended early: {run.stopped}"] if run.stopped else []),
+            *([f"paid:       {run.spent.bill}"] if run.spent.bill else []),
             "selection chose the checkpoint; validation was never seen.",
             f"checkpoint: {target}",
             f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",

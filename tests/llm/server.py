@@ -50,7 +50,8 @@ class Server(ThreadingHTTPServer):
     """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
 
     ``answer(prompt, sample)`` gives the text of a good reply. A fault that makes
-    the client wait lasts ``stall`` seconds; ``key``, if set, must be presented. Complaints, and the
+    the client wait lasts ``stall`` seconds. A ``wordy`` one counts for each reply as many tokens as
+    the request allows, or a few less; ``key``, if set, must be presented. Complaints, and the
     header ``X-Echo``, repeat it as ``spell(key)``.
     """
 
@@ -59,7 +60,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(
         self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
-        stall=1.0, wait=1, counts_tokens=True, obeys_stream=True, port=0, spell=str,
+        stall=1.0, wait=1, counts_tokens=True, wordy=False, obeys_stream=True, port=0, spell=str,
     ):  # fmt: skip
         super().__init__(("127.0.0.1", port), Handler)
         self.answer = answer
@@ -71,6 +72,7 @@ class Server(ThreadingHTTPServer):
         self.stall = stall
         self.wait = wait
         self.counts_tokens = counts_tokens
+        self.wordy = wordy
         self.obeys_stream = obeys_stream
         self.spell = spell
         self.exchanges = []
@@ -154,7 +156,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _act(self, behaviour, spoken):
         streamed = bool(spoken.body.get("stream")) and self.server.obeys_stream
-        usage = spoken.usage() if self.server.counts_tokens else None
+        usage = spoken.usage(self.server.wordy) if self.server.counts_tokens else None
         body = (spoken.events if streamed else spoken.whole)(usage)
         kind = "text/event-stream" if streamed else "application/json"
         match behaviour:
@@ -239,9 +241,11 @@ class Spoken:
     reason: str
     refused: bool
 
-    def usage(self):
+    def usage(self, wordy):
         """A token for four characters; the model has seen half of each prompt before."""
         prompt, completion = len(self.prompt) // 4, len(self.text) // 4
+        if wordy:
+            completion = self.body["max_tokens"] - len(self.text) % 7
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,

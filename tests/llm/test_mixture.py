@@ -5,6 +5,7 @@ import pytest
 from specahd.core.contract import Reply, Request
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
+from specahd.core.tariff import FREE
 from specahd.llm.mixture import Mixture
 from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
@@ -23,6 +24,9 @@ class Named:
     def preflight(self, contracts=()):
         self.examined += 1
         self.contracts = contracts
+
+    def tariff(self, request=None):
+        return FREE
 
     def propose(self, request):
         return Reply(self.name)

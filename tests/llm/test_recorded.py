@@ -13,6 +13,7 @@ from specahd.core import journal
 from specahd.core.contract import Operator, Reply, Request
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.core.program import Level
+from specahd.core.tariff import FREE
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded, Recorder
 from specahd.methods.eoh import INITIAL
@@ -36,6 +37,9 @@ class Service:
     def preflight(self, contracts=()):
         if not self.ready:
             raise ServiceError("No credit.")
+
+    def tariff(self, request=None):
+        return FREE
 
     def propose(self, request):
         return Reply(self.text, 11, 7, 0.25)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,12 +29,13 @@ CANARY = "sk-canary-5d1f0c9a7e"
 FATAL = re.compile(r"Traceback|sk-canary")
 
 
-def train(place, url, *options, programs=24, env=None, check=True, tracking="none"):
+def train(place, url, *options, programs=24, env=None, check=True, tracking="none", llm=None):
+    llm = llm or ("llm=local", "llm.model=tested", f"llm.base_url={url}")
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "specahd.train", *ROUND, *PATIENCE, f"tracking={tracking}"),
-            *(f"budget.programs={programs}", "llm=local", "llm.model=tested"),
-            *(f"llm.base_url={url}", *options),
+            *(sys.executable, "-m", "specahd.train", *ROUND, f"tracking={tracking}"),
+            *([] if "llm=recorded" in llm else PATIENCE),
+            *(f"budget.programs={programs}", *llm, *options),
         ],
         cwd=place,
         env={**os.environ, **(env or {})},
@@ -145,9 +147,83 @@ def test_an_allowance_ends_a_run_with_a_checkpoint(tmp_path):
             tmp_path, fake.url, "llm.input_price=1", "llm.output_price=1",
             "budget.max_tokens=9000", "hydra.run.dir=run",
         )  # fmt: skip
-    assert re.search(r"ended early: budget.max_tokens=9,000 is reached \([\d,]+\)", done.stdout)
+    assert "ended early: budget.max_tokens=9,000 leaves no room" in done.stdout
     assert 0 < outcomes(tmp_path / "run").total() < 24
     assert (tmp_path / "run" / "checkpoint" / "manifest.json").is_file()
+
+
+PAID = [
+    *("llm.input_price=1", "llm.output_price=10", "budget.max_cost=0.05"),
+    "+llm.options.max_tokens=300",
+]
+
+
+def paid(run):
+    lines = (run / "wal.jsonl").read_text().splitlines()
+    return sum(json.loads(line)["cost"] for line in lines)
+
+
+def test_what_is_in_flight_counts_before_it_is_paid(tmp_path):
+    journals = {}
+    for samplers in (1, 4, 7):
+        run = tmp_path / f"run{samplers}"
+        with server(wordy=True, latency=0.02) as fake:
+            done = train(
+                tmp_path, fake.url, *PAID, f"search.samplers={samplers}", f"hydra.run.dir={run}"
+            )
+            billed = len(fake.exchanges)
+        assert 0.04 < paid(run) <= 0.05
+        assert billed == outcomes(run).total()
+        journals[samplers] = (run / "journal.jsonl").read_bytes()
+        # The progress line and the closing summary tell what was paid.
+        words = rf"[\d,]+ tokens, {paid(run):.4f} US dollars"
+        assert re.search(rf"^paid: +{words}$", done.stdout, re.MULTILINE)
+        assert re.search(r"tokens, 0\.0\d+ US dollars, \d+ s gone", done.stderr)
+    assert len(set(journals.values())) == 1
+
+
+def test_a_bound_ends_a_resumed_run_and_a_replay_where_it_ended_the_run(tmp_path):
+    with server(wordy=True) as fake:
+        train(tmp_path, fake.url, *PAID, "hydra.run.dir=run")
+    run, torn = tmp_path / "run", tmp_path / "torn"
+    shutil.copytree(run, torn)
+    shutil.rmtree(torn / "checkpoint")
+    for name, kept in (("journal.jsonl", 3), ("responses.jsonl", 3), ("wal.jsonl", 6)):
+        lines = (run / name).read_bytes().splitlines(keepends=True)
+        (torn / name).write_bytes(b"".join(lines[:kept]))
+    with server(wordy=True) as fake:
+        again = [sys.executable, "-m", "specahd.train", "resume=torn", f"llm.base_url={fake.url}"]
+        subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+        billed = len(fake.exchanges)
+    assert billed == outcomes(run).total() - 6
+    assert paid(torn) == pytest.approx(paid(run))
+    train(
+        tmp_path, None, "budget.max_cost=0.05", "hydra.run.dir=replay",
+        llm=("llm=recorded", "llm.path=run/wal.jsonl"),
+    )  # fmt: skip
+    for other in (torn, tmp_path / "replay"):
+        for name in ("journal.jsonl", "responses.jsonl", "validation.jsonl"):
+            assert (other / name).read_bytes() == (run / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("llm", ["llm=local", "llm=offline"])
+def test_a_bound_on_money_is_refused_where_nothing_costs_any(tmp_path, llm):
+    options = ["llm.model=tested"] if llm == "llm=local" else []
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "specahd.train", *ROUND, "tracking=none", llm, *options),
+            "budget.max_cost=0.05",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        "budget.max_cost=0.05 bounds nothing where replies cost nothing: "
+        "set llm.input_price and llm.output_price, or budget.max_tokens instead.\n"
+    )
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_wrong_key_is_refused_in_one_sentence_that_does_not_tell_it(tmp_path):

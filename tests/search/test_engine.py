@@ -4,6 +4,7 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from specahd.core.contract import Contract, Operator, Parent, Reply, Setting, Tr
 from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
+from specahd.core.tariff import FREE, Tariff
 from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
@@ -52,6 +54,9 @@ class Scripted:
     def close(self):
         pass
 
+    def tariff(self, request=None):
+        return FREE
+
     def propose(self, request):
         with self._lock:
             self.calls.append(request.index)
@@ -70,6 +75,22 @@ class Scripted:
         return Reply(
             f"{{Add {constant}.}}\ndef add(a, b):\n    return a * {constant} + {shown}", 3, 2
         )
+
+
+class Priced(Scripted):
+    """Takes a dollar for a token of a reply, of which no two have equally many; none are lost."""
+
+    def __init__(self, max_reply, longest):
+        super().__init__(bad=0.0, lost=0.0)
+        self.max_reply, self.longest = max_reply, longest
+
+    def tariff(self, request=None):
+        return Tariff(0.0, 1e6, self.max_reply)
+
+    def propose(self, request):
+        reply = super().propose(request)
+        tokens = self.longest - request.index % 5
+        return replace(reply, prompt_tokens=0, completion_tokens=tokens, cost=float(tokens))
 
 
 class ByConstant:
@@ -340,6 +361,36 @@ def test_hints_reach_the_prompt(tmp_path):
     assert [f"Hint {index}.\n\nWrite one." in proposer.prompts[index] for index in range(3)] == (
         [True] * 3
     )
+
+
+@pytest.mark.parametrize("method", [EoH, lambda: InTurn(WRITE, REMARK)])
+@pytest.mark.parametrize(
+    ("max_reply", "longest", "bound"),
+    # Of a reply that nothing bounds, 4,096 tokens are expected, or twice the longest so far.
+    [(100, 100, 2_000), (None, 4_000, 60_000), (None, 7_000, 200_000)],
+)
+def test_replies_cost_no_more_than_they_may_with_any_number_of_samplers(
+    tmp_path, method, max_reply, longest, bound
+):
+    runs = []
+    for samplers in (1, 4, 7):
+        proposer = Priced(max_reply, longest)
+        spent, ledger, records = run(
+            tmp_path / f"run{samplers}", proposer, samplers=samplers, method=method(),
+            allowance=Allowance(cost=bound),
+        )  # fmt: skip
+        assert bound - 2 * longest - 5 < ledger.cost <= bound
+        assert spent == ledger.tickets == sum("sample" in record for record in records)
+        assert len(proposer.calls) == len(records)
+        runs.append(records)
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_bound_on_money_changes_nothing_that_is_asked_before_it(tmp_path):
+    _, _, bounded = run(tmp_path / "a", Priced(100, 90), allowance=Allowance(cost=1_000))
+    _, _, free = run(tmp_path / "b", Priced(100, 90), allowance=None)
+    assert 5 < len(bounded) < len(free)
+    assert bounded == free[: len(bounded)]
 
 
 def test_texts_count_for_what_replies_may_cost(tmp_path):

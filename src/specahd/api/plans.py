@@ -9,7 +9,7 @@ from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
-from specahd.core.budget import Budget, Ledger
+from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.contract import Proposer
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
@@ -96,6 +96,11 @@ class TrainingPlan:
                     f"not of {self.problem.name}."
                 )
             given.admit(self.problem)
+        if self.budget.max_cost is not None and not self.proposer.tariff().priced:
+            raise ConfigError(
+                f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
+                "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
+            )
         rounds: Any = self.method.func
         rounds.check(**self.method.keywords)
         bearing = contracts(self.problem.operator)
@@ -122,12 +127,16 @@ class Training:
         Why the run ended before its tickets were spent; None if they were.
     summaries
         Means on the pool that chose the checkpoint, and on the unseen one.
+    spent
+        Programs asked for, and the tokens and money that all replies took, texts included; those
+        of an earlier process too, if it was resumed.
     """
 
     directory: Path
     round: int
     stopped: str | None
     summaries: Sequence[PoolSummary]
+    spent: Spent
 
     @property
     def checkpoint(self) -> Path:
@@ -179,8 +188,9 @@ def run_training(
     executor = plan.execution.start(plan.problem, cases, plan.tiers)
     try:
         observer.on_start(plan.budget.programs, directory)
+        ledger = Ledger(plan.budget.programs)
         winner, stopped, status = _search(
-            plan, given, cases, pools, executor, directory, repeat, observer
+            plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
         summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
@@ -194,7 +204,7 @@ def run_training(
     finally:
         executor.close()
     observer.on_finish(status)
-    return Training(directory, winner.round, stopped, summaries)
+    return Training(directory, winner.round, stopped, summaries, ledger.read())
 
 
 def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str, list[int]]]:
@@ -222,6 +232,7 @@ def _search(
     executor: Executor,
     directory: Path,
     repeat: bool,
+    ledger: Ledger,
     observer: Observer,
 ) -> tuple[Candidate, str | None, RunStatus]:
     """Run the method's rounds and keep the checkpoint of the best so far."""
@@ -233,7 +244,7 @@ def _search(
             lag=plan.lag,
             samplers=plan.samplers,
             proposer=plan.proposer,
-            ledger=Ledger(plan.budget.programs),
+            ledger=ledger,
             journal=journal,
             memories=plan.memories,
             observer=observer,

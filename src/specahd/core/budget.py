@@ -18,6 +18,14 @@ class Spent:
     completion_tokens: int
     cost: float
 
+    @property
+    def bill(self) -> str:
+        """What replies took, in words for the user; empty if nobody counted a token."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        if not tokens and not self.cost:
+            return ""
+        return f"{tokens:,} tokens, {self.cost:.4f} US dollars"
+
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
@@ -34,13 +42,35 @@ class Allowance:
     cost: float | None = None
     tokens: int | None = None
 
-    def exceeded(self, spent: Reply) -> str | None:
-        """Say which bound the committed replies have reached, if any."""
+    @property
+    def bounded(self) -> bool:
+        """Whether there is any bound."""
+        return self.cost is not None or self.tokens is not None
+
+    def objection(self, spent: Reply, most: Reply) -> str | None:
+        """Say which bound one more reply might exceed, if any.
+
+        Parameters
+        ----------
+        spent
+            What the replies before it cost, or may cost.
+        most
+            What it may cost itself.
+        """
+        if self.cost is not None and (
+            spent.cost >= self.cost or spent.cost + most.cost > self.cost
+        ):
+            return (
+                f"budget.max_cost={self.cost:g} leaves no room for another request: "
+                f"{spent.cost:.4f} is paid, and one may cost {most.cost:.4f}"
+            )
         tokens = spent.prompt_tokens + spent.completion_tokens
-        if self.cost is not None and spent.cost >= self.cost:
-            return f"budget.max_cost={self.cost:g} is reached ({spent.cost:.4g})"
-        if self.tokens is not None and tokens >= self.tokens:
-            return f"budget.max_tokens={self.tokens:,} is reached ({tokens:,})"
+        more = most.prompt_tokens + most.completion_tokens
+        if self.tokens is not None and (tokens >= self.tokens or tokens + more > self.tokens):
+            return (
+                f"budget.max_tokens={self.tokens:,} leaves no room for another request: "
+                f"{tokens:,} are spent, and one may take {more:,}"
+            )
         return None
 
 
@@ -55,7 +85,8 @@ class Budget:
     rounds, lower_share
         How they are split: evenly over rounds, and this share of each to the lower level.
     max_cost, max_tokens
-        What replies may cost before the run is ended; None for no bound.
+        What all replies together may cost, texts included; a request that might exceed it is
+        not sent, and ends the run. None for no bound.
     lower_train, upper_train, selection, validation
         How many instances of each pool are used; None for all of them.
 

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from specahd.core.program import Level, Program, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
+from specahd.core.tariff import Tariff
 from specahd.core.vocabulary import Vocabulary
 
 
@@ -310,6 +311,10 @@ class Proposer(Protocol):
         ServiceError
             No request will be answered until the user has mended something.
         """
+        ...
+
+    def tariff(self, request: Request | None = None) -> Tariff:
+        """Return what the reply to a request will be charged at; None: what none exceeds."""
         ...
 
     def close(self) -> None:

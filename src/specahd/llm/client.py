@@ -16,6 +16,7 @@ import openai
 from specahd.core.contract import Contract, Reply, Request
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.core.services import host_of
+from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
 from specahd.llm.faults import Blocked, Complaint, RetryableError, retry_after
 from specahd.llm.keys import find_key
@@ -125,6 +126,11 @@ class ChatProposer:
 
     def __repr__(self) -> str:
         return f"ChatProposer({self._service})"
+
+    def tariff(self, request: Request | None = None) -> Tariff:
+        """Return the prices, and the longest reply that the options allow."""
+        fresh, cached, output = self._prices
+        return Tariff(max(fresh, cached), output, _max_reply(self._options))
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
@@ -256,6 +262,12 @@ class ChatProposer:
 def _limits(deadline: float) -> openai.Timeout:
     seconds, _ = seconds_until(deadline)
     return openai.Timeout(seconds, connect=min(seconds, _CONNECT))
+
+
+def _max_reply(options: Mapping[str, Any]) -> int | None:
+    """Return the tokens that a reply may have, None if no option says it."""
+    stated = [options.get(name) for name in ("max_tokens", "max_completion_tokens")]
+    return max((value for value in stated if isinstance(value, int)), default=None)
 
 
 def _extra(options: Mapping[str, Any] | None, stream: bool) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Collection, Mapping
+from functools import reduce
 
 from specahd.core.contract import Contract, Proposer, Reply, Request
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
+from specahd.core.tariff import Tariff
 
 
 class Mixture:
@@ -49,6 +51,13 @@ class Mixture:
         for name, share in zip(self._names, self._shares, strict=True):
             if share > 0:
                 self._proposers[name].preflight(contracts)
+
+    def tariff(self, request: Request | None = None) -> Tariff:
+        """Return that of the proposer which the request goes to; else the dearest."""
+        if request is not None:
+            return self._proposers[self.chosen(request)].tariff(request)
+        asked = zip(self._names, self._shares, strict=True)
+        return reduce(Tariff.dearer, (self._proposers[n].tariff() for n, share in asked if share))
 
     def close(self) -> None:
         for proposer in self._proposers.values():

@@ -18,6 +18,7 @@ import numpy as np
 from specahd.core.contract import Contract, Parent, Reply, Request, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
+from specahd.core.tariff import FREE, Tariff
 from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.guidance import guided, learn
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
@@ -47,6 +48,9 @@ class OfflineProposer:
         """
         for contract in contracts:
             self._grammar(contract)
+
+    def tariff(self, request: Request | None = None) -> Tariff:
+        return FREE
 
     def close(self) -> None:
         """Have nothing to give up."""

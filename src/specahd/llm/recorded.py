@@ -10,6 +10,8 @@ cassette already. Where prompts have changed since, replies can be found by samp
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import misfit
 from specahd.core.ranges import one_of
+from specahd.core.tariff import FREE, Tariff
 
 HASH, SAMPLE = "hash", "sample"
 """How a reply is found: by all that was asked, or by the sample that it was for alone."""
@@ -29,6 +32,7 @@ _FIELDS = {
     "completion_tokens": int,
     "cost": float,
 }
+_TARIFF = {"input_price": float, "output_price": float, "max_reply": int | None}
 
 
 class Recorder:
@@ -70,6 +74,7 @@ class Recorder:
     def propose(self, request: Request) -> Reply:
         """Let the proposer answer, and bring its reply to disk."""
         reply = self._proposer.propose(request)
+        tariff = self._proposer.tariff(request)
         with self._lock:
             cassette = JournalFile(self._path)
             try:
@@ -81,11 +86,15 @@ class Recorder:
                         "prompt_tokens": reply.prompt_tokens,
                         "completion_tokens": reply.completion_tokens,
                         "cost": reply.cost,
+                        **({} if tariff == FREE else {"tariff": asdict(tariff)}),
                     }
                 )
             finally:
                 cassette.close()
         return reply
+
+    def tariff(self, request: Request | None = None) -> Tariff:
+        return self._proposer.tariff(request)
 
     def close(self) -> None:
         self._proposer.close()
@@ -118,6 +127,8 @@ class Recorded:
         self._path = Path(path)
         self._match = match
         self._replies = read_cassette(self._path, match)
+        self._tariffs = _read_tariffs(self._path, match)
+        self._dearest = reduce(Tariff.dearer, self._tariffs.values()) if self._tariffs else FREE
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Say that a run is no faithful replay, if replies are found by sample."""
@@ -126,12 +137,21 @@ class Recorded:
                 f"llm.match=sample: {self._path} answers by sample, whatever the prompts say.\n"
             )
 
+    def tariff(self, request: Request | None = None) -> Tariff:
+        """Return that of the recording, so that a bound ends a replay where it ended the run.
+
+        What the recording stopped short of asking counts as the dearest request.
+        """
+        if request is None:
+            return self._dearest
+        return self._tariffs.get(self._key(request), self._dearest)
+
     def close(self) -> None:
         """Have nothing to give up."""
 
     def propose(self, request: Request) -> Reply:
         """Return the reply that was recorded for the request, or for its sample."""
-        reply = self._replies.get(request.hash if self._match == HASH else request.id)
+        reply = self._replies.get(self._key(request))
         if reply is not None:
             return reply
         if self._match == SAMPLE:
@@ -141,6 +161,9 @@ class Recorded:
             "options and the version of the run that was recorded, record it anew, or let "
             "llm.match=sample take replies whatever the prompts say."
         )
+
+    def _key(self, request: Request) -> str:
+        return request.hash if self._match == HASH else request.id
 
 
 def read_cassette(path: Path, match: str = HASH) -> Mapping[str, Reply]:
@@ -180,6 +203,20 @@ def read_cassette(path: Path, match: str = HASH) -> Mapping[str, Reply]:
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
     return replies
+
+
+def _read_tariffs(path: Path, match: str) -> Mapping[str, Tariff]:
+    """Return what each reply of a cassette was charged at; lines without it cost what they cost."""
+    tariffs = {}
+    for record in journal.read(path):
+        stated = record.get("tariff")
+        if stated is not None and misfit(stated, _TARIFF) is None:
+            tariffs[record[match]] = Tariff(**{name: stated[name] for name in _TARIFF})
+        else:
+            tokens = max(1, record["prompt_tokens"] + record["completion_tokens"])
+            price = 1e6 * record["cost"] / tokens
+            tariffs[record[match]] = Tariff(price, price)
+    return tariffs
 
 
 def _check(record: Any, fields: Mapping[str, type], where: str) -> None:

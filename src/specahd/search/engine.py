@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Parent, Proposer, Reply, Request
+from specahd.core.contract import Parent, Proposer, Request
 from specahd.core.errors import RunFailed
 from specahd.core.events import Committed, Observer
 from specahd.core.program import Level, Outcome, Program
@@ -31,10 +31,11 @@ from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
 from specahd.search.interrupts import Interrupts
-from specahd.search.pending import PendingSample, next_events, rejected, text_record
+from specahd.search.pending import PendingSample, measured_of, next_events, rejected, text_record
 from specahd.search.prompts import render
 from specahd.search.replay import Replay
 from specahd.search.request_pool import RequestPool
+from specahd.search.reservations import Reservations
 
 TEXTS = 100
 """How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
@@ -57,7 +58,7 @@ class Engine:
     replay
         What the run, if it is being resumed, has paid for and measured.
     allowance
-        What replies may cost before the run is ended.
+        What replies may cost; a run that has no room for another request is ended.
 
     Attributes
     ----------
@@ -89,8 +90,7 @@ class Engine:
         self._observer = observer
         self.replay = replay or Replay()
         self._requests = RequestPool(proposer, ledger, journal.wal, self.replay, samplers)
-        self._allowance = allowance or Allowance()
-        self._committed = Reply("")
+        self._reservations = Reservations(proposer, allowance or Allowance())
         self.stopped: str | None = None
         self.outcomes: Counter[Outcome] = Counter()
         self._interrupts = Interrupts()
@@ -121,15 +121,16 @@ class Engine:
 
     def _run(self, search: LevelSearch, tickets: int) -> int:
         flight: deque[PendingSample] = deque()
+        asked: deque[Request] = deque()
         tickets = min(tickets, self.ledger.left)
-        index = spent = texts = 0
+        index = wanted = texts = 0
         waiting = False
         while True:
             if self._interrupts.pressed:
                 raise KeyboardInterrupt
             # What was committed is what an earlier sample left behind, whatever is in flight.
-            self.stopped = self.stopped or self._allowance.exceeded(self._committed)
-            while not (waiting or self.stopped) and spent < tickets and len(flight) < self.lag:
+            room = self.lag - len(flight)
+            while not (waiting or self.stopped) and wanted < tickets and len(asked) < room:
                 request = self._next_request(search, index)
                 if request is None:
                     # What the method was told decides, so it is asked again after a commit.
@@ -138,22 +139,38 @@ class Engine:
                 texts = texts + 1 if request.operator.wants_text else 0
                 if texts > TEXTS:
                     raise RunFailed(f"The search method asked for {texts} texts and no program.")
-                if not request.operator.wants_text:
-                    self.ledger.take()
-                    spent += 1
+                wanted += not request.operator.wants_text
                 index += 1
-                pending = self._requests.submit(request)
-                flight.append(PendingSample(request, pending, time.perf_counter()))
+                asked.append(request)
+            self._send(asked, flight)
             if not flight:
                 if waiting and not self.stopped:
                     raise RunFailed("The search method waits, and nothing is under way.")
-                return spent
+                return wanted - sum(not request.operator.wants_text for request in asked)
             self._screen(search, flight)
             if flight[0].ready:
                 self._commit(search, flight.popleft())
                 waiting = False
             else:
                 wait(next_events(flight), timeout=_PATIENCE, return_when=FIRST_COMPLETED)
+
+    def _send(self, asked: deque[Request], flight: deque[PendingSample]) -> None:
+        """Send what was asked for as far as the allowance goes; the rest waits for commits.
+
+        Only when a request goes out depends on money, not what it says. When none is under way
+        and there is no room for the next one, the run ends.
+        """
+        while asked and not self.stopped:
+            paid = not flight and asked[0].id in self.replay.replies
+            objection = self._reservations.reserve(asked[0], needed=paid)
+            if objection is not None:
+                self.stopped = None if flight else objection
+                return
+            request = asked.popleft()
+            if not request.operator.wants_text:
+                self.ledger.take()
+            pending = self._requests.submit(request)
+            flight.append(PendingSample(request, pending, time.perf_counter()))
 
     def carry(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
         """Measure the programs of the round before, without tickets, and start the method.
@@ -169,7 +186,7 @@ class Engine:
         for program, evaluation in zip(programs, evaluations, strict=True):
             result = evaluation.result()
             measured = search.measure(result)
-            self._journal.responses.append({"carried": program.id, **_measured(search, measured)})
+            self._journal.responses.append(measured_of(search.round, measured, carried=program.id))
             if measured.retained:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
@@ -278,7 +295,7 @@ class Engine:
         return program, None
 
     def _commit(self, search: LevelSearch, sample: PendingSample) -> None:
-        self._committed = self._committed + sample.reply.result()
+        self._reservations.commit(sample.request, sample.reply.result())
         if sample.request.operator.wants_text:
             self._commit_text(search, sample)
         else:
@@ -299,10 +316,10 @@ class Engine:
 
     def _commit_program(self, search: LevelSearch, sample: PendingSample) -> None:
         request, program = sample.request, sample.program
-        if sample.evaluation is None:
-            assert sample.failure is not None
+        if sample.failure is not None:
             evaluation = sample.failure
         else:
+            assert sample.evaluation is not None
             result = sample.evaluation.result()
             evaluation = search.measure(result)
             if evaluation.retained:
@@ -314,7 +331,8 @@ class Engine:
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if sample.evaluation is not None:
-            self._journal.responses.append({"sample": request.id, **_measured(search, evaluation)})
+            measured = measured_of(search.round, evaluation, sample=request.id)
+            self._journal.responses.append(measured)
         repeated = self._journal.samples.repeating
         survivors = [member.program.id for member in search.method.members]
         self._journal.samples.append(
@@ -328,23 +346,8 @@ class Engine:
             self._journal.timings.append({"sample": request.id, "at": now, **sample.seconds})
         self._observer.on_commit(
             Committed(
-                request.id,
-                request.level,
-                request.round,
-                evaluation.outcome,
-                best,
-                request.prompt,
+                *(request.id, request.level, request.round),
+                *(evaluation.outcome, best, request.prompt),
             ),
             self.ledger.read(),
         )
-
-
-def _measured(search: LevelSearch, evaluation: CandidateEvaluation) -> dict[str, Any]:
-    """Return what :meth:`LevelSearch.recall` needs of an evaluation, in plain values."""
-    return {
-        "round": search.round,
-        "tier": evaluation.tier,
-        "outcome": evaluation.outcome,
-        "detail": evaluation.detail,
-        **evaluation.vector,
-    }

@@ -87,6 +87,18 @@ def rejected(outcome: Outcome, detail: str) -> CandidateEvaluation:
     return CandidateEvaluation(outcome, detail, None, False)
 
 
+def measured_of(number: int, evaluation: CandidateEvaluation, **who: str) -> dict[str, Any]:
+    """Return what ``LevelSearch.recall`` needs of a round's evaluation, in plain values."""
+    return {
+        **who,
+        "round": number,
+        "tier": evaluation.tier,
+        "outcome": evaluation.outcome,
+        "detail": evaluation.detail,
+        **evaluation.vector,
+    }
+
+
 def next_events(flight: deque[PendingSample]) -> list["Future[Any]"]:
     """Return the futures that can let the loop go on: the next reply, the next commit."""
     events: list[Future[Any]] = []

@@ -3,12 +3,14 @@
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any
 
 from specahd.core.budget import Ledger
 from specahd.core.contract import Proposer, Reply, Request
 from specahd.core.errors import TransportError
 from specahd.core.journal import JournalFile
+from specahd.core.tariff import FREE
 from specahd.search.replay import Replay
 
 REISSUES = 5
@@ -67,6 +69,7 @@ class RequestPool:
                 if self._closing or attempt == REISSUES or not (text or self._ledger.take()):
                     raise
         self._ledger.count(reply, auxiliary=text)
+        tariff = self._proposer.tariff(request)
         with self._lock:
             self._wal.append(
                 {
@@ -78,6 +81,7 @@ class RequestPool:
                     "completion_tokens": reply.completion_tokens,
                     "cost": reply.cost,
                     "refunds": 0 if text else attempt,
+                    **({} if tariff == FREE else {"tariff": asdict(tariff)}),
                 }
             )
         return reply

@@ -132,8 +132,8 @@ class ProgressObserver(Observer):
         parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]
         if spent.auxiliary_calls:
             parts.append(f"{spent.auxiliary_calls} texts")
-        if spent.cost > 0:
-            parts.append(f"cost {spent.cost:.2f}")
+        if spent.bill:
+            parts.append(spent.bill)
         return ", ".join(parts)
 
     def _say(self, text: str) -> None:

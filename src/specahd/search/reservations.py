@@ -1,0 +1,79 @@
+"""What replies that have not come yet may cost, reserved before their requests are sent.
+
+Which request may be sent depends on the replies that were committed and on the requests
+that were sent before it, in index order: never on the order in which replies come. So a
+run ends at the same sample whatever the number of samplers, interrupted or not.
+"""
+
+from collections import deque
+from math import ceil
+
+from specahd.core.budget import Allowance
+from specahd.core.contract import Proposer, Reply, Request
+
+UNBOUNDED_REPLY = 4096
+"""Tokens reserved for a reply that nothing bounds, unless half of it was exceeded."""
+_REPLY_MARGIN = 2.0
+_PROMPT_MARGIN = 1.25
+
+
+class Reservations:
+    """Keeps the sum of what was paid and of what may have to be paid within the allowance.
+
+    A reply is expected to be as long as the service allows; where nothing bounds it, twice
+    as long as the longest so far. A prompt is expected to take a token for each byte until
+    replies have told how many it really takes, then a quarter more than the most so far.
+    """
+
+    def __init__(self, proposer: Proposer, allowance: Allowance) -> None:
+        self._proposer = proposer
+        self._allowance = allowance
+        self._paid = Reply("")
+        self._reserved: deque[Reply] = deque()
+        # Learned: tokens for a byte of prompt, 0 until a reply counts any; the longest reply.
+        self._density = 0.0
+        self._longest = 0
+
+    def reserve(self, request: Request, *, needed: bool = False) -> str | None:
+        """Reserve what the reply may cost, to be called in index order.
+
+        Parameters
+        ----------
+        needed
+            Reserve it in any case: the reply was paid for before.
+
+        Returns
+        -------
+        str or None
+            Why the request may not be sent; None if it may, and its cost is reserved.
+        """
+        if not self._allowance.bounded:
+            return None
+        most = self._most(request)
+        objection = self._allowance.objection(sum(self._reserved, self._paid), most)
+        if objection is not None and not needed:
+            return objection
+        self._reserved.append(most)
+        return None
+
+    def commit(self, request: Request, reply: Reply) -> None:
+        """Replace the oldest reservation, that of the request, by what the reply cost."""
+        self._paid = self._paid + reply
+        if not self._allowance.bounded:
+            return
+        self._reserved.popleft()
+        self._density = max(self._density, reply.prompt_tokens / _bytes(request))
+        self._longest = max(self._longest, reply.completion_tokens)
+
+    def _most(self, request: Request) -> Reply:
+        tariff = self._proposer.tariff(request)
+        prompt = ceil(_bytes(request) * (_PROMPT_MARGIN * self._density or 1.0))
+        longest = tariff.max_reply
+        if longest is None:
+            longest = max(UNBOUNDED_REPLY, ceil(_REPLY_MARGIN * self._longest))
+        cost = (prompt * tariff.input_price + longest * tariff.output_price) / 1e6
+        return Reply("", prompt, longest, cost)
+
+
+def _bytes(request: Request) -> int:
+    return max(1, len(request.prompt.encode()))
