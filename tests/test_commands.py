@@ -118,6 +118,22 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     assert all(row["feasible"] for row in rows.values())
 
 
+def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
+    # A module that is None in sys.modules cannot be imported.
+    heavy = ["matplotlib", "mlflow", "openai", "pyvrp", "scipy.stats", "sklearn", "torch"]
+    script = (
+        "import sys\n"
+        f"for name in {heavy!r}: sys.modules[name] = None\n"
+        "from specahd.train import main\n"
+        "sys.exit(main())\n"
+    )
+    options = [*SMALL, "budget.programs=2", "budget.rounds=1", "hydra.run.dir=run"]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *options], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_one_file_is_repaired_and_its_solution_written(trained):
     place, _ = trained
     [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
 from specahd.config.cli import run_command, run_directory, save_config
+from specahd.config.models import name_models
 from specahd.config.resume import check_same, resumed, with_choices
 from specahd.config.sweeps import in_sweep
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
@@ -51,6 +52,7 @@ def train(config: DictConfig) -> None:
         repeat = True
     require_keys(config.llm, "llm")
     require_keys(config.memory, "memory")
+    name_models(config.llm)
     observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
     observer.on_prepare()
     check_ablation(config)

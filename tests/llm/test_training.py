@@ -146,8 +146,11 @@ def test_an_allowance_ends_a_run_with_a_checkpoint(tmp_path):
         done = train(
             tmp_path, fake.url, "llm.input_price=1", "llm.output_price=1",
             "budget.max_tokens=9000", "hydra.run.dir=run",
+            llm=("llm=local", f"llm.base_url={fake.url}"),
         )  # fmt: skip
     assert "ended early: budget.max_tokens=9,000 leaves no room" in done.stdout
+    # The only model of the server is the one that was meant.
+    assert "  model: tested\n" in (tmp_path / "run" / "config.yaml").read_text()
     assert 0 < outcomes(tmp_path / "run").total() < 24
     assert (tmp_path / "run" / "checkpoint" / "manifest.json").is_file()
 

@@ -6,9 +6,9 @@ none of them leaves this module, neither as a cause nor as a context.
 
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import openai
@@ -39,6 +39,7 @@ _CONNECT = 10.0
 _NO_KEY = "none"
 _OURS = {"messages", "model", "n", "stream"}
 _LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class ChatProposer:
@@ -147,9 +148,25 @@ class ChatProposer:
         ServiceError
             The key, the model or the address is wrong.
         """
+        self._briefly(self._examine)
+
+    def only_model(self) -> str:
+        """Return the only model that the service lists.
+
+        Raises
+        ------
+        ServiceError
+            It has several, of which one must be named, or none; or it cannot be reached.
+        """
+        listed = self._briefly(self._listed)
+        if len(listed) != 1:
+            raise self._service.without_name(listed)
+        return listed[0]
+
+    def _briefly(self, question: Callable[[float], T]) -> T:
         deadline = time.monotonic() + PREFLIGHT
         try:
-            self._retries.ask_briefly(lambda: self._examine(deadline), PREFLIGHT)
+            return self._retries.ask_briefly(lambda: question(deadline), PREFLIGHT)
         except RetryableError as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
@@ -196,15 +213,19 @@ class ChatProposer:
         text = self._service.reply(completion.text)
         return Reply(text, usage.prompt, usage.completion, dollars)
 
-    def _examine(self, deadline: float) -> None:
-        listed: list[str] = []
+    def _listed(self, deadline: float) -> list[str]:
+        """Return the models that the service lists, none if it lists none."""
         try:
             models = self._client.models.with_streaming_response.list(timeout=_limits(deadline))
-            listed = read_models(self._exchange(models, deadline))
+            return read_models(self._exchange(models, deadline))
         except Refusal as refusal:
             # A service need not list its models, nor to every key.
             if refusal.status == 401:
                 raise
+            return []
+
+    def _examine(self, deadline: float) -> None:
+        listed = self._listed(deadline)
         if self._service.model in listed:
             return
         try:

@@ -73,6 +73,15 @@ class Service:
             f"{self.quoted(', '.join(listed))}.",
         )
 
+    def without_name(self, listed: Sequence[str]) -> ServiceError:
+        """Return the refusal of a service that has not one model, where none is named."""
+        if not listed:
+            return ServiceError(f"{self.host} lists no model; set {self.option} to one of its own.")
+        return ServiceError(
+            f"{self.host} has {len(listed)} models; set {self.option} to one of them: "
+            f"{self.quoted(', '.join(listed))}."
+        )
+
     def _remedy(self, status: int, said: str) -> str:
         # What services say about a key quotes part of it.
         if status == 401 and self.key is None:

@@ -1,7 +1,7 @@
 """The structural memory: programs compared without any weights, the same on every machine.
 
-Features are hashed to coordinates (scikit-learn's :class:`FeatureHasher`:
-MurmurHash3, without signs), whose values are counts. Scalar products and squared
+Features are hashed to coordinates (MurmurHash3, without signs, as scikit-learn's
+``FeatureHasher`` does it), whose values are counts. Scalar products and squared
 norms are thus integers that float64 holds exactly in any order of summation, and
 a cosine is one square root and one division, both correctly rounded.
 """
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
-from sklearn.feature_extraction import FeatureHasher  # type: ignore[import-untyped]  # ships no types
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Program
+from specahd.memory.hashing import coordinate
 from specahd.memory.memory import Memory
 from specahd.memory.views import VIEWS, View
 
@@ -46,7 +46,6 @@ class StructuralEncoder:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._hasher = FeatureHasher(FEATURES, alternate_sign=False)
         self._rows: Any = csr_array((0, FEATURES))
         self._squares: NDArray[np.float64] = np.empty(0)
 
@@ -55,7 +54,13 @@ class StructuralEncoder:
 
     def add(self, programs: Sequence[Program]) -> None:
         """Take in programs."""
-        rows = self._hasher.transform([self._view(program) for program in programs])
+        bags = [self._view(program) for program in programs]
+        indices = [coordinate(feature, FEATURES) for bag in bags for feature in bag]
+        counts = np.array([count for bag in bags for count in bag.values()], dtype=np.float64)
+        ends = np.cumsum([0, *map(len, bags)])
+        rows = csr_array((counts, indices, ends), shape=(len(bags), FEATURES))
+        # Features that share a coordinate are added up.
+        rows.sum_duplicates()
         self._rows = vstack([self._rows, rows], format="csr")
         squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
         self._squares = np.append(self._squares, squares)
