@@ -116,6 +116,9 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     for row in journal.read(place / "run1" / "validation.jsonl"):
         assert rows[row["instance"]] == row
     assert all(row["feasible"] for row in rows.values())
+    assert done.stdout.startswith("cvrp: nearest, repaired by run1/checkpoint")
+    # What a reference of the evaluation itself does better is said.
+    assert re.search(r"^savings finds a cheaper solution on \d+ of 60 instances", done.stdout, re.M)
 
 
 def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):

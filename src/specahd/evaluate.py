@@ -22,7 +22,7 @@ from specahd.config.cli import run_command, run_directory
 from specahd.config.compose import execution
 from specahd.tracking.progress import ProgressObserver
 from specahd.tracking.registry import fetched
-from specahd.tracking.tables import print_policies, print_summaries
+from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
 
 
 def evaluate(config: DictConfig) -> None:
@@ -45,9 +45,11 @@ def evaluate(config: DictConfig) -> None:
     )
     print_summaries(
         [evaluation.summary],
-        f"{loaded.problem.name}: {config.checkpoint}",
+        f"{loaded.problem.name}: {evaluation.summary.baseline}, repaired by {config.checkpoint}",
         [
-            f"one pass took {evaluation.seconds:.3f} s per instance on average",
+            *cheaper_references(evaluation.summary),
+            f"one pass took {evaluation.seconds:.3f} s per instance on average, "
+            "compilation left out",
             f"rows: {run_directory()}",
         ],
     )

@@ -70,5 +70,8 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
     assert (found.instances, found.failed, found.steps, found.rollbacks) == (3, 1, 4, 2)
     assert (found.improvement, found.cost) == (0.25, 0.75 * CASE.cost)
     assert len(read_rows(tmp_path / "validation.jsonl")) == 3
+    # The reference is cheaper than the incumbent, which stands where the upper program failed.
+    assert (found.cheaper, found.unit) == ({"savings": 2}, "")
+    assert found.references["savings"] > found.cost
     failed = summarise(PROBLEM, "validation", cases[:1], rows[2:])
     assert isnan(failed.improvement)

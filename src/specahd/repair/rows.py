@@ -1,7 +1,7 @@
 """Programs over many cases at once, and the rows of a frozen evaluation in plain values."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from specahd.core.program import Program
 from specahd.repair.cases import Case
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import POOLS, AnyProblem
 from specahd.runs.files import row_timings_file, rows_file, write_records
 from specahd.runs.rows import Row, mean, means
 from specahd.sandbox.executor import Executor
@@ -102,7 +102,9 @@ class PoolSummary:
     """Means over a pool; failed instances are counted, not imputed.
 
     ``rollbacks`` of ``steps`` rebuilt regions did not end in a feasible merge.
-    ``references`` holds the mean cost of other baseline solvers on the same instances.
+    ``references`` holds the mean cost of other baseline solvers on the same instances, and
+    ``cheaper`` on how many of all instances, failed ones among them, the repaired solution costs
+    more than theirs. ``unit`` is that of the costs; empty for the unit of the files.
     """
 
     pool: str
@@ -115,6 +117,8 @@ class PoolSummary:
     cost: float
     improvement: float
     references: Mapping[str, float]
+    cheaper: Mapping[str, int] = field(default_factory=dict)
+    unit: str = ""
 
 
 def summarise(
@@ -130,6 +134,15 @@ def summarise(
     """
     [source] = {case.source for case in cases}
     found = means([Row.of(entry) for entry in rows])
+    done = [entry["status"] == "ok" for entry in rows]
+    written = [
+        entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)
+    ]
+    costs = {
+        name: [problem.cost(case.instance, problem.baseline(case.instance, name)) for case in cases]
+        for name in references
+        if name != source
+    }
     return PoolSummary(
         pool=pool,
         instances=found.rows,
@@ -141,12 +154,12 @@ def summarise(
         cost=found.cost,
         improvement=found.improvement,
         references={
-            name: mean(
-                problem.cost(case.instance, problem.baseline(case.instance, name))
-                for case, entry in zip(cases, rows, strict=True)
-                if entry["status"] == "ok"
-            )
-            for name in references
-            if name != source
+            name: mean(cost for cost, ok in zip(theirs, done, strict=True) if ok)
+            for name, theirs in costs.items()
         },
+        cheaper={
+            name: sum(cost < ours for cost, ours in zip(theirs, written, strict=True))
+            for name, theirs in costs.items()
+        },
+        unit=problem.pool_unit if pool in POOLS else "",
     )

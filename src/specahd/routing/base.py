@@ -177,6 +177,8 @@ class Problem(Protocol[I, S]):
     """Largest region, in nodes."""
     conventions: Sequence[str]
     """What its option ``convention`` may be; empty where files leave nothing open."""
+    pool_unit: str
+    """The unit of costs on the generated pools, where it is not obvious; else empty."""
     baseline_name: str
     """The baseline solver B in force."""
     baselines: Collection[str]

@@ -10,35 +10,105 @@ from specahd.repair.rows import PoolSummary
 from specahd.repair.study import Policy
 from specahd.tracking.selection import TrainedRun
 
+_POOL_WIDTH = 16
+"""Characters of a pool's name that stand in one line; a longer one is broken."""
+_KEPT = 3
+"""Columns of figures that are never left out: before, after, and the difference."""
+_NOTHING = 0.00005
+"""The least improvement that two digits of a percentage show."""
+_WIDEST = 1000
+
 
 def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
     """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
     console = _console()
-    baseline = summaries[0].baseline if summaries else "baseline"
-    references = list(summaries[0].references) if summaries else []
+    columns = _figures(summaries)
+    pools = [f"{summary.pool} ({summary.instances})" for summary in summaries]
+    left_out = _drop(columns, console.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools)))))
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "mean costs; rollbacks: rebuilt regions without a feasible merge, of all"
-    table.add_column("pool", no_wrap=True)
-    for heading in (baseline, "repaired", "improvement", "rollbacks", *references):
+    units = {summary.unit for summary in summaries if summary.unit}
+    table.caption = f"mean costs{''.join(f' in {unit}' for unit in sorted(units))}"
+    if "rollbacks" in columns:
+        table.caption += "; rollbacks: rebuilt regions without a feasible merge, of all"
+    # The only column that may be broken; what stands in the others is never cut.
+    table.add_column("pool", overflow="fold")
+    for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
-    for summary in summaries:
-        table.add_row(
-            f"{summary.pool} ({summary.instances})",
-            f"{summary.baseline_cost:,.1f}",
-            f"{summary.cost:,.1f}",
-            f"{100 * summary.improvement:+.2f}%",
-            f"{summary.rollbacks}/{summary.steps}",
-            *(f"{summary.references[name]:,.1f}" for name in references),
-        )
+    for row in zip(pools, *columns.values(), strict=True):
+        table.add_row(*row)
+    console.width = max(console.width, _widths(columns, _POOL_WIDTH))
     console.print(table)
-    failures = [
-        f"{summary.pool}: the upper program failed (T) on {summary.failed} of "
-        f"{summary.instances} instances, which are left out"
-        for summary in summaries
-        if summary.failed
-    ]
-    for note in (*failures, *notes):
+    for note in (*left_out, *_remarks(summaries), *notes):
         console.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
+def _figures(summaries: Sequence[PoolSummary]) -> dict[str, list[str]]:
+    """Return the columns of figures by their headings, the references last."""
+    [source] = {summary.baseline for summary in summaries} or {"incumbent"}
+    columns = {
+        # Of a file, the title has the name.
+        source if len(source) <= _POOL_WIDTH else "incumbent": [
+            f"{each.baseline_cost:,.1f}" for each in summaries
+        ],
+        "repaired": [f"{each.cost:,.1f}" for each in summaries],
+        "improvement": [f"{100 * each.improvement:+.2f}%" for each in summaries],
+        "rollbacks": [f"{each.rollbacks}/{each.steps}" for each in summaries],
+    }
+    for name in summaries[0].references if summaries else ():
+        columns[name] = [f"{each.references[name]:,.1f}" for each in summaries]
+    return columns
+
+
+def _widths(columns: Mapping[str, Sequence[str]], pool: int) -> int:
+    """Return how wide the table is, with the lines and blanks around every cell."""
+    figures = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
+    return 1 + sum(width + 3 for width in (pool, *figures))
+
+
+def _drop(columns: dict[str, list[str]], width: int, pool: int) -> list[str]:
+    """Take out the columns that a width has no room for, references first; say what they held."""
+    lines: list[str] = []
+    while _widths(columns, pool) > width and len(columns) > _KEPT:
+        heading, cells = columns.popitem()
+        lines.insert(0, f"{heading}, for which the table has no room: {', '.join(cells)}")
+    return lines
+
+
+def _remarks(summaries: Sequence[PoolSummary]) -> list[str]:
+    """Say in words what the figures do not: failures, and that nothing was gained."""
+    lines = []
+    for each in summaries:
+        if each.failed:
+            lines.append(
+                f"{each.pool}: the upper program failed (T) on {each.failed} of "
+                f"{each.instances} instances, which are left out"
+            )
+        if abs(each.improvement) < _NOTHING:
+            better = [
+                f"{name} ({cost:,.1f})"
+                for name, cost in each.references.items()
+                if cost < each.cost
+            ]
+            beside = f"; better than {each.cost:,.1f}: {', '.join(better)}" if better else ""
+            gained = "nothing was gained" if each.improvement <= 0 else "next to nothing was gained"
+            lines.append(f"{each.pool}: {gained}{beside}")
+    return lines
+
+
+def cheaper_references(summary: PoolSummary) -> list[str]:
+    """Say which baseline solver has cheaper solutions than those that were written."""
+    if summary.instances == 1:
+        return [
+            f"{name} finds a cheaper solution than the one that was written: baseline={name}"
+            for name, count in summary.cheaper.items()
+            if count
+        ]
+    return [
+        f"{name} finds a cheaper solution on {count} of {summary.instances} instances: "
+        f"baseline={name}"
+        for name, count in summary.cheaper.items()
+        if count
+    ]
 
 
 def print_policies(policies: Mapping[str, Policy], title: str) -> None:
@@ -56,7 +126,7 @@ def print_policies(policies: Mapping[str, Policy], title: str) -> None:
             f"{policy.regret:.3f}%",
             f"{policy.hits:.1f}%",
         )
-    _console().print(table)
+    _print_whole(table)
 
 
 def print_trainings(runs: Sequence[TrainedRun], title: str) -> None:
@@ -77,7 +147,15 @@ def print_trainings(runs: Sequence[TrainedRun], title: str) -> None:
             run.objection or "complete",
             *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
         )
-    _console().print(table)
+    _print_whole(table)
+
+
+def _print_whole(table: Table) -> None:
+    """Print a table with all of its figures, be it wider than the terminal."""
+    console = _console()
+    needed = table.__rich_measure__(console, console.options.update(max_width=_WIDEST)).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
 def _console() -> Console:

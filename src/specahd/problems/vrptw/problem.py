@@ -54,6 +54,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
         PublicSet("homberger", convention="dimacs"),
     )
     conventions = tuple(_CONVENTIONS)
+    pool_unit = "tenths of Homberger's unit"
     baselines: Baselines = {
         "nearest": baseline.nearest,
         "insertion": baseline.insertion,
