@@ -141,7 +141,8 @@ def test_one_file_is_repaired_and_its_solution_written(trained):
     place, _ = trained
     [instance, *_] = sorted((place / "pools" / "cvrp" / "validation").glob("*.vrp"))
     call(
-        "evaluate", "checkpoint=run1/checkpoint", f"instance={instance}", "hydra.run.dir=one",
+        # Its run stands for a checkpoint.
+        "evaluate", "checkpoint=run1", f"instance={instance}", "hydra.run.dir=one",
         "baseline=savings", cwd=place,
     )  # fmt: skip
     [row] = journal.read(place / "one" / "rows.jsonl")

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from specahd import __version__
 from specahd.config import CONF_DIR
+from specahd.config.help import purpose
 
 _USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
 
@@ -18,8 +19,7 @@ def commands() -> dict[str, str]:
     """Return the commands by name, with what each does in one line."""
     found = {}
     for path in sorted(CONF_DIR.glob("*.yaml")):
-        first = path.read_text(encoding="utf-8").partition("\n")[0]
-        found[path.stem] = first.partition(": ")[2].rstrip(".")
+        found[path.stem] = purpose(path.stem)
     return found
 
 

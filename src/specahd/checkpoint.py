@@ -26,6 +26,7 @@ from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.merge import Accept
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
+from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.guard import guard
 
 SCHEMA = 2
@@ -217,6 +218,12 @@ def verify(directory: Path) -> None:
     # A last byte of SHA256SUMS itself can change without changing any line.
     if text != "".join(f"{recorded[name]}  {name}\n" for name in _files(directory)):
         raise CheckpointError(f"The checkpoint {directory} was altered: {SUMS} is not as written.")
+
+
+def located(directory: Path) -> Path:
+    """Return the directory of a checkpoint; that of a run stands for the one in it."""
+    inner = directory / CHECKPOINT
+    return inner if inner.is_dir() and not (directory / MANIFEST).exists() else directory
 
 
 def thaw(directory: Path) -> Checkpoint:

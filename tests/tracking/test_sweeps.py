@@ -31,6 +31,10 @@ def test_means_and_sample_deviations_are_those_of_the_complete_jobs(tmp_path):
     assert (found.label, found.seeds) == ("", [0, 2, 10])
     assert (found.complete, found.partial) == (2, ["c"])
     assert results.counts == {"complete": 2, "partial": 1, "failed": 1}
+    # Those that a sweep did not come to have no directory; a launcher keeps its own there.
+    (tmp_path / ".submitit").mkdir()
+    results = SweepResults.read(tmp_path, jobs=6)
+    assert results.counts == {"complete": 2, "partial": 1, "failed": 1, "not started": 2}
     assert found.means["validation/improvement"] == pytest.approx(0.3)
     # Two values that are 0.2 apart.
     assert found.deviations["validation/improvement"] == pytest.approx(0.2 / 2**0.5)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Solution
-from specahd.checkpoint import Checkpoint, thaw
+from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.repair.cases import Case, given_case, make_cases
@@ -148,7 +148,7 @@ def load(
     Parameters
     ----------
     checkpoint
-        Its directory, ``RUN/checkpoint``.
+        Its directory, ``RUN/checkpoint``, or that of its run.
     problem
         Made as it was for training; needed for a problem of your own, since a checkpoint names
         no code. None makes the one of ``conf/problem`` under the checkpoint's settings.
@@ -174,7 +174,7 @@ def load(
     >>> loaded.problem.name, loaded.problem.baseline_name
     ('cvrp', 'nearest')
     """
-    frozen = thaw(Path(checkpoint))
+    frozen = thaw(located(Path(checkpoint)))
     if problem is None:
         problem = checkpoint_problem(frozen, baseline)
     elif baseline is not None:

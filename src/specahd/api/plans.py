@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.checkpoint import SUMS, Checkpoint, freeze, thaw
+from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.contract import Proposer
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
@@ -53,7 +53,8 @@ class TrainingPlan:
     lag, samplers
         How many samples are in flight, and how many requests are made at once.
     given
-        The directory of a checkpoint whose repertoire is kept, for ``levels=upper``.
+        The directory of a checkpoint, or of its run, whose repertoire is kept, for
+        ``levels=upper``.
     """
 
     problem: AnyProblem
@@ -88,7 +89,7 @@ class TrainingPlan:
         """
         if (self.given is None) == (self.settings.levels == "upper"):
             raise ConfigError("Expected a given repertoire with levels=upper, and only then.")
-        given = None if self.given is None else thaw(self.given)
+        given = None if self.given is None else thaw(located(self.given))
         if given is not None:
             if given.problem != self.problem.name:
                 raise ConfigError(
@@ -254,7 +255,7 @@ def _search(
     ):
         if plan.given is not None:
             # What a resumed run is given must be the same.
-            sums = (plan.given / SUMS).read_text()
+            sums = (located(plan.given) / SUMS).read_text()
             journal.samples.append({"record": "given", "repertoire": sums})
         method = plan.method(
             problem=plan.problem,

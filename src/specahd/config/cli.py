@@ -23,7 +23,9 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from specahd import __version__
 from specahd.config import CONF_DIR
+from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
@@ -68,12 +70,18 @@ def run_command(
         The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
     _fill_streams()
+    words = sys.argv[1:] if argv is None else argv
+    if "--version" in words:
+        sys.stdout.write(f"specahd {__version__}\n")
+        return 0
     register()
+    if "--help" in words or "-h" in words:
+        return _print_help(config_name, words)
     state = _CommandState()
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _STATE.set(state)
     try:
-        with _plain_warnings(), _command_line(rewrite(sys.argv[1:] if argv is None else argv)):
+        with _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
             finally:
@@ -99,6 +107,15 @@ def run_command(
         return _report_end(state, str(interrupt) or "Interrupted.", INTERRUPTED)
     finally:
         _STATE.reset(token)
+    return 0
+
+
+def _print_help(command: str, words: Sequence[str]) -> int:
+    try:
+        sys.stdout.write(help_text(command, words))
+    except REFUSALS as error:
+        sys.stderr.write(f"{message_for(error)}\n")
+        return REFUSED
     return 0
 
 

@@ -171,7 +171,9 @@ def _close(store: Store, results: SweepResults) -> None:
         path.unlink()
         return
     now = time.time_ns() // 1_000_000
-    measures: dict[str, float] = {f"jobs/{name}": n for name, n in results.counts.items()}
+    measures: dict[str, float] = {
+        f"jobs/{name.replace(' ', '_')}": count for name, count in results.counts.items()
+    }
     for each in results.configurations():
         # MLflow's names hold no sign of equality.
         label = re.sub(r"[^\w\-. :/]", "_", each.label.replace("=", ":"))

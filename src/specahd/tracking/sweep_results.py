@@ -39,12 +39,15 @@ class SweepResults:
     Parameters
     ----------
     failed
-        How many left none: refused, or never begun.
+        How many began and left none.
+    not_started
+        How many never began, since the sweep ended before.
     """
 
     directory: Path
     jobs: Sequence[Run]
     failed: int
+    not_started: int = 0
 
     @classmethod
     def read(cls, directory: Path, jobs: int) -> "SweepResults":
@@ -62,14 +65,20 @@ class SweepResults:
         """
         found = choose(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
         found.sort(key=lambda run: run.name)
-        return cls(directory, found, max(0, jobs - len(found)))
+        missing = max(0, jobs - len(found))
+        # A job that begins has a directory, which is removed only when the sweep has ended.
+        places = [path for path in directory.glob("[!.]*") if path.is_dir()]
+        begun = sum(not (path / CONFIG).exists() for path in places)
+        failed = min(missing, begun)
+        return cls(directory, found, failed, missing - failed)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many jobs are complete, partial and failed."""
+        """How many jobs are complete, partial and failed; and not started, if there are any."""
         complete = sum(job.complete for job in self.jobs)
         partial = len(self.jobs) - complete
-        return {"complete": complete, "partial": partial, "failed": self.failed}
+        counts = {"complete": complete, "partial": partial, "failed": self.failed}
+        return counts | ({"not started": self.not_started} if self.not_started else {})
 
     def configurations(self) -> list[Configuration]:
         """Put together the jobs that differ in nothing but the seed."""

@@ -1,0 +1,174 @@
+"""What each option of the commands is, in one line: what ``--help`` says.
+
+An option is named as on the command line; ``*`` stands for a part of a name. The first
+pattern that fits counts, so what is particular to a command comes first.
+"""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+GROUPS: Mapping[str, str] = {
+    "problem": "what is routed",
+    "llm": "who writes programs",
+    "memory": "how programs are compared, and which records mutations see",
+    "method": "the search method",
+    "budget": "how many programs, rounds and instances",
+    "executor": "where programs run",
+    "tracking": "who keeps the runs",
+    "ablation": "the memory without one of its parts",
+    "experiment": "options that belong together",
+}
+
+_SERVICE: Mapping[str, str] = {
+    "base_url": "its address, before /chat/completions or /embeddings",
+    "api_key_env": "the environment variable that holds its key; null: it wants none",
+    "timeout": "seconds for a request",
+    "attempts": "how often one request is made before it fails",
+    "backoff": "seconds of the longest first wait between attempts; it doubles",
+    "patience": "seconds of the longest wait between attempts",
+    "options": "sent with every request: +{group}.options.NAME=VALUE",
+}
+_MODEL: Mapping[str, str] = {
+    "model": "its name; null: the only one that the server has",
+    "input_price": "US dollars for a million tokens of prompts",
+    "cached_input_price": "the same for tokens that the service has seen before",
+    "output_price": "US dollars for a million tokens of replies",
+    "requests_per_minute": "what the service allows; null: no limit",
+    "tokens_per_minute": "what the service allows; null: no limit",
+    "stream": "whether replies are asked for in pieces",
+    **_SERVICE,
+}
+
+_COMMON: Mapping[str, str] = {
+    "seed": "same seed, same bytes, whatever the number of workers; at least 0",
+    "resume": "a run to go on with: its directory, or its id in MLflow",
+    "record": "a file that keeps every reply, for llm=recorded",
+    "problem.repair": "how a region is rebuilt: append",
+    "problem.baseline": "the solver whose solutions are repaired",
+    "problem.max_regions": "most regions kept from one proposal, at least 1",
+    "problem.max_size": "most nodes of a region",
+    "problem.solver_iterations": "iterations of PyVRP, where it is the baseline; at least 1",
+    "problem.convention": "how files measure distances that leave it open",
+    "problem.customers": "how many customers of Solomon's text to take; null: all",
+    "memory.encoders": "views that are compared: syntax, tokens, idea",
+    "memory.models.*": "an encoder of the embedding server",
+    "memory.fuse": "how many of the encoders are compared, from the first",
+    "memory.threshold": "least similarity of a duplicate, above 0 and at most 1",
+    "memory.filter": "whether duplicates are turned away before they are evaluated",
+    "memory.skills": "most skill records in a mutation request",
+    "memory.batch": "texts in a request",
+    "memory.cache": "where vectors are kept; null: nowhere",
+    **{f"memory.{name}": line.format(group="memory") for name, line in _SERVICE.items()},
+    "llm.path": "the cassette, or a run's wal.jsonl, that is replayed",
+    "llm.match": "hash or sample: what a recorded reply is found by",
+    "llm.weights.*": "this model's share of the requests, at least 0",
+    **{f"llm.proposers.*.{name}": line.format(group="llm") for name, line in _MODEL.items()},
+    **{f"llm.{name}": line.format(group="llm") for name, line in _MODEL.items()},
+    "method.policy.population": "programs that a level keeps, at least 1",
+    "method.policy.operators": "variations in turn, once i1 has founded the population",
+    "method.lower": "another method for the lower level, in the form of policy",
+    "method.upper": "another method for the upper level, in the form of policy",
+    "executor.workers": "worker processes, 1 to 64; no result depends on it",
+    "executor.address": "HOST:PORT of the cluster's head, auto, or null for this machine",
+    "tracking.uri": "the MLflow store: sqlite:///FILE or http://HOST:PORT",
+    "tracking.artifacts": "where a sqlite store keeps artifacts",
+    "tracking.experiment": "the experiment that holds the runs",
+    "tracking.candidates": "what is kept of each: nested runs, a row of a table, none",
+    "tracking.traces": "whether requests to the model are kept as traces",
+    "tracking.patience": "seconds without progress after which MLflow is not waited for",
+    "pools.dir": "where the instance pools are, made there if they are missing",
+    "pools.seed": "the seed that makes the pools, at least 0",
+    "budget.name": "what runs with this budget are called",
+    "budget.programs": "programs that are asked for, both levels together",
+    "budget.rounds": "rounds that share them, at least 1",
+    "budget.lower_share": "the lower level's share of them, 0 to 1",
+    "budget.max_cost": "US dollars that replies may cost; null: no bound",
+    "budget.max_tokens": "tokens that requests and replies may take; null: no bound",
+    "budget.*": "instances of this pool that are used; null: all",
+    "search.levels": "which are searched: both, lower, upper",
+    "search.repertoire": "the checkpoint whose repertoire search.levels=upper keeps",
+    "search.lag": "samples in flight at most; part of the experiment",
+    "search.samplers": "requests made at once, 1 to 64; no result depends on it",
+    "search.beta": "β of a repertoire's score J, 0 to 1",
+    "search.repertoire_size": "most programs of a repertoire, at least 1",
+    "search.neighbours": "stored tasks that route a region, at least 1",
+    "search.cells": "most measurements of a lower round: tasks times programs",
+    "search.penalty.weight": "weight of the penalties below in an upper program's score",
+    "search.penalty.empty": "penalty of an instance without a region",
+    "search.penalty.rejected": "penalty of proposals that are no regions",
+    "search.penalty.rolled_back": "penalty of rebuilds that end infeasible",
+    "search.accept": "improving, or feasible: the paper's rule, dearer rebuilds too",
+    "limits.upper_call": "CPU seconds of an upper program on one instance",
+    "limits.lower_call": "CPU seconds of a lower program on one region",
+    "limits.candidate": "CPU seconds of a lower program in one round",
+    "limits.memory_gb": "GiB that a program's process may take",
+    "sandbox.require": "strict: do not run where a layer of the sandbox is missing",
+    "tiers.choose": "which lower programs are compiled: auto, interpreted, compiled",
+    "tiers.steps": "auto compiles those with so many construction steps to make",
+    "tiers.probes": "tasks on which compiled and interpreted must act alike",
+}
+
+_COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "evaluate": {
+        "checkpoint": "a checkpoint, its run's directory, or models:/NAME@ALIAS",
+        "pool": "a generated pool: selection, validation …",
+        "instance": "a file, instead of a pool",
+        "incumbent": "a file with the solution of instance to repair",
+        "baseline": "another solver whose solutions are repaired; null: as trained",
+        "accept": "improving or feasible; null: as trained",
+        "study": "routing: replay the whole repertoire on every region",
+    },
+    "prepare": {"verify": "a folder of any instances and solutions to check instead"},
+    "track": {"run": "the directory of a run to bring into MLflow"},
+    "report": {
+        "runs": "a folder of runs",
+        "evaluations": "a folder of evaluations; null: the runs' own validation rows",
+    },
+    "select": {
+        "sweep": "the MLflow id of a sweep whose runs count; null: any",
+    },
+    "fetch": {
+        "mirror": "a folder or address of the public sets; null: only verify",
+        "folder": "where the public sets are",
+        "connections": "files fetched at a time, 1 to 64",
+        "attempts": "how often each file is tried, 1 to 20",
+        "timeout": "seconds of silence from the mirror",
+    },
+    "embed": {
+        "host": "the address to listen at",
+        "port": "the port to listen at; 0: any that is free",
+        "device": "where encoders run: auto, cpu, cuda",
+        "models_dir": "the folder of the encoders' folders",
+        "models.*.path": "the folder of this encoder; null: its name",
+        "models.*.prefix": "what stands before each of its texts",
+        "models.*.max_tokens": "tokens that it reads of a text; null: all",
+        "serve": "which of the models; null: all",
+        "trust_remote_code": "whether code that comes with a model may run",
+        "batch_size": "texts encoded at once, 1 to 4096",
+        "wait_ms": "milliseconds to wait for more texts, 0 to 1000",
+        "queue": "texts that may wait",
+        "max_texts": "most texts of a request, 1 to 4096",
+        "max_characters": "most characters of a text",
+        "timeout": "seconds for a request",
+        "connections": "connections at once",
+    },
+}
+
+
+def patterns(command: str) -> Mapping[str, str]:
+    """Return the descriptions of a command's options by pattern, the particular ones first."""
+    return {**_COMMANDS.get(command, {}), **_COMMON}
+
+
+def describe(command: str, option: str) -> str:
+    """Return what an option of a command is.
+
+    Raises
+    ------
+    KeyError
+        Nothing is said of it.
+    """
+    for pattern, line in patterns(command).items():
+        if fnmatchcase(option, pattern):
+            return line
+    raise KeyError(option)

@@ -1,0 +1,95 @@
+"""What ``--help`` prints: every option of a command in one line, with the value in force."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from specahd.config import CONF_DIR
+from specahd.config.descriptions import GROUPS, describe
+from specahd.config.files import names
+
+_COLUMN = 42
+"""Where descriptions begin."""
+_VALUE = 24
+"""Characters of a value that are shown."""
+_FLAGS = (
+    ("hydra.run.dir=DIR", "where the files of a run go"),
+    ("hydra.sweep.dir=DIR", "where the jobs of a sweep go"),
+    ("-m, --multirun", "a job for each combination of values: seed=0,1,2"),
+    ("--cfg job", "print the configuration in force, and do nothing"),
+    ("--version, --help", "print the version, or this"),
+)
+
+
+def purpose(command: str) -> str:
+    """Return what a command does, as the first line of its configuration says."""
+    first = (CONF_DIR / f"{command}.yaml").read_text(encoding="utf-8").partition("\n")[0]
+    return first.partition(": ")[2].rstrip(".")
+
+
+def options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the options of a composed configuration by their names, with their values in words."""
+    from omegaconf import DictConfig, OmegaConf
+
+    for key in config:
+        if str(key).startswith("_"):
+            continue
+        name = f"{prefix}{key}"
+        if OmegaConf.is_missing(config, key):
+            yield name, "…"
+        elif isinstance(config[key], DictConfig) and config[key]:
+            yield from options(config[key], f"{name}.")
+        else:
+            yield name, _told(config[key])
+
+
+def help_text(command: str, arguments: Sequence[str] = ()) -> str:
+    """Return the help of a command, for the groups that its other words choose.
+
+    Raises
+    ------
+    HydraException or OmegaConfBaseException
+        Those words cannot be composed.
+    """
+    from hydra import compose, initialize_config_dir
+    from omegaconf import open_dict
+
+    # Of a sweep, what its jobs have in common.
+    overrides = [word for word in arguments if "=" in word and "," not in word]
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        config = compose(command, overrides, return_hydra_config=True)
+    chosen = config.hydra.runtime.choices
+    with open_dict(config):
+        del config["hydra"]
+    groups = {group: chosen[group] for group in GROUPS if group in chosen}
+    lines = [f"specahd {command} [option=value …]", "", f"{purpose(command)}", ""]
+    if groups:
+        lines.append("Groups of options, each a file in conf/:")
+        lines += [
+            _line(f"{group}={_told(choice)}", f"{GROUPS[group]}: {', '.join(names(group))}")
+            for group, choice in groups.items()
+        ]
+        lines.append("")
+    lines.append("Options, with the values in force:")
+    lines += [
+        _line(f"{name}={value}", describe(command, name))
+        for name, value in options(config)
+        if name not in groups
+    ]
+    lines += ["", "Of every command:", *(_line(*flag) for flag in _FLAGS)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(option: str, words: str) -> str:
+    return f"  {option:{_COLUMN - 4}}  {words}"
+
+
+def _told(value: Any) -> str:
+    from omegaconf import OmegaConf
+
+    plain = OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+    text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    if isinstance(plain, list):
+        text = f"[{','.join(map(str, plain))}]"
+    text = " ".join(text.split())
+    return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"

@@ -1,0 +1,70 @@
+"""--help has a line for every option that there is, and --version is our own."""
+
+import subprocess
+import sys
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from specahd import __version__
+from specahd.config import CONF_DIR
+from specahd.config.cli import run_command
+from specahd.config.descriptions import GROUPS, describe, patterns
+from specahd.config.files import names
+from specahd.config.help import help_text, options
+from specahd.config.schemas import SCHEMAS, register
+
+CHOSEN = [[f"{group}={name}"] for group in GROUPS if group != "ablation" for name in names(group)]
+
+
+def composed(command, overrides=()):
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        return compose(command, list(overrides))
+
+
+def test_every_option_of_every_choice_has_its_line_and_every_line_its_option():
+    commands = [(command, []) for command in SCHEMAS] + [("train", words) for words in CHOSEN]
+    said = set()
+    for command, words in commands:
+        for name, _ in options(composed(command, words)):
+            if name in GROUPS:
+                continue
+            line = describe(command, name)
+            assert len(line) <= 70
+            assert "\n" not in line
+            said.add(line)
+    lines = {line for command in SCHEMAS for line in patterns(command).values()}
+    assert lines == said
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_help_shows_each_option_once(command, capsys):
+    assert run_command(lambda config: None, command, ["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"specahd {command} [option=value …]\n")
+    assert "Hydra" not in shown
+    for name, _ in options(composed(command)):
+        assert sum(line.startswith(f"  {name}=") for line in shown.splitlines()) == 1, name
+
+
+def test_help_follows_the_groups_that_are_chosen(capsys):
+    assert "llm.output_price" not in help_text("train")
+    words = ["llm=deepseek", "-m", "seed=0,1", "--help"]
+    assert run_command(lambda config: None, "train", words) == 0
+    shown = capsys.readouterr().out
+    assert "llm.output_price=1.2 " in shown
+    assert "offline, openai" in shown
+    assert run_command(lambda config: None, "train", ["llm=nobody", "-h"]) == 2
+    assert "llm=nobody is not a choice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_the_version_is_our_own(command, capsys):
+    assert run_command(lambda config: None, command, ["--version"]) == 0
+    assert capsys.readouterr().out == f"specahd {__version__}\n"
+
+
+def test_train_tells_the_version_in_a_process_of_its_own():
+    command = [sys.executable, "-m", "specahd.train", "--version"]
+    assert subprocess.check_output(command, text=True) == f"specahd {__version__}\n"
