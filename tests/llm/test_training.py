@@ -181,7 +181,9 @@ def test_what_is_in_flight_counts_before_it_is_paid(tmp_path):
         # The progress line and the closing summary tell what was paid.
         words = rf"[\d,]+ tokens, {paid(run):.4f} US dollars"
         assert re.search(rf"^paid: +{words}$", done.stdout, re.MULTILINE)
-        assert re.search(r"tokens, 0\.0\d+ US dollars, \d+ s gone", done.stderr)
+        assert re.search(
+            r"programs, .*: \d+/24, [\d,]+ tokens, 0\.0\d+ US dollars, best", done.stderr
+        )
     assert len(set(journals.values())) == 1
 
 

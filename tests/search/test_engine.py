@@ -393,6 +393,13 @@ def test_a_bound_on_money_changes_nothing_that_is_asked_before_it(tmp_path):
     assert bounded == free[: len(bounded)]
 
 
+def test_who_counts_no_tokens_is_not_bound_by_them(tmp_path):
+    proposer = Priced(0, 0)
+    proposer.longest = 4
+    spent, _, _ = run(tmp_path / "run", proposer, tickets=9, allowance=Allowance(tokens=100))
+    assert spent == 9
+
+
 def test_texts_count_for_what_replies_may_cost(tmp_path):
     proposer = Scripted(bad=0.0, lost=0.0)
     method = InTurn(WRITE, REMARK)

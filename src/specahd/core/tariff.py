@@ -12,7 +12,8 @@ class Tariff:
     input_price, output_price
         US dollars per million tokens; the dearer price where some tokens are cheaper.
     max_reply
-        Tokens of the longest reply that is allowed; None if nothing bounds them.
+        Tokens of the longest reply that is allowed; None if nothing bounds them, 0 of those who
+        count no tokens, be it of prompts or of replies.
     """
 
     input_price: float = 0.0
@@ -34,5 +35,5 @@ class Tariff:
         )
 
 
-FREE = Tariff()
-"""Of those who are not paid."""
+FREE = Tariff(max_reply=0)
+"""Of those who are not paid, and count nothing."""

@@ -73,8 +73,8 @@ class Recorder:
 
     def propose(self, request: Request) -> Reply:
         """Let the proposer answer, and bring its reply to disk."""
-        reply = self._proposer.propose(request)
         tariff = self._proposer.tariff(request)
+        reply = self._proposer.propose(request)
         with self._lock:
             cassette = JournalFile(self._path)
             try:

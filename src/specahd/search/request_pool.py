@@ -58,6 +58,7 @@ class RequestPool:
             reply, refunds = known
             self._ledger.count(reply, auxiliary=text, refunds=refunds)
             return reply
+        tariff = self._proposer.tariff(request)
         for attempt in range(REISSUES + 1):
             try:
                 reply = self._proposer.propose(request)
@@ -69,7 +70,6 @@ class RequestPool:
                 if self._closing or attempt == REISSUES or not (text or self._ledger.take()):
                     raise
         self._ledger.count(reply, auxiliary=text)
-        tariff = self._proposer.tariff(request)
         with self._lock:
             self._wal.append(
                 {

@@ -67,6 +67,8 @@ class Reservations:
 
     def _most(self, request: Request) -> Reply:
         tariff = self._proposer.tariff(request)
+        if tariff.max_reply == 0:
+            return Reply("")
         prompt = ceil(_bytes(request) * (_PROMPT_MARGIN * self._density or 1.0))
         longest = tariff.max_reply
         if longest is None:

@@ -128,12 +128,12 @@ class ProgressObserver(Observer):
             self._phase = None
 
     def _note(self, spent: Spent) -> str:
-        parts = [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
+        # What was paid first: a narrow terminal cuts the rest.
+        parts = [spent.bill] if spent.bill else []
+        parts += [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
         parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]
         if spent.auxiliary_calls:
             parts.append(f"{spent.auxiliary_calls} texts")
-        if spent.bill:
-            parts.append(spent.bill)
         return ", ".join(parts)
 
     def _say(self, text: str) -> None:
