@@ -6,7 +6,8 @@ import re
 import pytest
 
 from specahd.repair.rows import PoolSummary
-from specahd.tracking.tables import cheaper_references, print_summaries
+from specahd.repair.study import Policy
+from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
 
 LARGE = "75,912,345.6"
 
@@ -25,12 +26,16 @@ def summary(pool="validation", baseline="nearest", improvement=0.0333, **referen
 
 
 def printed(monkeypatch, columns, *summaries):
+    return shown_at(monkeypatch, columns, print_summaries, summaries, "a title", ["a note"])
+
+
+def shown_at(monkeypatch, columns, show, *arguments):
     terminal = Terminal()
     monkeypatch.setattr("sys.stdout", terminal)
     monkeypatch.setenv("COLUMNS", str(columns))
     # A dumb terminal always has 80 columns.
     monkeypatch.setenv("TERM", "xterm")
-    print_summaries(summaries, "a title", ["a note"])
+    show(*arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
 
 
@@ -42,6 +47,13 @@ def test_no_figure_is_cut_at_any_width(monkeypatch, columns, name):
     assert shown.count(LARGE) == 3
     for figure in ("50,000,000.0", "+3.33%", "1234/6543", "savings", "insertion"):
         assert figure in shown, figure
+
+
+def test_a_study_keeps_its_figures_too(monkeypatch):
+    policies = {"a policy with a long name": Policy(0.0123, 1.5, 12.25, 33.3)}
+    shown = shown_at(monkeypatch, 30, print_policies, policies, "a title")
+    for figure in ("0.0123", "+1.500%", "12.250%", "33.3%"):
+        assert figure in shown
 
 
 def test_references_go_first_where_there_is_no_room(monkeypatch):

@@ -213,9 +213,9 @@ def _read_tariffs(path: Path, match: str) -> Mapping[str, Tariff]:
         if stated is not None and misfit(stated, _TARIFF) is None:
             tariffs[record[match]] = Tariff(**{name: stated[name] for name in _TARIFF})
         else:
-            tokens = max(1, record["prompt_tokens"] + record["completion_tokens"])
-            price = 1e6 * record["cost"] / tokens
-            tariffs[record[match]] = Tariff(price, price)
+            tokens = record["prompt_tokens"] + record["completion_tokens"]
+            price = 1e6 * record["cost"] / max(1, tokens)
+            tariffs[record[match]] = Tariff(price, price) if tokens or price else FREE
     return tariffs
 
 
