@@ -13,12 +13,13 @@ import time
 
 from specahd.core.contract import Request
 from specahd.core.program import Level, Program
+from specahd.core.settings import CallLimits
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import Case, make_cases, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator
+from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import contracts
 from specahd.sandbox.shared_arrays import SharedArrays

@@ -23,13 +23,14 @@ from numba import njit
 from heuristics import CVRP_LOWER, NAME, TSP_LOWER
 from runs import ROOT
 from specahd.core.program import Level, Program, Tier
+from specahd.core.settings import CallLimits, TierRule
 from specahd.problems.cvrp import compiled as cvrp_compiled
 from specahd.problems.cvrp import construct as cvrp_construct
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.tsp import compiled as tsp_compiled
 from specahd.problems.tsp import construct as tsp_construct
 from specahd.repair.cases import make_cases, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.guard import guard
@@ -159,7 +160,7 @@ def evaluator_of_pool(tiers: TierRule) -> tuple[Evaluator, list[RepairTask]]:
 
 def end_to_end(tier: Tier, repeats: int) -> float:
     """Time guard, fork, the 256-instance pool, check and score of one program."""
-    evaluator, tasks = evaluator_of_pool(TierRule(steps=None))
+    evaluator, tasks = evaluator_of_pool(TierRule("interpreted"))
     contract = contracts(CVRP().operator)[Level.LOWER]
     program = Program("h", Level.LOWER, CVRP_LOWER, "", "i1", tier=tier, contract="append")
 

@@ -8,8 +8,8 @@ from omegaconf import OmegaConf
 from specahd.checkpoint import Checkpoint, freeze
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome
+from specahd.core.settings import Accept
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.routing.base import AnyProblem, Region, contracts
 

@@ -146,9 +146,8 @@ def test_bad_arguments_of_a_training_are_refused_before_anything_is_written(tmp_
         ({"memory": "perfect"}, "Expected memory to be one of"),
         ({"proposer": "mixture"}, "make it in code"),
         ({"seed": -1}, "Expected seed"),
-        ({"lag": 0}, "Expected lag"),
         ({"method": partial(EoH, population=1)}, "population"),
-        ({"repertoire": tmp_path}, "levels=upper"),
+        ({"pools_seed": -1}, r"Expected pools\.seed"),
     ):
         with pytest.raises(ConfigError, match=sentence):
             api.train("cvrp", **{"budget": SMALL, "out": out, **arguments})

@@ -8,9 +8,9 @@ import pytest
 from specahd.checkpoint import Checkpoint, freeze, thaw, verify
 from specahd.core.errors import CheckpointError
 from specahd.core.program import Level, Outcome
+from specahd.core.settings import Accept
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, Response, ResponseTable
 from specahd.routing.base import Region, contracts
 

@@ -21,9 +21,9 @@ from specahd.core.errors import CheckpointError, FileError
 from specahd.core.folders import oddity, whole
 from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
+from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
-from specahd.repair.merge import Accept
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
 from specahd.runs.files import CHECKPOINT

@@ -6,10 +6,11 @@ It speaks OpenAI's embeddings API and needs the extra ``embed``.
 import sys
 from pathlib import Path
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from specahd.config.cli import run_command
+from specahd.core.serving import ServerSettings
 from specahd.memory import serving
 
 
@@ -18,27 +19,24 @@ def embed(config: DictConfig) -> None:
     serving.require()
     # Here, for they import what only the extra installs.
     from specahd.memory.serving import app, models
-    from specahd.memory.serving.batching import Batching
-    from specahd.memory.serving.protocol import RequestLimits
 
+    settings: ServerSettings = OmegaConf.to_object(config)  # type: ignore[assignment]  # its schema
     folders = [
         models.ModelFolder(
             name,
-            models.locate(Path(config.models_dir), name, config.models[name].path),
-            config.models[name].prefix,
-            config.models[name].max_tokens,
+            models.locate(Path(settings.models_dir), name, settings.models[name].path),
+            prefix=settings.models[name].prefix,
+            max_tokens=settings.models[name].max_tokens,
         )
-        for name in (config.models if config.serve is None else config.serve)
+        for name in (settings.models if settings.serve is None else settings.serve)
     ]
-    limits = RequestLimits(config.max_texts, config.max_characters)
-    batching = Batching(config.batch_size, config.wait_ms / 1000, config.queue)
     # Before the models are loaded, which takes its time.
-    with app.claim(config.host, config.port) as listener:
-        device = models.choose_device(config.device)
+    with app.claim(settings.host, settings.port) as listener:
+        device = models.choose_device(settings.device)
         encoders = []
         for folder in folders:
             with Console(stderr=True).status(f"Loading {folder.name}"):
-                encoder = models.load(folder, device, config.trust_remote_code)
+                encoder = models.load(folder, device, settings.trust_remote_code)
             sys.stdout.write(
                 f"{encoder.name}: {encoder.dimension} dimensions, {encoder.max_tokens} tokens, "
                 f"{encoder.dtype} on {encoder.device}, from {folder.folder}\n"
@@ -48,8 +46,8 @@ def embed(config: DictConfig) -> None:
         shown = f"[{host}]" if ":" in host else host
         sys.stdout.write(f"Serving at http://{shown}:{port}/v1; stop with Ctrl-C.\n")
         sys.stdout.flush()
-        service = app.make_app(encoders, limits, batching)
-        app.serve(service, listener, config.timeout, config.connections)
+        service = app.make_app(encoders, settings, settings)
+        app.serve(service, listener, settings.timeout, settings.connections)
 
 
 def main() -> int:

@@ -26,7 +26,12 @@ def fetch(config: DictConfig) -> None:
             f"the first {lacking[0].path}; write mirror=DIRECTORY or mirror=https://…"
         )
     if lacking:
-        source = mirror.Mirror(config.mirror, config.connections, config.attempts, config.timeout)
+        source = mirror.Mirror(
+            config.mirror,
+            connections=config.connections,
+            attempts=config.attempts,
+            timeout=config.timeout,
+        )
         progress = ProgressObserver()
         progress.on_phase(f"files from {config.mirror}", len(lacking))
         mirror.fetch(source, folder, entries, progress.on_step)

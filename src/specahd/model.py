@@ -18,9 +18,9 @@ from typing import Any
 from specahd.api.checkpoints import load
 from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Solution
-from specahd.config.options import ACCEPT, check_workers
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import one_of
+from specahd.core.settings import Accept, check_workers
 from specahd.repair.execution import Execution
 from specahd.repair.rows import row
 from specahd.routing.base import AnyProblem
@@ -119,7 +119,7 @@ class SpecAHDModel:
             raise ConfigError(f"Expected columns of {', '.join(INPUTS)}, got none of them.")
         asked = {name: (params or {}).get(name) or None for name in PARAMETERS}
         if asked["accept"] is not None:
-            one_of("accept", asked["accept"], ACCEPT)
+            one_of("accept", asked["accept"], [policy.value for policy in Accept])
         problem = checkpoint_problem(self._loaded.frozen, asked["baseline"])
         rows = [_present(entry) for entry in model_input.to_dict("records")]
         with tempfile.TemporaryDirectory() as folder:
@@ -153,7 +153,7 @@ def _answer(entry: Mapping[str, str], solution: Solution) -> dict[str, Any]:
 
 def _execution(settings: Mapping[str, Any]) -> Execution:
     """Return how the programs of a loaded model run: on this machine, as its settings say."""
-    check_workers({"workers": settings["workers"]})
+    check_workers(settings["workers"])
     executor = partial(LocalExecutor, workers=settings["workers"])
     return Execution(executor, require=settings["sandbox"])
 

@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.core.errors import FileError
+from specahd.core.settings import Pools
 from specahd.routing import pools, verification
 from specahd.tracking.progress import ProgressObserver
 
@@ -23,7 +24,8 @@ def prepare(config: DictConfig) -> None:
         verify(Path(config.verify))
         return
     problem = instantiate(config.problem)
-    folder = pools.prepare(problem, Path(config.pools.dir), config.pools.seed)
+    wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
+    folder = pools.prepare(problem, wanted)
     record = pools.manifest(folder)["pools"]
     for pool in record:
         instances = pools.read_pool(problem, folder, pool)

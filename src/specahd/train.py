@@ -18,6 +18,7 @@ from specahd.config.ablation import check_ablation
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
 from specahd.config.resume import check_same, resumed, with_choices
+from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
@@ -107,11 +108,10 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     """Return what the configuration asks for; making it refuses wrong options before any work."""
     from specahd.api.plans import TrainingPlan
     from specahd.config.compose import execution
-    from specahd.config.training import coupled_settings, tier_rule
-    from specahd.core.budget import Budget
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder
 
+    told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
     proposer = instantiate(config.llm)
     return TrainingPlan(
         problem=instantiate(config.problem),
@@ -121,16 +121,12 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
         method=instantiate(config.method),
         memories={level: instantiate(config.memory) for level in Level},
-        budget=Budget(**{key: value for key, value in config.budget.items() if key != "name"}),
-        seed=config.seed,
-        settings=coupled_settings(config),
+        budget=told.budget,
+        seed=told.seed,
+        settings=told.search,
         execution=execution(config),
-        tiers=tier_rule(config),
-        pools=Path(config.pools.dir),
-        pools_seed=config.pools.seed,
-        lag=config.search.lag,
-        samplers=config.search.samplers,
-        given=Path(config.search.repertoire) if config.search.repertoire else None,
+        tiers=told.tiers,
+        pools=told.pools,
     )
 
 

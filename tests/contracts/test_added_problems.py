@@ -22,7 +22,8 @@ from specahd.config import files
 from specahd.core import journal
 from specahd.core.errors import CheckpointError, ConfigError
 from specahd.core.program import Level
-from specahd.design.coupled import Coupled, Settings
+from specahd.core.settings import Settings
+from specahd.design.coupled import Coupled
 from specahd.llm.offline import OfflineProposer
 from specahd.methods.eoh import EoH
 from test_commands import call
@@ -136,12 +137,11 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
         memories={level: files.make("memory", "none") for level in Level},
         budget=named_budget("smoke"),
         seed=0,
-        settings=Settings(levels="upper"),
-        given=place,
+        settings=Settings(levels="upper", repertoire=str(place)),
     )
     assert plan.check() is not None
     with pytest.raises(ConfigError, match="the contract giant_tour has none"):
-        replace(plan, settings=Settings(levels="lower"), given=None).check()
+        replace(plan, settings=Settings(levels="lower")).check()
 
 
 def test_no_programs_are_composed_for_a_contract_without_a_vocabulary(tmp_path):

@@ -19,9 +19,9 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR
 from specahd.core.errors import FileError
 from specahd.core.program import Level, Outcome
+from specahd.core.settings import Accept, CallLimits
 from specahd.repair.cases import make_cases, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator
-from specahd.repair.merge import Accept
+from specahd.repair.evaluator import Evaluator
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts

@@ -15,8 +15,8 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Program
+from specahd.core.settings import Accept
 from specahd.repair.cases import make_case
-from specahd.repair.merge import Accept
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem, repair_case
 from specahd.routing.base import POOLS, Region, contracts

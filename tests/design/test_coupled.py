@@ -9,12 +9,13 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
+from specahd.core.budget import Budget
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
-from specahd.design.coupled import Candidate, Coupled, Settings, choose
+from specahd.core.settings import Accept, CallLimits, Settings
+from specahd.design.coupled import Candidate, Coupled, choose
 from specahd.repair.cases import make_case
-from specahd.repair.evaluator import CallLimits, UpperResult
-from specahd.repair.merge import Accept
+from specahd.repair.evaluator import UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
@@ -58,6 +59,7 @@ def coupled():
             executor=None,
             policy=Forgetful,
             pools={"lower_train": [0], "upper_train": [0]},
+            budget=Budget(0),
             settings=Settings(**settings),
             journal=journal,
             observer=Observer(),
@@ -152,7 +154,7 @@ class Pipeline:
     ],
 )
 def test_a_failed_instance_enters_into_no_selection_score(coupled, outcomes, selection, failed):
-    engine, search = coupled(levels="upper")
+    engine, search = coupled(levels="upper", repertoire="given")
     engine.stopped, engine.ledger = (
         None,
         SimpleNamespace(total=4, read=lambda: SimpleNamespace(tickets=4)),

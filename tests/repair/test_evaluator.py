@@ -3,13 +3,13 @@
 import pytest
 
 from specahd.core.program import Level, Outcome, Program
+from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator
-from specahd.repair.merge import Accept
+from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
-from specahd.repair.system import Penalty, RepairSystem
+from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 
 PROBLEM = CVRP()

@@ -12,11 +12,12 @@ from numba import njit
 
 from specahd.core.errors import FileError, NotEnoughMemory
 from specahd.core.program import Level, Outcome, Program
+from specahd.core.settings import Accept, Penalty
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import InfeasibleBaseline, given_case, make_case, share_arrays
-from specahd.repair.merge import Accept, checked_merge
+from specahd.repair.merge import checked_merge
 from specahd.repair.router import Router
-from specahd.repair.system import Penalty, Repair, RepairSystem, Step, repair_case
+from specahd.repair.system import Repair, RepairSystem, Step, repair_case
 from specahd.routing.base import Region
 from specahd.sandbox.session import Result
 
@@ -157,11 +158,11 @@ def repaired(steps, proposed, outcome=Outcome.OK):
 
 
 def test_the_penalty_by_hand():
-    penalty = Penalty(weight=2.0)
-    assert penalty.of(repaired([], 0)) == pytest.approx(2 * 0.01)
-    assert penalty.of(repaired([], 4)) == pytest.approx(2 * (0.01 + 0.005))
+    weights = Penalty(weight=2.0)
+    assert repaired([], 0).penalty(weights) == pytest.approx(2 * 0.01)
+    assert repaired([], 4).penalty(weights) == pytest.approx(2 * (0.01 + 0.005))
     steps = [Outcome.OK, Outcome.OK, Outcome.INFEASIBLE_MERGE, Outcome.TIMEOUT]
-    assert penalty.of(repaired(steps, 5)) == pytest.approx(2 * (0.005 / 5 + 0.005 / 2))
+    assert repaired(steps, 5).penalty(weights) == pytest.approx(2 * (0.005 / 5 + 0.005 / 2))
     assert repaired(steps, 5).improvement == pytest.approx(0.1)
 
 

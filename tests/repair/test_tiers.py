@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.core.settings import CallLimits, TierRule
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_cases, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+from specahd.repair.evaluator import Evaluator
 from specahd.routing.base import contracts
 
 PROBLEM = CVRP()

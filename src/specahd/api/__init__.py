@@ -24,15 +24,20 @@ if TYPE_CHECKING:
     from specahd.api.solutions import Solution
     from specahd.api.training import train
     from specahd.core.budget import Budget
+    from specahd.core.settings import CallLimits, Penalty, Settings, TierRule
     from specahd.repair.execution import Execution
 
 _HOMES = {
     "Budget": "specahd.core.budget",
+    "CallLimits": "specahd.core.settings",
     "Evaluation": "specahd.api.evaluation",
     "Execution": "specahd.repair.execution",
     "LoadedCheckpoint": "specahd.api.checkpoints",
+    "Penalty": "specahd.core.settings",
     "ProblemInstance": "specahd.api.problems",
+    "Settings": "specahd.core.settings",
     "Solution": "specahd.api.solutions",
+    "TierRule": "specahd.core.settings",
     "Training": "specahd.api.plans",
     "evaluate": "specahd.api.evaluation",
     "load": "specahd.api.checkpoints",
@@ -44,11 +49,15 @@ _HOMES = {
 
 __all__ = [
     "Budget",
+    "CallLimits",
     "Evaluation",
     "Execution",
     "LoadedCheckpoint",
+    "Penalty",
     "ProblemInstance",
+    "Settings",
     "Solution",
+    "TierRule",
     "Training",
     "evaluate",
     "load",

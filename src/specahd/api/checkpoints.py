@@ -9,9 +9,9 @@ from specahd.api.solutions import Solution
 from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
+from specahd.core.settings import Accept
 from specahd.repair.cases import Case, given_case, make_cases
 from specahd.repair.execution import Execution
-from specahd.repair.merge import Accept
 from specahd.repair.rows import run_frozen
 from specahd.routing.base import AnyProblem
 

@@ -11,8 +11,8 @@ from specahd.api.solutions import Solution
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing
 from specahd.core.ranges import one_of
+from specahd.core.settings import Accept
 from specahd.repair.execution import save_sandbox
-from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, ResponseTable
 from specahd.repair.rows import PoolSummary, expose, row, run_frozen, summarise, write_rows
 from specahd.repair.study import Policy, compare, replay, write_study

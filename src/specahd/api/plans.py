@@ -15,10 +15,10 @@ from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
-from specahd.design.coupled import Candidate, Settings, choose
+from specahd.core.settings import Accept, Pools, Settings, TierRule
+from specahd.design.coupled import Candidate, choose
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
-from specahd.repair.evaluator import TierRule
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.maps import write_example
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
@@ -48,13 +48,10 @@ class TrainingPlan:
         Makes the rounds: :class:`~specahd.design.coupled.Coupled` with a search method.
     memories
         One for each level.
-    pools, pools_seed
+    settings
+        How the levels are coupled and how the search goes.
+    pools
         Where the instance pools are, and the seed that makes them.
-    lag, samplers
-        How many samples are in flight, and how many requests are made at once.
-    given
-        The directory of a checkpoint, or of its run, whose repertoire is kept, for
-        ``levels=upper``.
     """
 
     problem: AnyProblem
@@ -67,11 +64,12 @@ class TrainingPlan:
     settings: Settings
     execution: Execution = field(default_factory=Execution)
     tiers: TierRule = field(default_factory=TierRule)
-    pools: Path = Path("pools")
-    pools_seed: int = 2024
-    lag: int = 8
-    samplers: int = 4
-    given: Path | None = None
+    pools: Pools = field(default_factory=Pools)
+
+    @property
+    def given(self) -> Path | None:
+        """The directory of the checkpoint whose repertoire is kept, if one is given."""
+        return None if self.settings.repertoire is None else Path(self.settings.repertoire)
 
     def check(self) -> Checkpoint | None:
         """Refuse parts that do not fit, before anything is paid for or written.
@@ -87,8 +85,6 @@ class TrainingPlan:
             With one sentence: a wrong option, a key that is missing, a checkpoint of another
             problem …
         """
-        if (self.given is None) == (self.settings.levels == "upper"):
-            raise ConfigError("Expected a given repertoire with levels=upper, and only then.")
         given = None if self.given is None else thaw(located(self.given))
         if given is not None:
             if given.problem != self.problem.name:
@@ -213,7 +209,7 @@ def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str
 
     The pools are written first if they are missing.
     """
-    folder = prepare(plan.problem, plan.pools, plan.pools_seed)
+    folder = prepare(plan.problem, plan.pools)
     instances: list[Any] = []
     pools: dict[str, list[int]] = {}
     for pool in POOLS:
@@ -242,8 +238,8 @@ def _search(
         Journal(directory, repeat=repeat) as journal,
         Engine(
             seed=plan.seed,
-            lag=plan.lag,
-            samplers=plan.samplers,
+            lag=plan.settings.lag,
+            samplers=plan.settings.samplers,
             proposer=plan.proposer,
             ledger=ledger,
             journal=journal,
@@ -262,6 +258,7 @@ def _search(
             engine=engine,
             executor=executor,
             pools=pools,
+            budget=plan.budget,
             settings=plan.settings,
             journal=journal,
             observer=observer,
@@ -300,7 +297,7 @@ def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
         repertoire=candidate.repertoire,
         archive=candidate.archive,
         statistics=candidate.archive.statistics(),
-        accept=plan.settings.accept,
+        accept=Accept(plan.settings.accept),
         neighbours=plan.settings.neighbours,
     )
 

@@ -10,13 +10,11 @@ from specahd.checkpoint import Checkpoint
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.plain import misfit
+from specahd.core.settings import POOLS_SEED, Pools
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
 from specahd.routing.formats.kinds import identify
 from specahd.routing.formats.text import read_text
-
-POOLS_SEED = 2024
-"""The seed of the generated pools, unless one is given."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ def read_pool(
     [200, 200]
     """
     made = make_problem(problem) if isinstance(problem, str) else problem
-    folder = pools.prepare(made, Path(directory), seed)
+    folder = pools.prepare(made, Pools(str(directory), seed))
     return [
         ProblemInstance(made, data) for data in pools.read_pool(made, folder, pool, count=count)
     ]

@@ -1,12 +1,11 @@
 """Training from a script: a plan with the defaults of the command, run in a directory."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from specahd.api.plans import Training, TrainingPlan, run_training
-from specahd.api.problems import POOLS_SEED, make_problem, settings_of
+from specahd.api.problems import make_problem, settings_of
 from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.contract import Proposer
@@ -14,10 +13,10 @@ from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.program import Level
 from specahd.core.ranges import within
-from specahd.design.coupled import Coupled, Settings
+from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
+from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
-from specahd.repair.evaluator import TierRule
 from specahd.repair.execution import Execution
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import JOURNAL
@@ -38,9 +37,6 @@ def train(
     tiers: TierRule | None = None,
     pools: str | Path = "pools",
     pools_seed: int = POOLS_SEED,
-    repertoire: str | Path | None = None,
-    lag: int = 8,
-    samplers: int = 4,
     resume: bool = False,
     observer: Observer | None = None,
 ) -> Training:
@@ -62,18 +58,14 @@ def train(
     out
         The directory of the run.
     settings
-        How the levels are coupled; its rounds and ``lower_share`` are those of the budget.
+        How the search goes: the :class:`~specahd.core.settings.Settings`, as ``search`` has
+        them for the command.
     execution
         How programs run; None for two sandboxed processes on this machine.
     tiers
         Which lower programs are compiled; None for the default rule.
     pools, pools_seed
         Where the instance pools are, written there if they are missing, and their seed.
-    repertoire
-        A checkpoint whose repertoire is kept, with ``Settings(levels="upper")``.
-    lag, samplers
-        How many samples are in flight, which is part of the experiment, and how many requests
-        are made at once, which is not. Both are at least 1.
     resume
         Go on with the run in ``out`` that broke off; the other arguments must be the same.
     observer
@@ -108,8 +100,6 @@ def train(
     heard = observer or PythonWarnings()
     heard.on_prepare()
     within("seed", seed, 0)
-    within("lag", lag, 1)
-    within("samplers", samplers, 1, 64)
     made = make_problem(problem) if isinstance(problem, str) else problem
     allotted = named_budget(budget) if isinstance(budget, str) else budget
     plan = TrainingPlan(
@@ -123,16 +113,10 @@ def train(
         },
         budget=allotted,
         seed=seed,
-        settings=replace(
-            settings or Settings(), rounds=allotted.rounds, lower_share=allotted.lower_share
-        ),
+        settings=settings or Settings(),
         execution=execution or Execution(),
         tiers=tiers or TierRule(),
-        pools=Path(pools),
-        pools_seed=pools_seed,
-        lag=lag,
-        samplers=samplers,
-        given=None if repertoire is None else Path(repertoire),
+        pools=Pools(str(pools), pools_seed),
     )
     return run_training(plan, directory, heard, repeat=resume)
 
@@ -145,6 +129,4 @@ def named_budget(name: str) -> Budget:
     ConfigError
         There is no such file.
     """
-    return Budget(
-        **{key: value for key, value in files.options("budget", name).items() if key != "name"}
-    )
+    return Budget(**files.options("budget", name))

@@ -1,41 +1,36 @@
-"""What each command accepts: types refused by Hydra at composition, ranges refused here.
+"""What each command accepts: types refused by Hydra at composition, ranges when it is made.
 
 The values are in ``conf/``; a field without one there has its default here. A
 group whose choices bring keys of their own (``_target_`` and its arguments) is
-``Any``: Hydra still refuses a key that the chosen file does not have.
+``Any``: Hydra still refuses a key that the chosen file does not have. All other groups are
+the library's own classes.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
-from specahd.config.options import (
-    ACCEPT,
-    Budget,
-    Limits,
-    Pools,
-    SandboxOptions,
-    Search,
-    Tiers,
-    check_workers,
-)
+from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import one_of, within
 from specahd.core.services import check_services
+from specahd.core.serving import ServerSettings
+from specahd.core.settings import (
+    Accept,
+    CallLimits,
+    Confinement,
+    Pools,
+    Settings,
+    TierRule,
+    Transfers,
+    check_workers,
+)
 
 STUDIES = ("routing",)
-DEVICES = ("auto", "cpu", "cuda")
-
-
-class Schema(Protocol):
-    """The schema of one command."""
-
-    def validate(self) -> None:
-        """Refuse values out of range, with one sentence."""
 
 
 @dataclass
@@ -52,18 +47,15 @@ class TrainConfig:
     executor: Any = MISSING
     tracking: Any = MISSING
     pools: Pools = field(default_factory=Pools)
-    budget: Budget = field(default_factory=Budget)
-    search: Search = field(default_factory=Search)
-    limits: Limits = field(default_factory=Limits)
-    sandbox: SandboxOptions = field(default_factory=SandboxOptions)
-    tiers: Tiers = field(default_factory=Tiers)
+    budget: Budget = MISSING
+    search: Settings = field(default_factory=Settings)
+    limits: CallLimits = field(default_factory=CallLimits)
+    sandbox: Confinement = field(default_factory=Confinement)
+    tiers: TierRule = field(default_factory=TierRule)
 
-    def validate(self) -> None:
-        """Refuse values out of range."""
+    def __post_init__(self) -> None:
         within("seed", self.seed, 0)
-        for part in (self.pools, self.budget, self.search, self.limits, self.sandbox, self.tiers):
-            part.validate()
-        check_workers(self.executor)
+        _check_executor(self.executor)
         # Before anything keeps the command line.
         check_services("llm", self.llm)
         check_services("memory", self.memory)
@@ -83,24 +75,20 @@ class EvaluateConfig:
     executor: Any = MISSING
     tracking: Any = MISSING
     pools: Pools = field(default_factory=Pools)
-    limits: Limits = field(default_factory=Limits)
-    sandbox: SandboxOptions = field(default_factory=SandboxOptions)
+    limits: CallLimits = field(default_factory=CallLimits)
+    sandbox: Confinement = field(default_factory=Confinement)
 
-    def validate(self) -> None:
-        """Refuse values out of range, and anything but one source of instances."""
+    def __post_init__(self) -> None:
         if (self.pool is None) == (self.instance is None):
             got = "neither" if self.pool is None else "both"
             raise ConfigError(f"Expected either pool=NAME or instance=FILE, got {got}.")
         if self.incumbent is not None and (self.instance is None or self.baseline is not None):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         if self.accept is not None:
-            one_of("accept", self.accept, ACCEPT)
+            one_of("accept", self.accept, [policy.value for policy in Accept])
         if self.study is not None:
             one_of("study", self.study, STUDIES)
-        self.pools.validate()
-        self.limits.validate()
-        self.sandbox.validate()
-        check_workers(self.executor)
+        _check_executor(self.executor)
 
 
 @dataclass
@@ -111,10 +99,6 @@ class PrepareConfig:
     verify: str | None = None
     pools: Pools = field(default_factory=Pools)
 
-    def validate(self) -> None:
-        """Refuse values out of range."""
-        self.pools.validate()
-
 
 @dataclass
 class TrackConfig:
@@ -122,9 +106,6 @@ class TrackConfig:
 
     run: str = MISSING
     tracking: Any = MISSING
-
-    def validate(self) -> None:
-        """Accept any run directory; the command looks into it."""
 
 
 @dataclass
@@ -137,62 +118,11 @@ class SelectConfig:
     tracking: Any = MISSING
     pools: Pools = field(default_factory=Pools)
 
-    def validate(self) -> None:
-        """Refuse values out of range, and a tracker that keeps no runs."""
+    def __post_init__(self) -> None:
         if "uri" not in self.tracking:
             raise ConfigError("Expected tracking=mlflow: runs are selected from its store.")
         if self.sweep is not None and not re.fullmatch("[0-9a-f]{32}", self.sweep):
             raise ConfigError(f"Expected sweep to be a run id of MLflow, got {self.sweep!r}.")
-        self.pools.validate()
-
-
-@dataclass
-class ServedModel:
-    """A model of the embedding server: folder (None: its name), prefix, tokens (None: all)."""
-
-    path: str | None = None
-    prefix: str = ""
-    max_tokens: int | None = None
-
-
-@dataclass
-class EmbedConfig:
-    """What ``python -m specahd.embed`` accepts."""
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    device: str = "auto"
-    models_dir: str = "embedding_model"
-    models: dict[str, ServedModel] = field(default_factory=dict)
-    serve: list[str] | None = None
-    trust_remote_code: bool = False
-    batch_size: int = 32
-    wait_ms: float = 5
-    queue: int = 1024
-    max_texts: int = 256
-    max_characters: int = 32768
-    timeout: float = 30
-    connections: int = 512
-
-    def validate(self) -> None:
-        """Refuse values out of range, and models that are not described."""
-        within("port", self.port, 0, 65535)
-        one_of("device", self.device, DEVICES)
-        if self.serve == [] or not self.models:
-            raise ConfigError("Expected serve to name at least one model, got none.")
-        for name in self.serve or ():
-            one_of("serve", name, tuple(self.models))
-        for name, model in self.models.items():
-            if model.max_tokens is not None:
-                within(f"models.{name}.max_tokens", model.max_tokens, 1)
-        within("batch_size", self.batch_size, 1, 4096)
-        within("wait_ms", self.wait_ms, 0, 1000)
-        within("max_texts", self.max_texts, 1, 4096)
-        within("max_characters", self.max_characters, 1, 1_000_000)
-        within("timeout", self.timeout, 0.1, 3600)
-        within("connections", self.connections, 1, 65536)
-        # Else a request that is allowed could never be answered.
-        within("queue", self.queue, self.max_texts)
 
 
 @dataclass
@@ -203,28 +133,16 @@ class ReportConfig:
     evaluations: str | None = None
     tracking: Any = MISSING
 
-    def validate(self) -> None:
-        """Accept any folders; the command looks into them."""
 
-
-@dataclass
-class FetchConfig:
+@dataclass(frozen=True)
+class FetchConfig(Transfers):
     """What ``python -m specahd.fetch`` accepts; mirror None: only verify what is there."""
 
     mirror: str | None = None
     folder: str = "data"
-    connections: int = 8
-    attempts: int = 3
-    timeout: float = 30
-
-    def validate(self) -> None:
-        """Refuse values out of range."""
-        within("connections", self.connections, 1, 64)
-        within("attempts", self.attempts, 1, 20)
-        within("timeout", self.timeout, 0.1, 3600)
 
 
-SCHEMAS: Mapping[str, type[Schema]] = {
+SCHEMAS: Mapping[str, type] = {
     "train": TrainConfig,
     "evaluate": EvaluateConfig,
     "prepare": PrepareConfig,
@@ -232,7 +150,7 @@ SCHEMAS: Mapping[str, type[Schema]] = {
     "report": ReportConfig,
     "fetch": FetchConfig,
     "select": SelectConfig,
-    "embed": EmbedConfig,
+    "embed": ServerSettings,
 }
 
 
@@ -245,7 +163,27 @@ def register() -> None:
         "choose", lambda key, table, other: table.get(key, other), replace=True
     )
     for name, schema in SCHEMAS.items():
-        ConfigStore.instance().store(name=f"{name}_schema", node=schema, provider="specahd")
+        node = OmegaConf.structured(schema)
+        for option, kind in get_type_hints(schema).items():
+            # Of what no default can be made, such as a budget, the options must be known too.
+            if is_dataclass(kind) and OmegaConf.is_missing(node, option):
+                node[option] = kind
+        _open(node)
+        ConfigStore.instance().store(name=f"{name}_schema", node=node, provider="specahd")
+
+
+def _open(node: DictConfig) -> None:
+    """Let the options of frozen classes be set, which to OmegaConf are read-only."""
+    node._set_flag("readonly", None)
+    for option in node:
+        part = node._get_node(option)
+        if isinstance(part, DictConfig) and not part._is_missing():
+            _open(part)
+
+
+def _check_executor(executor: Mapping[str, Any]) -> None:
+    # The group is open, so Hydra did not check the type.
+    check_workers(executor.get("workers"))
 
 
 def validate(config: DictConfig) -> None:
@@ -259,5 +197,4 @@ def validate(config: DictConfig) -> None:
     missing = sorted(OmegaConf.missing_keys(config))
     if missing:
         raise ConfigError(f"{missing[0]} has no value; write {missing[0]}=VALUE.")
-    schema: Schema = OmegaConf.to_object(config)  # type: ignore[assignment]  # of the schema's type
-    schema.validate()
+    OmegaConf.to_object(config)

@@ -89,6 +89,8 @@ class Budget:
         not sent, and ends the run. None for no bound.
     lower_train, upper_train, selection, validation
         How many instances of each pool are used; None for all of them.
+    name
+        What runs with this budget are known by.
 
     Raises
     ------
@@ -105,6 +107,7 @@ class Budget:
     upper_train: int | None = None
     selection: int | None = None
     validation: int | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         within("budget.programs", self.programs, 0)

@@ -20,6 +20,19 @@ def within(name: str, value: float, low: float, high: float | None = None) -> No
     raise ConfigError(f"Expected {name} {accepted}, got {value}.")
 
 
+def integer_within(name: str, value: object, low: int, high: int | None = None) -> None:
+    """Refuse what is not an integer in [low, high], where nobody has checked the type.
+
+    Raises
+    ------
+    ConfigError
+        With what is accepted and the value.
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ConfigError(f"Expected {name} to be an integer, got {value!r}.")
+    within(name, value, low, high)
+
+
 def one_of(name: str, value: str, choices: Collection[str]) -> None:
     """Refuse a value that is none of the choices; ``name`` is the parameter's.
 

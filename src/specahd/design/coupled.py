@@ -1,55 +1,29 @@
 """SpecAHD's rounds: lower search on g's regions, freeze (H, A), upper search, repeat."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, isfinite
 
+from specahd.core.budget import Budget
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
+from specahd.core.settings import Accept, CallLimits, Settings
 from specahd.design.facts import Facts
-from specahd.design.lower import LowerSearch, RepertoireSettings
+from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Case
-from specahd.repair.evaluator import CallLimits
-from specahd.repair.merge import Accept
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
-from specahd.repair.system import Penalty, RepairSystem, mean_improvement
+from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
 from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
 from specahd.search.replay import NOT_REPRODUCED
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Options of a coupled search (the paper, section Alternating the Two Searches).
-
-    Parameters
-    ----------
-    rounds, lower_share
-        How the tickets are split: evenly over rounds, and this share of each to the lower level.
-    levels
-        ``both``; ``lower`` keeps the upper seed program; ``upper`` keeps a given repertoire.
-    neighbours
-        k of the router.
-    cells
-        B_L, the largest dense table.
-    """
-
-    rounds: int = 4
-    lower_share: float = 0.5
-    levels: str = "both"
-    neighbours: int = 5
-    cells: int = 4000
-    accept: Accept = Accept.IMPROVING
-    repertoire: RepertoireSettings = field(default_factory=RepertoireSettings)
-    penalty: Penalty = field(default_factory=Penalty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +75,8 @@ class Coupled:
         The same for one level, if that level has another method.
     pools
         Indices of the cases of ``lower_train``, ``upper_train`` and ``selection``.
+    budget
+        How the tickets are split over rounds and levels.
     given
         A repertoire with its archive, for ``levels=upper``.
     cases, limits
@@ -115,6 +91,7 @@ class Coupled:
         executor: Executor,
         policy: Callable[[], SearchMethod],
         pools: Mapping[str, Sequence[int]],
+        budget: Budget,
         settings: Settings,
         journal: Journal,
         observer: Observer,
@@ -132,6 +109,7 @@ class Coupled:
         own = {Level.LOWER: lower, Level.UPPER: upper}
         self._methods = {level: (own[level] or policy)() for level in Level}
         self._pools = pools
+        self._budget = budget
         self._settings = settings
         self._journal = journal
         self._observer = observer
@@ -157,7 +135,7 @@ class Coupled:
 
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, yielding the candidate of each."""
-        for number in range(1, self._settings.rounds + 1):
+        for number in range(1, self._budget.rounds + 1):
             yield self.run_round(number)
             if self._engine.stopped is not None:
                 return
@@ -176,8 +154,8 @@ class Coupled:
 
     def quota(self, number: int) -> tuple[int, int]:
         """Return the (lower, upper) tickets of a round."""
-        share = {"lower": 1.0, "upper": 0.0}.get(self._settings.levels, self._settings.lower_share)
-        return split_tickets(self._engine.ledger.total, self._settings.rounds, share)[number - 1]
+        share = {"lower": 1.0, "upper": 0.0}.get(self._settings.levels, self._budget.lower_share)
+        return split_tickets(self._engine.ledger.total, self._budget.rounds, share)[number - 1]
 
     def run_round(self, number: int) -> Candidate:
         """Run one round: g → R_g → S → (H, A) → g, and score it on the selection pool."""
@@ -227,7 +205,7 @@ class Coupled:
             method=self._methods[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
-            settings=self._settings.repertoire,
+            settings=self._settings,
             coordinates=self._problem.descriptor_names,
             known=self._facts.lower(tasks),
         )
@@ -279,13 +257,15 @@ class Coupled:
         router = self._archive.router(
             [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
         )
-        return RepairSystem(f"round-{number}", self._repertoire, router, self._settings.accept)
+        return RepairSystem(
+            f"round-{number}", self._repertoire, router, Accept(self._settings.accept)
+        )
 
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> None:
         contract = self._problem.operator.selector.contract
-        if self._settings.accept is not Accept.IMPROVING:
+        if self._settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()
         search = UpperSearch(
             number=number,

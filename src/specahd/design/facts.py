@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from specahd.core.program import Program
+from specahd.core.settings import CallLimits
 from specahd.repair.cases import Case
-from specahd.repair.evaluator import CallLimits, UpperResult, count_outcomes
+from specahd.repair.evaluator import UpperResult, count_outcomes
 from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response
 from specahd.routing.base import AnyProblem

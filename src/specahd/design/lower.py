@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from specahd.core.contract import Contract, Parent, Setting
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.core.settings import Settings
 from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult, count_outcomes
@@ -20,14 +20,6 @@ from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED
 
 _COLUMNS = ("outcomes", "cost_before", "cost_merged", "fallbacks")
-
-
-@dataclass(frozen=True, slots=True)
-class RepertoireSettings:
-    """β and q of J."""
-
-    beta: float = 0.5
-    size: int = 10
 
 
 class LowerSearch:
@@ -53,7 +45,7 @@ class LowerSearch:
         method: SearchMethod,
         tasks: Sequence[RepairTask],
         executor: Executor,
-        settings: RepertoireSettings,
+        settings: Settings,
         coordinates: Sequence[str],
         known: Sequence[str] = (),
     ) -> None:
@@ -142,7 +134,9 @@ class LowerSearch:
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first: greedy J order, then mean response."""
         scores = self.table.scores([program.id for program in programs])
-        order = survival_order(scores, beta=self._settings.beta, budget=self._settings.size)
+        order = survival_order(
+            scores, beta=self._settings.beta, budget=self._settings.repertoire_size
+        )
         return [
             Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
             for row in order
@@ -163,8 +157,8 @@ class LowerSearch:
         """Return J of the greedy repertoire of the present population."""
         scores = self.table.scores([member.program.id for member in self.method.members])
         settings = self._settings
-        chosen = greedy(scores, beta=settings.beta, budget=settings.size)
-        return objective(scores, chosen, beta=settings.beta, budget=settings.size)
+        chosen = greedy(scores, beta=settings.beta, budget=settings.repertoire_size)
+        return objective(scores, chosen, beta=settings.beta, budget=settings.repertoire_size)
 
     def repertoire(self) -> list[Program]:
         """Return H, in greedy order.
@@ -175,5 +169,5 @@ class LowerSearch:
         programs = [member.program for member in self.method.members]
         scores = self.table.scores([program.id for program in programs])
         settings = self._settings
-        chosen = greedy(scores, beta=settings.beta, budget=settings.size)
+        chosen = greedy(scores, beta=settings.beta, budget=settings.repertoire_size)
         return [programs[row] for row in chosen] or programs[:1]

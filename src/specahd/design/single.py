@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from specahd.core.errors import ConfigError
-from specahd.design.coupled import Coupled, Settings
+from specahd.core.budget import Budget
+from specahd.core.ranges import integer_within
+from specahd.core.settings import Settings
+from specahd.design.coupled import Coupled
 from specahd.search.base import SearchMethod
 
 
@@ -18,9 +20,11 @@ class Single(Coupled):
 
     Parameters
     ----------
+    budget
+        Its ``rounds`` do not count.
     settings
         ``levels`` says which level is searched; ``both``, which is the default of the
-        command, means the lower one. ``rounds`` does not count.
+        command, means the lower one.
     portfolio
         How many programs the lower level hands over, at least 1: one chooses the program
         with the best mean, more choose a repertoire by J.
@@ -33,15 +37,19 @@ class Single(Coupled):
     def __init__(
         self,
         *,
+        budget: Budget,
         settings: Settings,
         policy: Callable[[], SearchMethod],
         portfolio: int = 1,
         **parts: Any,
     ) -> None:
         level = "upper" if settings.levels == "upper" else "lower"
-        repertoire = replace(settings.repertoire, size=portfolio)
-        settings = replace(settings, rounds=1, levels=level, repertoire=repertoire)
-        super().__init__(settings=settings, policy=policy, **parts)
+        super().__init__(
+            budget=replace(budget, rounds=1),
+            settings=replace(settings, levels=level, repertoire_size=portfolio),
+            policy=policy,
+            **parts,
+        )
 
     @staticmethod
     def check(
@@ -52,6 +60,5 @@ class Single(Coupled):
         portfolio: int = 1,
     ) -> None:
         """Refuse options out of range, before any work is done."""
-        if not isinstance(portfolio, int) or isinstance(portfolio, bool) or portfolio < 1:
-            raise ConfigError(f"Expected method.portfolio of at least 1, got {portfolio!r}.")
+        integer_within("method.portfolio", portfolio, 1)
         Coupled.check(policy=policy, lower=lower, upper=upper)

@@ -10,10 +10,11 @@ import numpy as np
 from specahd.core.contract import Contract, Parent, Setting
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.core.settings import Penalty
 from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
-from specahd.repair.system import Penalty, RepairSystem
+from specahd.repair.system import RepairSystem
 from specahd.sandbox.executor import Executor
 from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED

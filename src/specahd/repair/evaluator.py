@@ -6,45 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from specahd.core.program import Outcome, Program, Tier
+from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
 from specahd.repair.cases import Case
-from specahd.repair.merge import Accept, checked_merge
+from specahd.repair.merge import checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
-from specahd.repair.system import Penalty, Repair, RepairSystem, repair_case
+from specahd.repair.system import Repair, RepairSystem, repair_case
 from specahd.routing.base import AnyProblem, IntArray
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
-
-
-@dataclass(frozen=True, slots=True)
-class CallLimits:
-    """Limits in CPU seconds of the child, and its memory."""
-
-    upper_call: float = 120.0
-    lower_call: float = 10.0
-    candidate: float = 120.0
-    memory_bytes: int = 2 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class TierRule:
-    """Which lower programs run compiled: a rule on counts, never on seconds.
-
-    A program that has no tier yet is compiled when its first tasks take at
-    least ``steps`` construction steps in all, numba accepts it, and both tiers
-    act alike on ``probes`` of those tasks.
-
-    Parameters
-    ----------
-    steps
-        0 tries to compile every program, None none.
-    """
-
-    steps: int | None = 30_000
-    probes: int = 8
-
-    def applies(self, steps: int) -> bool:
-        return self.steps is not None and steps >= self.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +178,7 @@ class Evaluator:
                     ended = repair.outcome
                     break
                 utilities.append(repair.improvement)
-                penalties.append(penalty.of(repair))
+                penalties.append(repair.penalty(penalty))
                 regions.append(_mean_descriptor(repair))
         return UpperResult(ended, detail, tuple(utilities), tuple(penalties), tuple(regions))
 

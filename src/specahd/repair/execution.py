@@ -8,20 +8,18 @@ from typing import Any
 
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer
-from specahd.core.ranges import one_of
+from specahd.core.settings import CallLimits, Confinement, TierRule
 from specahd.repair.cases import Case, share_arrays
-from specahd.repair.evaluator import CallLimits, Evaluator, TierRule
+from specahd.repair.evaluator import Evaluator
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import SANDBOX, write_json
 from specahd.sandbox.client import inspect_host
 from specahd.sandbox.confinement import ENFORCED
 from specahd.sandbox.executor import Executor, LocalExecutor
 
-_REQUIRED = ("available", "strict")
-
 
 @dataclass(frozen=True)
-class Execution:
+class Execution(Confinement):
     """How programs are run.
 
     Parameters
@@ -41,10 +39,6 @@ class Execution:
 
     executor: "partial[Any]" = field(default_factory=lambda: partial(LocalExecutor, workers=2))
     limits: CallLimits = field(default_factory=CallLimits)
-    require: str = "available"
-
-    def __post_init__(self) -> None:
-        one_of("sandbox.require", self.require, _REQUIRED)
 
     def inspect(self, observer: Observer) -> Mapping[str, str]:
         """Find out what the executor needs and what confines programs on this host.

@@ -1,23 +1,14 @@
 """Γ: a rebuilt region enters the incumbent only if the complete solution passes F."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from specahd.core.program import Outcome
+from specahd.core.settings import Accept
 from specahd.routing.base import AnyProblem, Region, Violation
 
 EPSILON = 1e-9
 """ε, the numerical safeguard of the paper's scores."""
-
-
-class Accept(StrEnum):
-    """When a feasible merge replaces the incumbent (eq. checked_merge)."""
-
-    FEASIBLE = "feasible"
-    """Always: the paper's Γ."""
-    IMPROVING = "improving"
-    """Only when it costs less."""
 
 
 @dataclass(frozen=True, slots=True)

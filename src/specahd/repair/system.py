@@ -13,8 +13,9 @@ from typing import Any
 from numba.core.event import TimingListener, install_listener
 
 from specahd.core.program import Outcome, Program
+from specahd.core.settings import Accept, Penalty
 from specahd.repair.cases import Case
-from specahd.repair.merge import EPSILON, Accept, checked_merge
+from specahd.repair.merge import EPSILON, checked_merge
 from specahd.repair.router import Router
 from specahd.routing.base import AnyProblem, IntArray, Region, Validation
 from specahd.sandbox.calls import Result
@@ -90,24 +91,14 @@ class Repair:
         """Whether the upper program failed, so that there is nothing to measure (``T``)."""
         return self.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS)
 
-
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """λ and α of Ω: the weight, then empty output, rejections and rollbacks."""
-
-    weight: float = 1.0
-    empty: float = 0.01
-    rejected: float = 0.005
-    rolled_back: float = 0.005
-
-    def of(self, repair: Repair) -> float:
-        """Return λΩ(g, x) of one pass."""
-        kept = len(repair.steps)
-        rolled_back = sum(step.outcome is not Outcome.OK for step in repair.steps)
-        return self.weight * (
-            self.empty * (kept == 0)
-            + self.rejected * (repair.proposed - kept) / max(1, repair.proposed)
-            + self.rolled_back * rolled_back / max(1, kept)
+    def penalty(self, weights: Penalty) -> float:
+        """Return λΩ(g, x)."""
+        kept = len(self.steps)
+        rolled_back = sum(step.outcome is not Outcome.OK for step in self.steps)
+        return weights.weight * (
+            weights.empty * (kept == 0)
+            + weights.rejected * (self.proposed - kept) / max(1, self.proposed)
+            + weights.rolled_back * rolled_back / max(1, kept)
         )
 
 

@@ -20,6 +20,7 @@ import requests
 from filelock import FileLock
 
 from specahd.core.errors import FileError, RunFailed
+from specahd.core.settings import Transfers
 
 MANIFEST = Path(__file__).with_name("public.sha256")
 OWN = ".fetch"
@@ -49,26 +50,17 @@ class ManifestEntry:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Mirror:
+@dataclass(frozen=True)
+class Mirror(Transfers):
     """Where files are fetched from.
 
     Parameters
     ----------
     place
         A directory, or the http(s) address of one.
-    connections
-        How many files are fetched at a time.
-    attempts
-        How often a file is tried before the fetch fails.
-    timeout
-        Seconds of silence after which an attempt has failed.
     """
 
     place: str
-    connections: int = 8
-    attempts: int = 3
-    timeout: float = 30.0
 
     @property
     def remote(self) -> bool:
@@ -82,6 +74,7 @@ class Mirror:
         return str(Path(self.place) / entry.path)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.remote and not Path(self.place).is_dir():
             raise FileError(f"Expected mirror to be a directory or http(s)://…, got {self.place}.")
 

@@ -15,12 +15,13 @@ from filelock import FileLock
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import whole, writing
 from specahd.core.seeding import generator
+from specahd.core.settings import Pools
 from specahd.routing.base import POOLS, AnyProblem
 
 MANIFEST = "manifest.json"
 
 
-def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
+def prepare(problem: AnyProblem, pools: Pools) -> Path:
     """Write the problem's pools unless they are there; return their folder.
 
     All of them appear or nothing does, also when several processes prepare at once.
@@ -32,6 +33,7 @@ def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
     WriteError
         There is none, and the disk is full or only to be read.
     """
+    directory = Path(pools.dir)
     target = directory / problem.name
     if not (target / MANIFEST).exists():
         with writing(target):
@@ -42,11 +44,11 @@ def prepare(problem: AnyProblem, directory: Path, seed: int) -> Path:
                         raise FileError(
                             f"{target} holds no pools; name another pools.dir for them."
                         )
-                    _write(problem, target, seed)
+                    _write(problem, target, pools.seed)
     made_with = manifest(target)["seed"]
-    if made_with != seed:
+    if made_with != pools.seed:
         raise ConfigError(
-            f"Expected pools.seed={made_with}, with which {target} was made, got {seed}; "
+            f"Expected pools.seed={made_with}, with which {target} was made, got {pools.seed}; "
             "name another pools.dir for other pools."
         )
     return target

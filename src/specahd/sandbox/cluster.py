@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from specahd.core.environment import named, only_named
 from specahd.core.errors import ConfigError
+from specahd.core.settings import check_workers
 from specahd.sandbox.executor import ATTEMPTS, Start, Submission, answer
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
@@ -93,8 +94,7 @@ class RayExecutor:
     def __init__(
         self, start: Start, shared: SharedArrays, workers: int, address: str | None = None
     ) -> None:
-        if workers < 1:
-            raise ValueError(f"Expected at least 1 worker, got {workers}.")
+        check_workers(workers)
         self.workers = workers
         self._queue: queue.PriorityQueue[_QueueItem] = queue.PriorityQueue()
         self._lock = threading.Lock()

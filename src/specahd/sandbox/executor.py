@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from specahd.core.settings import check_workers
 from specahd.sandbox import confinement
 from specahd.sandbox.shared_arrays import SharedArrays
 
@@ -126,8 +127,7 @@ class LocalExecutor:
     """
 
     def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
-        if workers < 1:
-            raise ValueError(f"Expected at least 1 worker, got {workers}.")
+        check_workers(workers)
         self.workers = workers
         self._shared = shared
         self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()

@@ -12,7 +12,8 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 
-from specahd.memory.serving.batching import Batcher, Batching, QueueFull
+from specahd.core.serving import Batching, RequestLimits
+from specahd.memory.serving.batching import Batcher, QueueFull
 from specahd.memory.serving.models import ModelFolder, load
 
 
@@ -68,7 +69,7 @@ def test_what_arrives_while_the_device_works_goes_together_by_length(encoder):
     texts = [chr(97 + i) * length for i, length in enumerate(lengths)]
 
     async def crowd():
-        async with batching(noted, size=4, wait=0) as batcher:
+        async with batching(noted, batch_size=4, wait_ms=0) as batcher:
             noted.may_work.clear()
             # One batch on the device, and one that is tokenised.
             for count, text in enumerate(["one", "two"], 1):
@@ -95,7 +96,7 @@ def test_what_arrives_while_the_device_works_goes_together_by_length(encoder):
 
 def test_a_lone_text_waits_no_longer_than_it_may(encoder):
     async def alone():
-        async with batching(encoder, size=64, wait=0.2) as batcher:
+        async with batching(encoder, batch_size=64, wait_ms=200) as batcher:
             await batcher.embed(["warm"])
             begun = time.monotonic()
             await batcher.embed(["alone"])
@@ -108,7 +109,7 @@ def test_the_queue_is_bounded_and_says_when_it_has_room(encoder):
     noted = Noted(encoder)
 
     async def fill():
-        async with batching(noted, size=4, wait=0, queue=10) as batcher:
+        async with batching(noted, batch_size=4, wait_ms=0, queue=10) as batcher:
             noted.may_work.clear()
             running = asyncio.create_task(batcher.embed(["a"] * 8))
             await asyncio.sleep(0)
@@ -126,7 +127,7 @@ def test_texts_of_a_cancelled_request_are_passed_over(encoder):
     noted = Noted(encoder)
 
     async def cancel():
-        async with batching(noted, size=8, wait=0.1) as batcher:
+        async with batching(noted, batch_size=8, wait_ms=100) as batcher:
             gone = asyncio.create_task(batcher.embed(["gone"] * 3))
             kept = asyncio.create_task(batcher.embed(["kept"]))
             await asyncio.sleep(0)
@@ -141,7 +142,7 @@ def test_texts_of_a_cancelled_request_are_passed_over(encoder):
 
 def test_a_failing_batch_fails_its_requests_and_no_others(encoder):
     async def fail():
-        async with batching(encoder, size=4, wait=0) as batcher:
+        async with batching(encoder, batch_size=4, wait_ms=0) as batcher:
             with broken(encoder):
                 results = await asyncio.gather(
                     *(batcher.embed([text]) for text in "abcdef"), return_exceptions=True
@@ -158,7 +159,6 @@ def test_a_failing_batch_fails_its_requests_and_no_others(encoder):
 def test_a_failing_model_is_an_error_of_the_server_which_goes_on(encoder):
     uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is missing: the extra embed")
     from specahd.memory.serving.app import claim, make_app
-    from specahd.memory.serving.protocol import RequestLimits
 
     listener = claim("127.0.0.1", 0)
     app = make_app([encoder], RequestLimits(8, 100), Batching())

@@ -15,12 +15,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from specahd.core.errors import ConfigError
-from specahd.memory.serving.batching import Batcher, Batching, QueueFull
+from specahd.core.serving import Batching, RequestLimits
+from specahd.memory.serving.batching import Batcher, QueueFull
 from specahd.memory.serving.connections import BoundedConnection
 from specahd.memory.serving.models import SentenceEncoder, Vectors
 from specahd.memory.serving.protocol import (
     ApiError,
-    RequestLimits,
     answer,
     described,
     error_body,

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from specahd.core.serving import Batching
 from specahd.memory.serving.models import SentenceEncoder, Vectors
 
 # So many batches' worth of waiting texts are sorted by length together.
@@ -21,15 +22,6 @@ _PADDING = 1.5
 _SLACK = 64
 _IN_FLIGHT = 2
 _LONGEST_WAIT = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Batching:
-    """Texts in a batch, seconds that a text waits for others, and texts that may wait."""
-
-    size: int = 32
-    wait: float = 0.005
-    queue: int = 1024
 
 
 class QueueFull(Exception):
@@ -68,7 +60,7 @@ class Batcher:
         self.batches = 0
         self._device = device
         self._batching = batching
-        self._window = _WINDOW * batching.size
+        self._window = _WINDOW * batching.batch_size
         self._tokeniser = ThreadPoolExecutor(1, thread_name_prefix="tokeniser")
         self._arrived: deque[_Text] = deque()
         self._ready: deque[list[_Text]] = deque()
@@ -138,8 +130,8 @@ class Batcher:
         while not self._arrived:
             await self._wait_for_news()
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._batching.wait
-        while len(self._arrived) < self._batching.size and loop.time() < deadline:
+        deadline = loop.time() + self._batching.wait_ms / 1000
+        while len(self._arrived) < self._batching.batch_size and loop.time() < deadline:
             try:
                 async with asyncio.timeout_at(deadline):
                     await self._wait_for_news()
@@ -159,7 +151,7 @@ class Batcher:
         batch: list[_Text] = []
         for entry in taken:
             longest = _PADDING * len(batch[0].text) + _SLACK if batch else 0
-            if batch and (len(batch) == self._batching.size or len(entry.text) > longest):
+            if batch and (len(batch) == self._batching.batch_size or len(entry.text) > longest):
                 self._ready.append(batch)
                 batch = []
             batch.append(entry)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.serving import TextOptions
 
 Vectors = NDArray[np.float32]
 
@@ -19,18 +20,15 @@ _SAID = 160
 _DIFFERENT = ("angle", "demand")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFolder:
-    """A model that is to be served: its name, its folder, and how texts are put to it.
-
-    ``prefix`` stands before every text; ``max_tokens`` bounds what is read of one, prefix
-    included (None: as many as the model can).
-    """
+@dataclass
+class ModelFolder(TextOptions):
+    """A model that is to be served: its name, its folder, and how texts are put to it."""
 
     name: str
     folder: Path
-    prefix: str = ""
-    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        self.check(self.name)
 
 
 def locate(directory: Path, name: str, path: str | None = None) -> Path:

@@ -3,12 +3,12 @@
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from specahd.core.serving import RequestLimits
 from specahd.memory.serving.models import SentenceEncoder, Vectors
 
 _EXPECTED = {
@@ -38,19 +38,6 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLimits:
-    """What one request may ask for: so many texts, of so many characters each."""
-
-    texts: int
-    characters: int
-
-    @property
-    def body(self) -> int:
-        """The bytes of the longest such request; JSON spends up to six on a character."""
-        return 6 * self.texts * self.characters + 4096
-
-
 class EmbeddingRequest(BaseModel):
     """The body of ``POST /v1/embeddings``."""
 
@@ -78,15 +65,15 @@ def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingReque
     texts = [request.input] if isinstance(request.input, str) else request.input
     if not texts:
         raise ApiError(400, "Expected input to hold at least one text.", "input")
-    if len(texts) > limits.texts:
-        message = f"Expected input of at most {limits.texts} texts, got {len(texts)}."
+    if len(texts) > limits.max_texts:
+        message = f"Expected input of at most {limits.max_texts} texts, got {len(texts)}."
         raise ApiError(413, message, "input")
     for i, text in enumerate(texts):
         if not text:
             raise ApiError(400, f"Expected every text of input to say something: {i} is empty.",
                            "input")  # fmt: skip
-        if len(text) > limits.characters:
-            message = f"Expected texts of at most {limits.characters} characters: {i} has "
+        if len(text) > limits.max_characters:
+            message = f"Expected texts of at most {limits.max_characters} characters: {i} has "
             raise ApiError(413, f"{message}{len(text)}.", "input")
     return request, texts
 

@@ -1,0 +1,130 @@
+"""What ``python -m specahd.embed`` is told, each value with the range it accepts.
+
+The options of the command are the fields of :class:`ServerSettings`, and the server takes its
+parts.
+"""
+
+from dataclasses import dataclass, field
+
+from specahd.core.errors import ConfigError
+from specahd.core.ranges import one_of, within
+
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """What one request may ask for: so many texts, of so many characters each.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    max_texts: int = 256
+    max_characters: int = 32768
+
+    def __post_init__(self) -> None:
+        within("max_texts", self.max_texts, 1, 4096)
+        within("max_characters", self.max_characters, 1, 1_000_000)
+
+    @property
+    def body(self) -> int:
+        """The bytes of the longest such request; JSON spends up to six on a character."""
+        return 6 * self.max_texts * self.max_characters + 4096
+
+
+@dataclass(frozen=True)
+class Batching:
+    """Texts in a batch, milliseconds that a text waits for others, and texts that may wait.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    batch_size: int = 32
+    wait_ms: float = 5
+    queue: int = 1024
+
+    def __post_init__(self) -> None:
+        within("batch_size", self.batch_size, 1, 4096)
+        within("wait_ms", self.wait_ms, 0, 1000)
+        within("queue", self.queue, 1)
+
+
+# Not frozen: OmegaConf makes what is in a dictionary read-only with its class.
+@dataclass
+class TextOptions:
+    """How texts are put to a model.
+
+    Parameters
+    ----------
+    prefix
+        Stands before every text.
+    max_tokens
+        Bounds what is read of one, prefix included; None for as many as the model can.
+    """
+
+    prefix: str = field(default="", kw_only=True)
+    max_tokens: int | None = field(default=None, kw_only=True)
+
+    def check(self, name: str) -> None:
+        """Refuse values out of range for the model of this name."""
+        if self.max_tokens is not None:
+            within(f"models.{name}.max_tokens", self.max_tokens, 1)
+
+
+@dataclass
+class ServedModel(TextOptions):
+    """A model of the server; ``path`` is its folder, None for its name."""
+
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class ServerSettings(Batching, RequestLimits):
+    """What the server is told.
+
+    Parameters
+    ----------
+    models
+        By the name that clients ask for.
+    serve
+        Which of them; None for all.
+    timeout
+        Seconds for a request to arrive.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range, or a model is not described.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    device: str = "auto"
+    models_dir: str = "embedding_model"
+    models: dict[str, ServedModel] = field(default_factory=dict)
+    serve: list[str] | None = None
+    trust_remote_code: bool = False
+    timeout: float = 30
+    connections: int = 512
+
+    def __post_init__(self) -> None:
+        within("port", self.port, 0, 65535)
+        one_of("device", self.device, DEVICES)
+        if self.serve == [] or not self.models:
+            raise ConfigError("Expected serve to name at least one model, got none.")
+        for name in self.serve or ():
+            one_of("serve", name, tuple(self.models))
+        for name, model in self.models.items():
+            model.check(name)
+        Batching.__post_init__(self)
+        RequestLimits.__post_init__(self)
+        within("timeout", self.timeout, 0.1, 3600)
+        within("connections", self.connections, 1, 65536)
+        # Else a request that is allowed could never be answered.
+        within("queue", self.queue, self.max_texts)

@@ -1,0 +1,95 @@
+"""What is out of range is refused where it is said, in the words of the command."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from specahd.core.budget import Budget
+from specahd.core.errors import ConfigError
+from specahd.core.settings import (
+    CallLimits,
+    Confinement,
+    Penalty,
+    Pools,
+    Settings,
+    TierRule,
+    check_workers,
+)
+
+NAN = float("nan")
+DEFAULTS = {
+    "pools": Pools(),
+    "budget": Budget(1),
+    "search.penalty": Penalty(),
+    "search": Settings(),
+    "limits": CallLimits(),
+    "tiers": TierRule(),
+    "sandbox": Confinement(),
+}
+WRONG = {
+    "pools.seed": [-1],
+    "budget.programs": [-1],
+    "budget.rounds": [0, -3],
+    "budget.lower_share": [-0.1, 1.1, NAN],
+    "budget.max_cost": [-1, NAN],
+    "budget.max_tokens": [-1],
+    **{f"budget.{pool}": [0] for pool in ("lower_train", "upper_train", "selection", "validation")},
+    "search.penalty.weight": [-1, NAN],
+    "search.penalty.empty": [-1],
+    "search.penalty.rejected": [-1],
+    "search.penalty.rolled_back": [-1],
+    "search.levels": ["middle"],
+    "search.lag": [0],
+    "search.samplers": [0, 65],
+    "search.beta": [-0.1, 1.1, NAN],
+    "search.repertoire_size": [0],
+    "search.neighbours": [0],
+    "search.cells": [0],
+    "search.accept": ["no"],
+    "limits.upper_call": [0, 2e6, NAN],
+    "limits.lower_call": [0],
+    "limits.candidate": [0],
+    "limits.memory_gb": [0, -1],
+    "tiers.choose": ["fast"],
+    "tiers.steps": [-1],
+    "tiers.probes": [0],
+    "sandbox.require": ["perhaps"],
+}
+# Any text, a whole group, or what only goes with another value.
+UNRANGED = {"pools.dir", "budget.name", "search.repertoire", "search.penalty"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [(option, value) for option, values in WRONG.items() for value in values]
+)
+def test_a_value_out_of_range_is_refused_by_its_name(option, value):
+    group, _, name = option.rpartition(".")
+    with pytest.raises(ConfigError, match=rf"^Expected {option} .*{value}"):
+        replace(DEFAULTS[group], **{name: value})
+
+
+def test_every_value_has_a_range():
+    options = {f"{group}.{item.name}" for group in DEFAULTS for item in fields(DEFAULTS[group])}
+    assert options == WRONG.keys() | UNRANGED
+
+
+def test_a_repertoire_is_given_to_the_upper_level_only():
+    assert Settings(levels="upper", repertoire="run/checkpoint").levels == "upper"
+    with pytest.raises(ConfigError, match=r"search\.repertoire=CHECKPOINT"):
+        Settings(levels="upper")
+    with pytest.raises(ConfigError, match=r"search\.levels=upper with search\.repertoire"):
+        Settings(repertoire="run/checkpoint")
+
+
+@pytest.mark.parametrize("workers", [0, 65, True, 2.5, None, "2"])
+def test_workers_are_a_number_in_range(workers):
+    with pytest.raises(ConfigError, match=r"^Expected executor\.workers .*got"):
+        check_workers(workers)
+
+
+@pytest.mark.parametrize(
+    ("rule", "compiled"),
+    [("auto", [False, True]), ("interpreted", [False, False]), ("compiled", [True, True])],
+)
+def test_the_rule_says_what_is_compiled(rule, compiled):
+    assert [TierRule(rule, steps=10).applies(steps) for steps in (9, 10)] == compiled
