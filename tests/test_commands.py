@@ -98,7 +98,7 @@ def test_the_summary_says_what_was_gained_and_where_to_look(trained):
 def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     place, _ = trained
     # A module that is None in sys.modules cannot be imported.
-    blocked = ("openai", "torch", "sentence_transformers", "specahd.llm", "specahd.design")
+    blocked = ("httpx2", "torch", "sentence_transformers", "specahd.llm", "specahd.design")
     code = (
         "import sys, runpy\n"
         f"for name in {blocked!r}: sys.modules[name] = None\n"

@@ -167,8 +167,9 @@ class Handler(BaseHTTPRequestHandler):
                 if behaviour == "stall":
                     self._hang()
                 self._break()
-            case "blanks":
-                self._send(200, kind, b"", promised=len(body))
+            case "blanks" | "slow refusal":
+                status = 200 if behaviour == "blanks" else 500
+                self._send(status, kind, b"", promised=len(body))
                 for _ in range(int(self.server.stall / 0.02)):
                     self.wfile.write(b"\n")
                     self.server.closing.wait(0.02)

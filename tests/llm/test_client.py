@@ -116,8 +116,9 @@ def test_a_fault_that_stays_is_no_reply(behaviour):
     assert server.counts == {behaviour: 2}
 
 
-def test_blanks_without_end_are_silence():
-    with serve("blanks", stall=5.0) as server:
+@pytest.mark.parametrize("behaviour", ["blanks", "slow refusal"])
+def test_blanks_without_end_are_silence(behaviour):
+    with serve(behaviour, stall=5.0) as server:
         started = time.monotonic()
         assert proposer(server, timeout=PATIENT).propose(request()).text == GOOD
     assert time.monotonic() - started < 3.0

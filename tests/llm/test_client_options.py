@@ -17,7 +17,7 @@ from server_behaviour import FAULTS, REFUSALS
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register
 from specahd.core.errors import ConfigError, ServiceError, TransportError
-from specahd.llm import client
+from specahd.llm import http
 from specahd.llm.client import ChatProposer
 from specahd.llm.keys import KEY_FILE
 
@@ -61,7 +61,7 @@ def test_preflight_says_that_an_address_leads_nowhere():
 
 
 def test_preflight_does_not_wait_for_silence(monkeypatch):
-    monkeypatch.setattr(client, "PREFLIGHT", 0.5)
+    monkeypatch.setattr(http, "PREFLIGHT", 0.5)
     with serve(*["silence"] * 5, lists=False, stall=9.0) as server:
         started = time.monotonic()
         with pytest.raises(ServiceError, match=r"no answer within 0.\d seconds"):
@@ -76,7 +76,7 @@ def test_preflight_does_not_wait_for_silence(monkeypatch):
 def test_the_key_is_told_to_nobody_but_the_service(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
-    monkeypatch.setattr(client, "PREFLIGHT", 0.3)
+    monkeypatch.setattr(http, "PREFLIGHT", 0.3)
     told = []
     with serve(*[behaviour] * 9, lists=False, stall=0.5) as server:
         asker = proposer(server, api_key_env="A_KEY", attempts=2, timeout=0.3)

@@ -130,7 +130,7 @@ def test_a_refusal_is_one_sentence_and_final(behaviour, sentence, monkeypatch):
 def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
-    monkeypatch.setattr("specahd.memory.endpoint.PREFLIGHT", 0.3)
+    monkeypatch.setattr("specahd.llm.http.PREFLIGHT", 0.3)
     told = []
     with FakeEmbeddingServer(*[behaviour] * 9, lists=False, stall=0.5) as fake_server:
         endpoint = Endpoint(fake_server.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))

@@ -1,42 +1,19 @@
-"""A language model behind any endpoint that speaks OpenAI's chat completions.
-
-The only importer of ``openai``, whose errors hold the request with its key:
-none of them leaves this module, neither as a cause nor as a context.
-"""
+"""A language model behind any endpoint that speaks OpenAI's chat completions."""
 
 import logging
-import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-import httpx2
-import openai
-
 from specahd.core.contract import Contract, Reply, Request
-from specahd.core.errors import ConfigError, ServiceError, TransportError
-from specahd.core.services import host_of
+from specahd.core.errors import ConfigError, ServiceError
 from specahd.core.tariff import Tariff
-from specahd.llm.completion import Completion, NoReply, Usage, read_completion, read_models
-from specahd.llm.faults import Blocked, Complaint, RetryableError, retry_after
-from specahd.llm.keys import find_key
+from specahd.llm.completion import Completion, Usage, read_completion
+from specahd.llm.faults import Blocked, RetryableError
+from specahd.llm.http import ServiceClient
 from specahd.llm.limits import RateLimiter
-from specahd.llm.retries import (
-    RetryPolicy,
-    StreamedBody,
-    number,
-    plain_options,
-    read_body,
-    seconds_until,
-)
-from specahd.llm.service import Refusal, Service
+from specahd.llm.retries import number, plain_options
+from specahd.llm.service import Refusal
 
-PREFLIGHT = 15.0
-"""Seconds within which a service must answer before a run starts."""
-
-_CONNECT = 10.0
-# Of openai's constructor, which would otherwise send what OPENAI_API_KEY holds to anyone.
-_NO_KEY = "none"
 _OURS = {"messages", "model", "n", "stream"}
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -100,9 +77,16 @@ class ChatProposer:
     ) -> None:
         if not isinstance(model, str) or not model:
             raise ConfigError(f"Expected llm.model to be the name of a model, got {model!r}.")
-        host = host_of(base_url)
-        self._timeout = number("llm.timeout", timeout, 0.001)
-        self._retries = RetryPolicy(attempts, backoff, patience)
+        self._http = ServiceClient(
+            base_url,
+            api_key_env,
+            timeout=timeout,
+            attempts=attempts,
+            backoff=backoff,
+            patience=patience,
+            group="llm",
+        )
+        self._service = self._http.service(model, "llm.model")
         self._prices = (
             number("llm.input_price", input_price, 0),
             number("llm.cached_input_price", cached_input_price, 0)
@@ -115,15 +99,10 @@ class ChatProposer:
         self._stream = stream
         self._options = _extra(options, stream)
         self._limiter = RateLimiter(
-            requests_per_minute, tokens_per_minute, sleep=self._retries.pause
+            requests_per_minute, tokens_per_minute, sleep=self._http.patience.pause
         )
         self._expected = 0
         self._uncounted = False
-        key = find_key(api_key_env, host) if api_key_env is not None else None
-        self._service = Service(model, host, key)
-        self._client = openai.OpenAI(
-            api_key=key.value if key else _NO_KEY, base_url=base_url, max_retries=0
-        )
 
     def __repr__(self) -> str:
         return f"ChatProposer({self._service})"
@@ -135,7 +114,7 @@ class ChatProposer:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._retries.close()
+        self._http.close()
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Ask which models there are and, only where that settles nothing, for one word.
@@ -158,15 +137,14 @@ class ChatProposer:
         ServiceError
             It has several, of which one must be named, or none; or it cannot be reached.
         """
-        listed = self._briefly(self._listed)
+        listed = self._briefly(lambda deadline: self._http.listed(self._service, deadline))
         if len(listed) != 1:
             raise self._service.without_name(listed)
         return listed[0]
 
     def _briefly(self, question: Callable[[float], T]) -> T:
-        deadline = time.monotonic() + PREFLIGHT
         try:
-            return self._retries.ask_briefly(lambda: question(deadline), PREFLIGHT)
+            return self._http.ask_briefly(question)
         except RetryableError as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
@@ -182,17 +160,12 @@ class ChatProposer:
         ServiceError
             The service refuses every request.
         """
-        try:
-            return self._retries.ask(self._service, lambda: self._attempt(request))
-        except RetryableError as fault:
-            raise TransportError(f"{self._service} did not reply: {fault}.") from None
+        return self._http.ask(self._service, lambda: self._attempt(request), "did not reply")
 
     def _attempt(self, request: Request) -> Reply:
-        if self._retries.ended:
-            raise TransportError(f"{self._service} was not asked: the run ends.")
         # Four characters a token, or what the last request took; without a reply it stays so.
         slot = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
-        deadline = time.monotonic() + self._timeout
+        deadline = self._http.deadline()
         label = f"{request.id}-{request.hash[:16]}"
         try:
             completion = self._complete(request.prompt, deadline, label)
@@ -213,19 +186,8 @@ class ChatProposer:
         text = self._service.reply(completion.text)
         return Reply(text, usage.prompt, usage.completion, dollars)
 
-    def _listed(self, deadline: float) -> list[str]:
-        """Return the models that the service lists, none if it lists none."""
-        try:
-            models = self._client.models.with_streaming_response.list(timeout=_limits(deadline))
-            return read_models(self._exchange(models, deadline))
-        except Refusal as refusal:
-            # A service need not list its models, nor to every key.
-            if refusal.status == 401:
-                raise
-            return []
-
     def _examine(self, deadline: float) -> None:
-        listed = self._listed(deadline)
+        listed = self._http.listed(self._service, deadline)
         if self._service.model in listed:
             return
         try:
@@ -238,51 +200,17 @@ class ChatProposer:
             return
 
     def _complete(self, prompt: str, deadline: float, label: str) -> Completion:
-        response = self._client.chat.completions.with_streaming_response.create(
-            model=self._service.model,
-            messages=[{"role": "user", "content": prompt}],
-            stream=self._stream,
-            # The same for every attempt: for the service's support, and for our tests' server.
-            extra_headers={"X-Client-Request-Id": label},
-            extra_body=self._options,
-            timeout=_limits(deadline),
+        asked = {
+            "model": self._service.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "stream": self._stream,
+            **self._options,
+        }
+        # The same for every attempt: for the service's support, and for our tests' server.
+        named = {"X-Client-Request-Id": label}
+        return self._http.exchange(
+            self._service, "chat/completions", asked, deadline, read_completion, named
         )
-        body = self._exchange(response, deadline)
-        try:
-            return read_completion(body)
-        except NoReply as error:
-            if error.error is None:
-                raise RetryableError(str(error)) from None
-            problem = self._service.judge(200, Complaint.of(error.error))
-        raise problem
-
-    def _exchange(self, response: "AbstractContextManager[StreamedBody]", deadline: float) -> bytes:
-        """Make a request and return the body of its response.
-
-        Raises
-        ------
-        RetryableError, Blocked, ServiceError
-            As :mod:`specahd.llm.faults` decides.
-        """
-        _, late = seconds_until(deadline)
-        try:
-            with response as body:
-                return read_body(body, deadline, late)
-        except openai.APIStatusError as error:
-            wait = retry_after(error.response.headers)
-            problem = self._service.judge(error.status_code, Complaint.of(error.body), wait)
-        except (openai.APITimeoutError, httpx2.TimeoutException):
-            problem = RetryableError(late)
-        except (openai.APIError, httpx2.HTTPError) as error:
-            cause = self._service.quoted(str(error.__cause__ or error))
-            problem = RetryableError(f"no connection ({cause})")
-        # Raised out here, so that the error that holds the key is not its context.
-        raise problem
-
-
-def _limits(deadline: float) -> openai.Timeout:
-    seconds, _ = seconds_until(deadline)
-    return openai.Timeout(seconds, connect=min(seconds, _CONNECT))
 
 
 def _max_reply(options: Mapping[str, Any]) -> int | None:

@@ -67,9 +67,8 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
         The file cannot be read.
     """
     check_variable(variable, group)
-    # At DEBUG these write headers, in which a service may repeat the key.
-    for transport in ("httpcore2", "openai"):
-        logging.getLogger(transport).setLevel(logging.INFO)
+    # At DEBUG it writes headers, in which a service may repeat the key.
+    logging.getLogger("httpcore2").setLevel(logging.INFO)
     value, source = os.environ.get(variable, "").strip(), variable
     path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
     if not value and path:

@@ -1,31 +1,18 @@
-"""Texts to vectors, by any endpoint that speaks OpenAI's embeddings.
+"""Texts to vectors, by any endpoint that speaks OpenAI's embeddings."""
 
-Errors of the transport's library hold the request with its key: none of them
-leaves this module, neither as a cause nor as a context.
-"""
-
-import json
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.errors import ConfigError, ServiceError, TransportError
-from specahd.core.services import host_of
-from specahd.llm.completion import NoReply, read_models, read_object
-from specahd.llm.faults import Blocked, Complaint, RetryableError, retry_after
-from specahd.llm.keys import find_key
-from specahd.llm.retries import RetryPolicy, number, plain_options, read_body, seconds_until
+from specahd.core.errors import ConfigError, ServiceError
+from specahd.llm.completion import NoReply, read_object
+from specahd.llm.faults import Blocked, RetryableError
+from specahd.llm.http import ServiceClient
+from specahd.llm.retries import plain_options
 from specahd.llm.service import Refusal, Service
 
-PREFLIGHT = 15.0
-"""Seconds within which a server must answer before a run starts."""
-
-_CONNECT = 10.0
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _OURS = {"encoding_format", "input", "model"}
 
 Vectors = NDArray[np.float32]
@@ -75,42 +62,30 @@ class Endpoint:
         patience: float = 20.0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        host = host_of(base_url, "memory")
-        self._timeout = number("memory.timeout", timeout, 0.001)
-        self._retries = RetryPolicy(attempts, backoff, patience, "memory")
+        self._http = ServiceClient(
+            base_url,
+            api_key_env,
+            timeout=timeout,
+            attempts=attempts,
+            backoff=backoff,
+            patience=patience,
+            group="memory",
+        )
         if not isinstance(batch, int) or batch is True or batch < 1:
             raise ConfigError(f"Expected memory.batch of at least 1, got {batch!r}.")
         self._batch = batch
         self.options = plain_options(options, _OURS, "memory")
-        self._base_url = base_url.rstrip("/")
-        self._host = host
-        self._key = find_key(api_key_env, host, "memory") if api_key_env is not None else None
-        try:
-            # A server on this machine is not behind the proxy that the environment may name.
-            local = httpx2.URL(base_url).host in _LOOPBACK
-            self._http = httpx2.Client(
-                headers={"Authorization": f"Bearer {self._key.value}"} if self._key else {},
-                trust_env=not local,
-            )
-        except (httpx2.InvalidURL, ImportError, ValueError):
-            problem = (
-                "Expected memory.base_url, and the proxy of the environment, to be http(s)://…"
-            )
-        else:
-            problem = ""
-        if problem:
-            raise ConfigError(f"{problem}, got {host}.")
 
     def __repr__(self) -> str:
-        return f"Endpoint({self._host})"
+        return f"Endpoint({self._http.host})"
 
     def service(self, model: str, option: str) -> Service:
         """Return a model of the server, which ``option`` names."""
-        return Service(model, self._host, self._key, option)
+        return self._http.service(model, option)
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._retries.close()
+        self._http.close()
 
     def preflight(self, service: Service) -> None:
         """Make sure that the server has a model that gives vectors, by asking for one.
@@ -122,12 +97,11 @@ class Endpoint:
         ServiceError
             The server is not there, or the key or the model is wrong.
         """
-        deadline = time.monotonic() + PREFLIGHT
         try:
-            self._retries.ask_briefly(lambda: self._examine(service, deadline), PREFLIGHT)
+            self._http.ask_briefly(lambda deadline: self._examine(service, deadline))
         except RetryableError as fault:
             raise ServiceError(
-                f"No embedding server answers at {self._base_url} ({fault}); start one with "
+                f"No embedding server answers at {self._http.base_url} ({fault}); start one with "
                 "python -m specahd.embed, wait until it has loaded its models, or choose "
                 "memory=structural."
             ) from None
@@ -151,25 +125,14 @@ class Endpoint:
         ServiceError
             The server refuses every request.
         """
-
-        def attempt() -> Vectors:
-            if self._retries.ended:
-                raise TransportError(f"{service} was not asked: the run ends.")
-            return self._vectors(service, texts, dimension, time.monotonic() + self._timeout)
-
-        try:
-            return self._retries.ask(service, attempt)
-        except RetryableError as fault:
-            raise TransportError(f"{service} gave no vectors: {fault}.") from None
+        return self._http.ask(
+            service,
+            lambda: self._vectors(service, texts, dimension, self._http.deadline()),
+            "gave no vectors",
+        )
 
     def _examine(self, service: Service, deadline: float) -> None:
-        listed: list[str] = []
-        try:
-            listed = read_models(self._exchange(service, "models", None, deadline))
-        except Refusal as refusal:
-            # A server need not list its models, nor to every key.
-            if refusal.status == 401:
-                raise
+        listed = self._http.listed(service, deadline)
         try:
             self._vectors(service, ["ready"], None, deadline)
         except Refusal as refusal:
@@ -186,48 +149,17 @@ class Endpoint:
             "input": list(texts),
             "encoding_format": "float",
         }
-        body = self._exchange(service, "embeddings", request, deadline)
         try:
-            return read_vectors(body, len(texts), dimension)
-        except NoReply as error:
-            if error.error is None:
-                raise RetryableError(str(error)) from None
-            problem = service.judge(200, Complaint.of(error.error))
-        raise problem
-
-    def _exchange(
-        self, service: Service, path: str, request: Mapping[str, Any] | None, deadline: float
-    ) -> bytes:
-        """Make a request and return the body of its response.
-
-        Raises
-        ------
-        RetryableError, ServiceError
-            As :mod:`specahd.llm.faults` decides.
-        """
-        seconds, late = seconds_until(deadline)
-        try:
-            with self._http.stream(
-                "GET" if request is None else "POST",
-                f"{self._base_url}/{path}",
-                json=request,
-                timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT)),
-            ) as response:
-                body = read_body(response, deadline, late)
-        except httpx2.TimeoutException:
-            problem: Exception = RetryableError(late)
-        except httpx2.HTTPError as error:
-            problem = RetryableError(f"no connection ({service.quoted(str(error))})")
-        else:
-            if response.is_success:
-                return body
-            wait = retry_after(response.headers)
-            problem = service.judge(response.status_code, _complaint(body), wait)
-        if isinstance(problem, Blocked):
+            return self._http.exchange(
+                service,
+                "embeddings",
+                request,
+                deadline,
+                lambda body: read_vectors(body, len(texts), dimension),
+            )
+        except Blocked as refusal:
             # There is no reply to put in the place of a vector.
-            problem = ServiceError(f"{service.host} refuses a text: {problem}")
-        # Raised out here, so that the error that holds the key is not its context.
-        raise problem
+            raise ServiceError(f"{service.host} refuses a text: {refusal}") from None
 
 
 def read_vectors(body: bytes, count: int, dimension: int | None = None) -> Vectors:
@@ -270,10 +202,3 @@ def read_vectors(body: bytes, count: int, dimension: int | None = None) -> Vecto
     if not (np.isfinite(lengths) & (lengths > 0)).all():
         raise NoReply("a vector has no direction: it is 0 or not finite")
     return vectors
-
-
-def _complaint(body: bytes) -> Complaint:
-    try:
-        return Complaint.of(json.loads(body))
-    except (RecursionError, ValueError):
-        return Complaint()

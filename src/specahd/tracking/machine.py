@@ -11,7 +11,7 @@ from specahd.core.environment import named
 from specahd.runs.files import MACHINE, write_json
 
 # Those that can change a result or how long it takes.
-_PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
+_PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "httpx2", "mlflow")
 
 
 def save_machine(directory: Path) -> None:
