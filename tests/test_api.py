@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from commands import call
 from frozen import freeze_seeds, problem_of, seed_checkpoint
 from specahd import api
 from specahd.api.problems import settings_of
@@ -109,12 +110,8 @@ def test_the_package_alone_imports_next_to_nothing():
 
 def test_the_command_and_the_api_write_the_same_bytes(place):
     few = [f"budget.{pool}=2" for pool in POOLS]
-    command = [
-        *(sys.executable, "-m", "specahd.train", "budget=smoke", "budget.programs=4"),
-        *("budget.rounds=1", *few, "tracking=none", "hydra.run.dir=command"),
-    ]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    options = ["budget=smoke", "budget.programs=4", "budget.rounds=1", *few, "tracking=none"]
+    call("train", *options, "hydra.run.dir=command", cwd=place)
     ours, theirs = place / "run", place / "command"
     for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name

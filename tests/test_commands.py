@@ -1,7 +1,6 @@
 """The commands as a user meets them: real processes, real files, real mistakes."""
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from commands import call
 from specahd.core import journal
 
 SMALL = [
@@ -27,20 +27,6 @@ SMALL = [
 ]
 
 
-def call(command, *arguments, cwd, env=None, check=True):
-    done = subprocess.run(
-        [sys.executable, "-m", f"specahd.{command}", *arguments],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    if check:
-        assert done.returncode == 0, done.stderr
-    return done
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """Two runs with one seed, by one worker and by two, in one place."""
@@ -52,6 +38,7 @@ def trained(tmp_path_factory):
             f"executor.workers={workers}",
             f"hydra.run.dir=run{workers}",
             cwd=place,
+            cold=True,
         )
     return place, done.stdout
 
@@ -227,7 +214,7 @@ def test_the_literal_sweep(tmp_path):
 
 
 def test_prepare_writes_once_and_verifies_after(tmp_path):
-    first = call("prepare", "problem=cvrp", cwd=tmp_path).stdout
+    first = call("prepare", "problem=cvrp", cwd=tmp_path, cold=True).stdout
     before = tree(tmp_path / "pools")
     assert call("prepare", "problem=cvrp", cwd=tmp_path).stdout == first
     assert tree(tmp_path / "pools") == before

@@ -4,13 +4,13 @@ import hashlib
 import http.server
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+import commands
 from specahd.core.errors import FileError, RunFailed
 from specahd.routing.mirror import OWN, ManifestEntry, Mirror, fetch, missing, read_manifest
 
@@ -206,13 +206,8 @@ def test_several_may_fetch_into_one_folder(tmp_path, server, mirror):
     assert sorted(server.asked) == sorted(FILES)
 
 
-def call(*arguments, cwd, check=True):
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.fetch", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert not check or done.returncode == 0, done.stderr
-    return done
+def call(*arguments, cwd, check=True, cold=False):
+    return commands.call("fetch", *arguments, cwd=cwd, check=check, cold=cold)
 
 
 def test_the_command_says_what_is_missing_and_makes_nothing(tmp_path):
@@ -221,7 +216,7 @@ def test_the_command_says_what_is_missing_and_makes_nothing(tmp_path):
         (("mirror=nowhere",), "Expected mirror to be a directory or http"),
         (("mirror=.", "connections=0"), "connections"),
     ):
-        done = call(*arguments, cwd=tmp_path, check=False)
+        done = call(*arguments, cwd=tmp_path, check=False, cold=not arguments)
         assert done.returncode == 2, done.stderr
         assert word in done.stderr
         assert len(done.stderr.splitlines()) == 1

@@ -3,11 +3,8 @@
 import copy
 import functools
 import json
-import os
 import random
 import shutil
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -15,6 +12,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import open_dict
 
+from commands import call
 from foreign import CALLS, SECRET, TEXTS, attacked, harmless, look, mutated, seal
 from specahd.config import CONF_DIR
 from specahd.config.resume import resumed, with_choices
@@ -40,14 +38,7 @@ def place(tmp_path, monkeypatch):
 
 
 def command(name, *words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", f"specahd.{name}", *words],
-        cwd=cwd,
-        env={**os.environ, "SPECAHD_CANARY": SECRET},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return call(name, *words, cwd=cwd, env={"SPECAHD_CANARY": SECRET}, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from commands import call
 from specahd.config.cli import run_command
 from specahd.core import journal
 from specahd.select import select
@@ -49,8 +50,8 @@ def run(*arguments, cwd, check=True):
 def place(tmp_path_factory):
     """One training run in a store of its own, made the champion; select's output beside it."""
     place = tmp_path_factory.mktemp("place")
-    run("-m", "specahd.train", "problem=cvrp", *SMALL, "hydra.run.dir=run", cwd=place)
-    done = run("-m", "specahd.select", "problem=cvrp", cwd=place)
+    call("train", "problem=cvrp", *SMALL, "hydra.run.dir=run", cwd=place)
+    done = call("select", "problem=cvrp", cwd=place, cold=True)
     (place / "selected.txt").write_text(done.stdout + done.stderr)
     return place
 
@@ -86,7 +87,7 @@ def test_the_champion_predicts_in_a_fresh_process_what_evaluation_gives(place):
     assert "Warning" not in done.stderr
     for name, checkpoint in {"fetched": CHAMPION, "local": "run/checkpoint"}.items():
         options = [f"checkpoint={checkpoint}", "pool=validation", f"hydra.run.dir={name}"]
-        run("-m", "specahd.evaluate", *options, cwd=place)
+        call("evaluate", *options, cwd=place)
     rows = place / "fetched" / "rows.jsonl"
     assert rows.read_bytes() == (place / "local" / "rows.jsonl").read_bytes()
     evaluated = {row["instance"]: row for row in journal.read(rows)}
@@ -138,8 +139,8 @@ def test_an_altered_champion_neither_evaluates_nor_loads(place):
         done = run("-c", PREDICT, first, second, cwd=place, check=False)
         assert "CheckpointError" in done.stderr
         assert "was altered: manifest.json" in done.stderr
-        done = run(
-            "-m", "specahd.evaluate", f"checkpoint={CHAMPION}", "pool=validation",
+        done = call(
+            "evaluate", f"checkpoint={CHAMPION}", "pool=validation",
             "hydra.run.dir=altered", cwd=place, check=False,
         )  # fmt: skip
         assert done.returncode == 2

@@ -7,8 +7,6 @@ formats that only one problem has are spoilt by hand below.
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
+from commands import call
 from specahd.config import CONF_DIR
 from specahd.core.errors import FileError
 from specahd.core.program import Level, Outcome
@@ -436,20 +435,16 @@ def test_the_smallest_instances_keep_their_baseline(name, tmp_path):
 
 
 def evaluated(place, instance):
-    return subprocess.run(
-        [sys.executable, "-m", "specahd.evaluate", "checkpoint=run/checkpoint",
-         f"instance={instance}", f"hydra.run.dir={instance}.rows", "executor.workers=1"],
-        cwd=place, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    options = [f"instance={instance}", f"hydra.run.dir={instance}.rows", "executor.workers=1"]
+    return call("evaluate", "checkpoint=run/checkpoint", *options, cwd=place, check=False)
 
 
 def test_the_command_says_the_sentence_or_repairs(tmp_path):
     """From a training without any program, through a real process each."""
-    subprocess.run(
-        [sys.executable, "-m", "specahd.train", "problem=sdvrp", "tracking=none", "budget=smoke",
-         "budget.programs=0", "budget.rounds=1", "budget.lower_train=1", "budget.upper_train=1",
-         "budget.selection=1", "budget.validation=1", "hydra.run.dir=run", "executor.workers=1"],
-        cwd=tmp_path, check=True, capture_output=True, timeout=300,
+    call(
+        "train", "problem=sdvrp", "tracking=none", "budget=smoke", "budget.programs=0",
+        "budget.rounds=1", "budget.lower_train=1", "budget.upper_train=1", "budget.selection=1",
+        "budget.validation=1", "hydra.run.dir=run", "executor.workers=1", cwd=tmp_path,
     )  # fmt: skip
     # Its NAME is longer than a file's may be.
     long = text_of("sdvrp", 3).replace("NAME : few", f"NAME : {'é' * 300}")

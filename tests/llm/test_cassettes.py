@@ -1,12 +1,11 @@
 """The replies of a large language model in ``cassettes/``: they make the run that they made."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from specahd.core import journal
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
@@ -24,13 +23,10 @@ MARGIN = 0.1
 def replay(place, problem, *options):
     """Train with the replies, whatever the prompts say today; return what was printed."""
     cassette = CASSETTES / f"{problem}-append-smoke-seed0.jsonl"
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", f"problem={problem}", "llm=recorded",
-         f"llm.path={cassette}", "llm.match=sample", "budget=smoke", "tracking=none",
-         "hydra.run.dir=run", *options],
-        cwd=place, capture_output=True, text=True, timeout=900,
+    done = call(
+        "train", f"problem={problem}", "llm=recorded", f"llm.path={cassette}", "llm.match=sample",
+        "budget=smoke", "tracking=none", "hydra.run.dir=run", *options, cwd=place,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert f"llm.match=sample: {cassette} answers by sample" in done.stderr
     return done.stdout
 

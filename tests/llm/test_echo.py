@@ -1,7 +1,5 @@
 """A service that repeats the key in all that it says, and where the key must not be afterwards."""
 
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +13,7 @@ from server_behaviour import Schedule, Script, offline
 from test_masking import SPELLINGS, letters
 from test_training import STALL, train
 
+from commands import call
 from specahd.core.errors import ServiceError, TransportError
 from specahd.llm.parsing import parse_reply
 from specahd.llm.recorded import Recorded, Recorder
@@ -100,8 +99,9 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     seen = set()
     with server as fake, ThreadPoolExecutor(1) as pool:
         running = pool.submit(
-            train, tmp_path, fake.url, *options, env=keys, tracking="mlflow", programs=12
-        )
+            train, tmp_path, fake.url, *options, env=keys, tracking="mlflow", programs=12,
+            cold=True,
+        )  # fmt: skip
         while not running.done():
             for child in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):
@@ -122,14 +122,13 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     # Without the key, what was written is what a replay and a resumed run read.
     journal = tmp_path / "run" / "journal.jsonl"
     replay = ["llm=recorded", "llm.path=cassette.jsonl", "tracking=none", "hydra.run.dir=replay"]
-    command = [sys.executable, "-m", "specahd.train"]
     given = [word for word in done.args if word.startswith("budget")]
-    subprocess.run([*command, *given, *replay], cwd=tmp_path, check=True, capture_output=True)
+    call("train", *given, *replay, cwd=tmp_path)
     assert (tmp_path / "replay" / "journal.jsonl").read_bytes() == kept[journal]
     whole = kept[journal].splitlines(keepends=True)
     journal.write_bytes(b"".join(whole[: len(whole) // 2]))
     resume = ["resume=run", "tracking=none", "llm=recorded", "llm.path=cassette.jsonl"]
-    subprocess.run([*command, *resume], cwd=tmp_path, check=True, capture_output=True)
+    call("train", *resume, cwd=tmp_path)
     assert journal.read_bytes() == kept[journal]
 
 
@@ -146,10 +145,7 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
 def test_a_sweep_that_names_a_key_is_refused_before_anything_is_kept(tmp_path, option):
     options = ["llm=local", "llm.model=tested", "llm.base_url=http://127.0.0.1:9/v1"]
     options += ["memory=jina", option, "-m", "seed=0,1"]
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", *options],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = call("train", *options, cwd=tmp_path, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     [sentence] = done.stderr.splitlines()
     group, _, name = option.partition("=")[0].partition(".")

@@ -1,14 +1,13 @@
 """Cassettes: what was answered is answered again, and a replayed run is the same run."""
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from commands import call
 from specahd.core import journal
 from specahd.core.contract import Operator, Reply, Request
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
@@ -244,13 +243,9 @@ RECORDER = [
 ]
 
 
-def train(place, run, *options):
-    return subprocess.run(
-        [sys.executable, "-m", "specahd.train", *SMALL, f"hydra.run.dir={run}", *options],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=300,
+def train(place, run, *options, cold=False):
+    return call(
+        "train", *SMALL, f"hydra.run.dir={run}", *options, cwd=place, check=False, cold=cold
     )
 
 
@@ -265,7 +260,7 @@ def lasting(run):
 def recorded(tmp_path_factory):
     place = tmp_path_factory.mktemp("recorded")
     (place / "moody.py").write_text(MOODY)
-    done = train(place, "first", *RECORDER)
+    done = train(place, "first", *RECORDER, cold=True)
     assert done.returncode == 0, done.stderr
     return place
 

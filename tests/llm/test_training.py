@@ -14,6 +14,8 @@ import pytest
 from server import Server
 from server_behaviour import Schedule, Script, offline
 
+from commands import call
+
 ROUND = [
     "budget=smoke",
     "budget.rounds=2",
@@ -29,22 +31,15 @@ CANARY = "sk-canary-5d1f0c9a7e"
 FATAL = re.compile(r"Traceback|sk-canary")
 
 
-def train(place, url, *options, programs=24, env=None, check=True, tracking="none", llm=None):
+def train(
+    place, url, *options, programs=24, env=None, check=True, tracking="none", llm=None, cold=False
+):
     llm = llm or ("llm=local", "llm.model=tested", f"llm.base_url={url}")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "specahd.train", *ROUND, f"tracking={tracking}"),
-            *([] if "llm=recorded" in llm else PATIENCE),
-            *(f"budget.programs={programs}", *llm, *options),
-        ],
-        cwd=place,
-        env={**os.environ, **(env or {})},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert not check or done.returncode == 0, done.stderr
-    return done
+    words = [
+        *(*ROUND, f"tracking={tracking}", f"budget.programs={programs}"),
+        *(*([] if "llm=recorded" in llm else PATIENCE), *llm, *options),
+    ]
+    return call("train", *words, cwd=place, env=env, check=check, cold=cold)
 
 
 def server(schedule=None, **options):
@@ -68,7 +63,7 @@ def faultless(tmp_path_factory):
     """A run whose replies are as bad as those of the others, but come at once."""
     place = tmp_path_factory.mktemp("faultless")
     with server(Schedule(seed=3, bad=0.3)) as fake:
-        train(place, fake.url, "hydra.run.dir=run")
+        train(place, fake.url, "hydra.run.dir=run", cold=True)
     return place
 
 
@@ -121,8 +116,7 @@ def test_a_service_that_stays_away_ends_a_run_which_then_goes_on(faultless, tmp_
         assert not FATAL.search(done.stderr)
         assert 0 < outcomes(tmp_path / "run").total() < 24
         fake.schedule = schedule
-        resumed = [sys.executable, "-m", "specahd.train", "resume=run"]
-        subprocess.run(resumed, cwd=tmp_path, check=True, capture_output=True)
+        call("train", "resume=run", cwd=tmp_path)
     ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, faultless))
     assert ours.read_bytes() == theirs.read_bytes()
 
@@ -269,9 +263,7 @@ def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(
             assert process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
-        done = subprocess.run(
-            [sys.executable, "-m", "specahd.train", "resume=run"], cwd=tmp_path, check=False
-        )
+        done = call("train", "resume=run", cwd=tmp_path, check=False)
         asked = Counter(exchange.sample.rpartition("-")[0] for exchange in fake.exchanges)
     assert done.returncode == 0
     paid = {json.loads(line)["sample"] for line in wal.read_text().splitlines()}

@@ -1,13 +1,13 @@
 """Eight jobs at once, and their store counted against their journals."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+
+from commands import call
 
 SEEDS = 8
 SWEEP = [
@@ -23,11 +23,7 @@ SWEEP = [
 
 def sweep(place: Path, *options: str) -> str:
     """Train eight seeds at once in a place; return what it said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", *SWEEP, *options],
-        cwd=place, capture_output=True, text=True, timeout=900,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    done = call("train", *SWEEP, *options, cwd=place)
     for warning in ("MLflow lacks", "The sweep "):
         assert warning not in done.stderr, done.stderr
     return done.stdout

@@ -1,14 +1,13 @@
 """The parent run of a sweep, and what is read from the directories of its jobs."""
 
 import json
-import subprocess
-import sys
 import time
 
 import pytest
 from counted_sweep import SWEEP, count_against_journals, sweep
 from omegaconf import OmegaConf
 
+from commands import call
 from run_directories import row, sample, write_run
 from specahd.tracking.sweep_results import SweepResults
 
@@ -103,10 +102,7 @@ def test_eight_jobs_at_once_lose_nothing_in_a_fresh_sqlite_store(tmp_path):
 
 def train(place, *options):
     small = [word for word in SWEEP if "seed" not in word and "launcher" not in word]
-    return subprocess.run(
-        [sys.executable, "-m", "specahd.train", *small, *options],
-        cwd=place, capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+    return call("train", *small, *options, cwd=place, check=False)
 
 
 def test_a_store_that_fails_costs_a_warning(tmp_path):

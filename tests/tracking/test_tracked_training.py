@@ -3,11 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
+
+import commands
 
 CANARY = "sk-canary-a81c62"
 SMALL = [
@@ -20,16 +21,7 @@ def call(
     command: str, *arguments: str, cwd: Path, check: bool = True
 ) -> subprocess.CompletedProcess:
     keys = dict.fromkeys(("DEEPSEEK_API_KEY", "OPENAI_API_KEY", "MLFLOW_TRACKING_TOKEN"), CANARY)
-    done = subprocess.run(
-        [sys.executable, "-m", f"specahd.{command}", *arguments],
-        cwd=cwd,
-        env=os.environ | keys,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert not check or done.returncode == 0, done.stderr
-    return done
+    return commands.call(command, *arguments, cwd=cwd, env=keys, check=check)
 
 
 def found(place: Path) -> tuple[MlflowClient, list, list]:

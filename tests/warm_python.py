@@ -1,0 +1,118 @@
+"""A Python that has imported what the commands import, and forks itself for each of them.
+
+``commands.py`` starts it and says what is to be run. Each command is a process of its own, with
+the folder, the environment and the streams that it was given, and ends as a process ends: only
+the seconds of its imports are saved.
+"""
+
+import array
+import gc
+import importlib
+import json
+import os
+import runpy
+import socket
+import sys
+
+# No command itself: they run as ``__main__``, which must not have been imported before.
+IMPORTED = [
+    "hydra.main",
+    "hydra._internal.hydra",
+    "mlflow",
+    "mlflow.store.tracking.sqlalchemy_store",
+    "specahd.api",
+    "specahd.api.evaluation",
+    "specahd.api.plans",
+    "specahd.config.cli",
+    "specahd.config.resume",
+    "specahd.config.training",
+    "specahd.llm.offline",
+    "specahd.memory.structural",
+    "specahd.tracking.observers",
+    "specahd.tracking.runs",
+    "specahd.tracking.tables",
+]
+
+
+def warm_up() -> None:
+    """Import what the commands import, parse their configuration once, and load the kernels."""
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # as our own code does before it imports it
+    for name in IMPORTED:
+        importlib.import_module(name)
+    from hydra import compose, initialize_config_dir
+    from hydra.utils import instantiate
+    from omegaconf import OmegaConf
+
+    from specahd.config import CONF_DIR
+    from specahd.config.schemas import register
+
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        for config in ("train", "evaluate"):
+            compose(config, return_hydra_config=True)
+    for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
+        problem = instantiate(OmegaConf.load(path))
+        problem.baseline(next(problem.generate("lower_train", 1)))
+    gc.freeze()  # what lives now lives on, and is shared by the forks
+
+
+def reaped(options: int = 0) -> bool:
+    """Wait for who waited for a command; False where there is none."""
+    try:
+        return os.waitpid(-1, options)[0] > 0
+    except ChildProcessError:
+        return False
+
+
+def receive(server: socket.socket) -> tuple[dict, list[int]]:
+    """Return what is to be run, and its standard streams with a pipe for its status."""
+    descriptors = array.array("i")
+    message, ancillary, _, _ = server.recvmsg(1 << 20, socket.CMSG_SPACE(4 * descriptors.itemsize))
+    if not message:  # the tests have ended
+        while reaped():
+            pass
+        sys.exit()
+    for _, _, data in ancillary:
+        descriptors.frombytes(data)
+    return json.loads(message), list(descriptors)
+
+
+def await_and_tell(child: int, pipe: int) -> None:
+    """Wait for the command and tell its exit status; negative for a signal, as Popen has it."""
+    _, status = os.waitpid(child, 0)
+    os.write(pipe, str(os.waitstatus_to_exitcode(status)).encode())
+    os._exit(0)
+
+
+def next_command(server: socket.socket) -> dict:
+    """Serve, and return only in a process that is to become a command."""
+    while True:
+        command, (stdin, stdout, stderr, pipe) = receive(server)
+        if os.fork():
+            for descriptor in (stdin, stdout, stderr, pipe):
+                os.close(descriptor)
+            while reaped(os.WNOHANG):
+                pass
+            continue
+        server.close()
+        if child := os.fork():
+            os.write(pipe, f"{child}\n".encode())
+            await_and_tell(child, pipe)
+        for number, descriptor in enumerate((stdin, stdout, stderr)):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.close(pipe)
+        return command
+
+
+if __name__ == "__main__":
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    warm_up()
+    wanted = next_command(channel)
+    os.chdir(wanted["cwd"])
+    os.environ.clear()
+    os.environ.update(wanted["env"])
+    paths = wanted["env"].get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:1] = [wanted["cwd"], *filter(None, paths)]
+    sys.argv = [wanted["module"], *wanted["arguments"]]
+    runpy.run_module(wanted["module"], run_name="__main__", alter_sys=True)
