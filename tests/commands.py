@@ -20,6 +20,18 @@ from pathlib import Path
 # Who reads variables of these names has read them before the fork; but for PYTHONPATH.
 READ_AT_START = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MPL", "HYDRA_", "GIT_")
 
+# A training of seconds, of which the tests make most.
+SMALL = [
+    "budget=smoke",
+    "budget.programs=12",
+    "budget.rounds=2",
+    "budget.lower_train=4",
+    "budget.upper_train=3",
+    "budget.selection=3",
+    "budget.validation=5",
+    "tracking=none",
+]
+
 
 def call(command, *arguments, cwd, env=None, check=True, cold=False):
     """Run a command to its end and return it; unless told otherwise, it has to succeed."""

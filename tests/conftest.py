@@ -1,10 +1,16 @@
 """What the tests of all packages share."""
 
 import os
+import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
+
+from commands import SMALL, call
 
 # The machines are noisy, and the first call of a kernel may compile it.
 settings.register_profile("specahd", deadline=None)
@@ -37,3 +43,40 @@ def public() -> Path:
     if not (folder / "bks.csv").is_file():
         pytest.skip(f"no public instances in {folder}; set SPECAHD_PUBLIC to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Return what makes a folder once for the processes of all tests; who writes takes a copy."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+
+    def once(name: str, make: Callable[[Path], None]) -> Path:
+        folder, whole = base / "shared" / name, base / "shared" / f"{name}.whole"
+        folder.parent.mkdir(exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not whole.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                whole.touch()
+        return folder
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def small_runs(shared) -> Path:
+    """Two runs with one seed, by one worker and by two, of interpreters of their own."""
+
+    def train(place: Path) -> None:
+        for workers in (1, 2):
+            began = time.perf_counter()
+            options = [f"executor.workers={workers}", f"hydra.run.dir=run{workers}"]
+            done = call("train", *SMALL, *options, cwd=place, cold=True)
+            # Of the second, for which the pools were there.
+            (place / "seconds").write_text(str(time.perf_counter() - began))
+            (place / f"run{workers}.txt").write_text(done.stdout)
+
+    return shared("small_runs", train)

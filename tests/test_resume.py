@@ -44,14 +44,12 @@ def lines(path):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(small_runs, tmp_path_factory):
     """A run that nobody disturbed, and how long it took."""
     place = tmp_path_factory.mktemp("whole")
-    call("train", *SMALL, "hydra.run.dir=run", cwd=place)
-    began = time.perf_counter()
-    shutil.rmtree(place / "run")
-    call("train", *SMALL, "hydra.run.dir=run", cwd=place)
-    return place, time.perf_counter() - began
+    shutil.copytree(small_runs / "pools", place / "pools")
+    shutil.copytree(small_runs / "run2", place / "run")
+    return place, float((small_runs / "seconds").read_text())
 
 
 @pytest.mark.parametrize("number", range(KILLS))
