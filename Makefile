@@ -7,13 +7,17 @@ ARGS ?= problem=cvrp llm=offline budget=smoke
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(EXTRAS)
 
-.PHONY: demo test test-slow test-extras lint ui clean
+.PHONY: demo test check test-slow test-extras lint ui clean
 
 demo: $(READY)
 	$(BIN)/python -m specahd.train $(ARGS)
 
 test: $(READY)
 	$(BIN)/pytest $(TESTS)
+
+# After every change: lint, types, and the tests that start no process.
+check: lint
+	$(BIN)/pytest -m "unit and not slow"
 
 # The tests that take minutes.
 test-slow:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +22,32 @@ ROOT = Path(__file__).parent.parent
 # Fixtures that need torch (the extra `embed`), PostgreSQL, and Chromium; without it they skip.
 EXTRAS = {"tiny_models", "database", "browser"}
 
+# Where the units of the library are tested. Of these rooms, ``make check`` leaves out the modules
+# that start commands or other processes.
+UNITS = {
+    *("config", "core", "design", "llm", "memory", "methods", "repair", "reporting", "routing"),
+    *("runs", "search"),
+}
+
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that ``make test-extras`` runs."""
+    """Mark the tests that ``make test-extras`` runs, and those of ``make check``."""
     for item in items:
         if EXTRAS & set(getattr(item, "fixturenames", ())):
             item.add_marker("extras")
+        elif tests_units(item):
+            item.add_marker("unit")
+
+
+def tests_units(item: pytest.Item) -> bool:
+    """Say whether a test is of a room of units, in a module that starts no process."""
+    room = item.path.relative_to(ROOT / "tests").parts[0]
+    held = vars(item.module).values() if isinstance(item, pytest.Function) else ()
+    starts = any(
+        value is subprocess or getattr(value, "__module__", "") == "commands" for value in held
+    )
+    return room in UNITS and not starts
 
 
 @pytest.fixture(scope="session")
