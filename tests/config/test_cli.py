@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from commands import run
+
 COMMAND = """
 import sys
 import warnings
@@ -42,15 +44,9 @@ sys.exit(run_command(task, "train"))
 
 
 def enter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    script = folder.parent / "door.py"
-    script.write_text(COMMAND)
-    return subprocess.run(
-        [sys.executable, script, "tracking=none", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    (folder.parent / "entered.py").write_text(COMMAND)
+    beside = {"PYTHONPATH": str(folder.parent)}
+    return run("entered", "tracking=none", *arguments, cwd=folder, env=beside)
 
 
 @pytest.fixture

@@ -15,9 +15,18 @@ import pytest
 from embedding_server import running
 from fake_embedding_server import FakeEmbeddingServer
 
+from commands import call
+
 TRAIN = (
-    *(sys.executable, "-m", "specahd.train", "problem=cvrp", "llm=offline", "tracking=none"),
-    *("budget=smoke", "budget.programs=16", "budget.rounds=2", "budget.lower_train=4"),
+    *(
+        "problem=cvrp",
+        "llm=offline",
+        "tracking=none",
+        "budget=smoke",
+        "budget.programs=16",
+        "budget.rounds=2",
+        "budget.lower_train=4",
+    ),
     *("budget.upper_train=3", "budget.selection=3", "budget.validation=3", "hydra.run.dir=run"),
 )
 NAMES = ("bert", "other", "qwen")
@@ -38,8 +47,9 @@ def finish(process):
 
 
 def begin(place, *options):
+    command = [sys.executable, "-m", "specahd.train", *TRAIN, *options]
     return subprocess.Popen(
-        [*TRAIN, *options], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -117,8 +127,7 @@ def test_a_server_that_stays_away_ends_a_run_which_then_goes_on(undisturbed, tmp
         assert "Go on with: python -m specahd.train resume=run" in said
         assert "Traceback" not in said
         fake_server.faults.clear()
-        again = [sys.executable, "-m", "specahd.train", "resume=run"]
-        subprocess.run(again, cwd=tmp_path, check=True, capture_output=True)
+        call("train", "resume=run", cwd=tmp_path)
     ours, theirs = (place / "run" / "journal.jsonl" for place in (tmp_path, undisturbed))
     assert ours.read_bytes() == theirs.read_bytes()
 
@@ -132,9 +141,7 @@ def test_a_run_goes_on_with_a_server_that_encodes_slightly_differently(tmp_path)
         journal = tmp_path / "run" / "journal.jsonl"
         whole, _, _ = journal.read_bytes().rpartition(b"\n")
         assert journal.exists()
-        again = [sys.executable, "-m", "specahd.train", "resume=run"]
-        done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+        call("train", "resume=run", cwd=tmp_path)
     assert journal.read_bytes().startswith(whole)
     assert len(samples(tmp_path / "run")) == 16
 
@@ -196,9 +203,7 @@ def test_a_frozen_evaluation_asks_nobody(undisturbed, data, tmp_path):
 def test_without_its_server_a_training_is_refused_and_writes_nothing(tmp_path):
     with FakeEmbeddingServer() as fake_server:
         pass
-    done = subprocess.run(
-        [*TRAIN, *three(fake_server.url)], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = call("train", *TRAIN, *three(fake_server.url), cwd=tmp_path, check=False)
     assert done.returncode == 2
     [sentence] = done.stderr.splitlines()
     assert sentence.startswith(f"No embedding server answers at {fake_server.url} (")
@@ -207,8 +212,8 @@ def test_without_its_server_a_training_is_refused_and_writes_nothing(tmp_path):
 
 def test_the_server_of_the_project_serves_a_training(tiny_models, tmp_path):
     with running(tiny_models, *NAMES, cwd=tmp_path) as server:
-        unknown = [*TRAIN, *three(server.url, "memory.models.jina=no-such")]
-        done = subprocess.run(unknown, cwd=tmp_path, capture_output=True, text=True)
+        unknown = three(server.url, "memory.models.jina=no-such")
+        done = call("train", *TRAIN, *unknown, cwd=tmp_path, check=False)
         assert done.returncode == 2
         assert "no model no-such; set memory.models.jina to one of its own: bert" in done.stderr
         finish(begin(tmp_path, *three(server.url, "memory.cache=kept")))
