@@ -1,7 +1,7 @@
 """The commands as a user starts them, without the seconds of their imports where these say nothing.
 
-``call`` and ``run`` start ``python -m specahd.COMMAND`` in a process of its own. Python itself is
-forked from one that has imported everything already (``warm_python.py``), unless ``cold`` asks for
+``call``, ``run`` and ``start`` run ``python -m specahd.COMMAND`` in a process of its own, forked
+from a Python that has imported everything already (``warm_python.py``), unless ``cold`` asks for
 a new interpreter or the environment has what an interpreter or a library reads as it starts.
 """
 
@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,19 +44,31 @@ def call(command, *arguments, cwd, env=None, check=True, cold=False):
 
 def run(module, *arguments, cwd, env=None, cold=False, timeout=300):
     """Run ``python -m MODULE`` with words and more environment; return what became of it."""
+    process = start(module, *arguments, cwd=cwd, env=env, cold=cold)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return subprocess.CompletedProcess([module, *arguments], process.returncode, out, err)
+
+
+def start(module, *arguments, cwd, env=None, cold=False, session=False):
+    """Start ``python -m MODULE``, in a session of its own if asked, as a terminal does."""
     environment = {**os.environ, **(env or {})}
     words = [str(word) for word in arguments]
     if cold or read_at_start(environment) != read_at_start(known()):
-        command = [sys.executable, "-m", module, *words]
-        return subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *words],
+            cwd=cwd,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=session,
         )
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        wanted = {"module": module, "arguments": words, "cwd": str(Path(cwd).resolve())}
-        status = forked({**wanted, "env": environment}, out, err, timeout)
-        for stream in (out, err):
-            stream.seek(0)
-        return subprocess.CompletedProcess([module, *words], status, out.read(), err.read())
+    place = {"cwd": str(Path(cwd).resolve()), "env": environment, "session": session}
+    return Forked({"module": module, "arguments": words, **place})
 
 
 def read_at_start(environment):
@@ -83,24 +96,55 @@ def warm():
     return ours
 
 
-def forked(wanted, out, err, timeout):
-    """Have a command run by a fork and return its exit status."""
-    reading, writing = os.pipe()
-    with open(os.devnull, "rb") as nothing, open(reading, "rb", 0) as pipe:  # noqa: PTH123
-        streams = [nothing.fileno(), out.fileno(), err.fileno(), writing]
-        socket.send_fds(warm(), [json.dumps(wanted).encode()], streams)
+class Forked:
+    """A command in a process that was forked, with what the tests need of ``subprocess.Popen``."""
+
+    def __init__(self, wanted):
+        self.wanted, self.returncode = wanted, None
+        self._streams = [tempfile.TemporaryFile("w+") for _ in range(2)]  # noqa: SIM115
+        self._pipe, writing = os.pipe()
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+            streams = [file.fileno() for file in (nothing, *self._streams)]
+            socket.send_fds(warm(), [json.dumps(wanted).encode()], [*streams, writing])
         os.close(writing)
+        told = self._read()
+        assert told, "the Python that is forked did not start, or has ended"
+        self.pid = int(told)
+
+    def _read(self):
         told = b""
-        while chunk := _read(pipe, timeout):
-            told += chunk
-        process, _, status = told.decode().partition("\n")
-        assert process, "the Python that is forked did not start, or has ended"
-        if not status:
-            os.kill(int(process), signal.SIGKILL)
-            raise subprocess.TimeoutExpired(wanted["arguments"], timeout)
-        return int(status)
+        while not told.endswith(b"\n") and (more := os.read(self._pipe, 1)):
+            told += more
+        return told
 
+    def wait(self, timeout=None):
+        """Wait until it ends, and return its exit status; negative for a signal."""
+        if self.returncode is None:
+            if not select.select([self._pipe], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.wanted["arguments"], timeout)
+            self.returncode = int(self._read())
+            os.close(self._pipe)
+        return self.returncode
 
-def _read(pipe, timeout):
-    ready, _, _ = select.select([pipe], [], [], timeout)
-    return pipe.read(4096) if ready else b""
+    def poll(self):
+        """Return its exit status, None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def communicate(self, timeout=None):
+        """Wait until it ends, and return what it wrote on its two streams."""
+        self.wait(timeout)
+        told = []
+        for stream in self._streams:
+            stream.seek(0)
+            told.append(stream.read())
+            stream.close()
+        return tuple(told)
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)

@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+import commands
 from test_commands import call, tree
 
 TINY = [
@@ -55,14 +54,7 @@ def outcome(directory):
 
 def start(place, *arguments):
     """Start a sweep in a process group of its own, as a terminal does."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "specahd.train", *arguments],
-        cwd=place,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return commands.start("specahd.train", *arguments, cwd=place, session=True)
 
 
 def wait_for_journals(process, sweep, jobs, records=5):
@@ -75,7 +67,7 @@ def wait_for_journals(process, sweep, jobs, records=5):
 
     while len(begun()) < jobs:
         time.sleep(0.05)
-        assert process.poll() is None, process.stderr.read()
+        assert process.poll() is None, process.communicate()[1]
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)
@@ -167,7 +159,7 @@ def test_a_sweep_that_broke_off_leaves_no_process_and_goes_on(tmp_path, pools, l
     first = tmp_path / "s" / "cvrp-0-seed0" / "journal.jsonl"
     while len(first.read_bytes()) <= len(before[first]):
         time.sleep(0.05)
-        assert again.poll() is None, again.stderr.read()
+        assert again.poll() is None, again.communicate()[1]
     os.killpg(again.pid, signal.SIGINT)
     again.communicate(timeout=60)
     for path, content in before.items():

@@ -80,7 +80,7 @@ def receive(server: socket.socket) -> tuple[dict, list[int]]:
 def await_and_tell(child: int, pipe: int) -> None:
     """Wait for the command and tell its exit status; negative for a signal, as Popen has it."""
     _, status = os.waitpid(child, 0)
-    os.write(pipe, str(os.waitstatus_to_exitcode(status)).encode())
+    os.write(pipe, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
@@ -109,6 +109,8 @@ if __name__ == "__main__":
     channel = socket.socket(fileno=int(sys.argv[1]))
     warm_up()
     wanted = next_command(channel)
+    if wanted["session"]:
+        os.setsid()
     os.chdir(wanted["cwd"])
     os.environ.clear()
     os.environ.update(wanted["env"])
