@@ -15,9 +15,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest $(TESTS)
 
-# After every change: lint, types, and the tests that start no process.
+# After every change: lint, types, and the tests of units that start no command.
+UNITS := config core design llm memory methods repair reporting routing runs search
 check: lint
-	$(BIN)/pytest -m "unit and not slow"
+	$(BIN)/pytest -m "unit and not slow" $(addprefix tests/,$(UNITS))
 
 # The tests that take minutes.
 test-slow:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,12 +21,8 @@ ROOT = Path(__file__).parent.parent
 # Fixtures that need torch (the extra `embed`), PostgreSQL, and Chromium; without it they skip.
 EXTRAS = {"tiny_models", "database", "browser"}
 
-# Where the units of the library are tested. Of these rooms, ``make check`` leaves out the modules
-# that start commands or other processes.
-UNITS = {
-    *("config", "core", "design", "llm", "memory", "methods", "repair", "reporting", "routing"),
-    *("runs", "search"),
-}
+# Modules that compile some hundred programs.
+COMPILING = {"test_compiled_language"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
@@ -41,13 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def tests_units(item: pytest.Item) -> bool:
-    """Say whether a test is of a room of units, in a module that starts no process."""
-    room = item.path.relative_to(ROOT / "tests").parts[0]
-    held = vars(item.module).values() if isinstance(item, pytest.Function) else ()
-    starts = any(
-        value is subprocess or getattr(value, "__module__", "") == "commands" for value in held
+    """Say whether a test is of a module that starts no process and compiles few programs."""
+    if not isinstance(item, pytest.Function) or item.path.stem in COMPILING:
+        return False
+    return not any(
+        value is subprocess or getattr(value, "__module__", "") == "commands"
+        for value in vars(item.module).values()
     )
-    return room in UNITS and not starts
 
 
 @pytest.fixture(scope="session")
@@ -92,11 +87,8 @@ def small_runs(shared) -> Path:
 
     def train(place: Path) -> None:
         for workers in (1, 2):
-            began = time.perf_counter()
             options = [f"executor.workers={workers}", f"hydra.run.dir=run{workers}"]
             done = call("train", *SMALL, *options, cwd=place, cold=True)
-            # Of the second, for which the pools were there.
-            (place / "seconds").write_text(str(time.perf_counter() - began))
             (place / f"run{workers}.txt").write_text(done.stdout)
 
     return shared("small_runs", train)
