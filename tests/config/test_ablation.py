@@ -1,10 +1,12 @@
 """Ablations take one part of the memory away, and say the truth."""
 
+import copy
+
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
+from omegaconf import OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
@@ -33,10 +35,13 @@ def _conf():
 
 
 def composed(*overrides):
-    validate(compose("train", list(overrides)))
     config = compose("train", list(overrides), return_hydra_config=True)
     HydraConfig.instance().set_config(config)
-    plain = OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+    # As Hydra itself does for a command.
+    plain = copy.deepcopy(config)
+    with open_dict(plain):
+        del plain["hydra"]
+    validate(plain)
     check_ablation(plain)
     return resolved(plain)
 
