@@ -99,7 +99,7 @@ class ChatProposer:
         self._stream = stream
         self._options = _extra(options, stream)
         self._limiter = RateLimiter(
-            requests_per_minute, tokens_per_minute, sleep=self._http.patience.pause
+            requests_per_minute, tokens_per_minute, sleep=self._http.retries.pause
         )
         self._expected = 0
         self._uncounted = False

@@ -74,7 +74,7 @@ class ServiceClient:
     ) -> None:
         self.host = host_of(base_url, group)
         self.base_url = base_url.rstrip("/")
-        self.patience = RetryPolicy(attempts, backoff, patience, group)
+        self.retries = RetryPolicy(attempts, backoff, patience, group)
         self._timeout = number(f"{group}.timeout", timeout, 0.001)
         self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
         try:
@@ -102,7 +102,7 @@ class ServiceClient:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self.patience.close()
+        self.retries.close()
 
     def deadline(self) -> float:
         """Return when a request that is made now must have been answered."""
@@ -125,12 +125,12 @@ class ServiceClient:
         """
 
         def once() -> T:
-            if self.patience.ended:
+            if self.retries.ended:
                 raise TransportError(f"{service} was not asked: the run ends.")
             return attempt()
 
         try:
-            return self.patience.ask(service, once)
+            return self.retries.ask(service, once)
         except RetryableError as fault:
             raise TransportError(f"{service} {failed}: {fault}.") from None
 
@@ -143,7 +143,7 @@ class ServiceClient:
             No attempt was answered within :data:`PREFLIGHT` seconds.
         """
         deadline = time.monotonic() + PREFLIGHT
-        return self.patience.ask_briefly(lambda: question(deadline), PREFLIGHT)
+        return self.retries.ask_briefly(lambda: question(deadline), PREFLIGHT)
 
     def listed(self, service: Service, deadline: float) -> list[str]:
         """Return the models that the service lists, none if it lists none."""
