@@ -19,6 +19,7 @@ from specahd.repair.merge import checked_merge
 from specahd.repair.router import Router
 from specahd.repair.system import Repair, RepairSystem, Step, repair_case
 from specahd.routing.base import Region
+from specahd.routing.geometry import Convention
 from specahd.sandbox.session import Result
 
 PROBLEM = CVRP(max_regions=4, max_size=12)
@@ -200,7 +201,15 @@ def test_a_file_may_hold_the_incumbent(tmp_path):
 def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():
     nodes = 1_000_000
     coords = np.arange(2.0 * nodes).reshape(nodes, 2)
-    huge = replace(INSTANCE, name="huge", coords=coords, demands=np.arange(nodes) % 2)
+    huge = replace(
+        INSTANCE,
+        name="huge",
+        coords=coords,
+        demands=np.arange(nodes) % 2,
+        convention=Convention.EXPLICIT,
+        # Of one number: the test itself must not need the memory.
+        matrix=np.broadcast_to(np.ones(()), (nodes, nodes)),
+    )
     sentence = r"The distance matrix of huge needs 7,450\.6 GiB of memory"
     with pytest.raises(NotEnoughMemory, match=sentence):
         make_case(PROBLEM, huge)

@@ -93,7 +93,10 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
 
 
 def _require_block(problem: AnyProblem, instances: Sequence[Any]) -> None:
-    """Refuse instances whose arrays would not fit into memory, before one is made."""
+    """Refuse instances whose arrays would not fit into memory, before one is made.
+
+    Beside a distance matrix the other arrays are nothing.
+    """
     sizes = [block_size(problem.layout(instance)) for instance in instances]
     if not sizes:
         return

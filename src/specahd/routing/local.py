@@ -9,12 +9,16 @@ from bisect import bisect_left
 import numpy as np
 
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.distances import ComputedDistances
 
 
-def local_distances(matrix: FloatArray, nodes: IntArray) -> FloatArray:
+def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> FloatArray:
     """Return the distances among some nodes, read-only, in a block of their own."""
     size = len(matrix)
-    if 4 * len(nodes) > size:
+    local: FloatArray
+    if isinstance(matrix, ComputedDistances):
+        local = matrix[nodes[:, None], nodes]
+    elif 4 * len(nodes) > size:
         local = matrix.take(nodes, 0).take(nodes, 1)
     else:
         # Whole rows of a large matrix would be copied for a few of their entries.

@@ -11,7 +11,7 @@ from specahd.routing.kernels.construction import (
     nearest_routes,
     pair_savings,
 )
-from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.kernels.distances import distances_of, whole_matrix
 from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.routes import Solution
 
@@ -24,16 +24,8 @@ def nearest(instance: CVRPInstance) -> Solution:
 
     Ties go to the lowest index. O(n^2), without a matrix.
     """
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
-    return nested(
-        *nearest_routes(
-            instance.coords,
-            matrix,
-            CODES[instance.convention],
-            instance.demands,
-            instance.capacity,
-        )
-    )
+    distances = distances_of(instance.coords, instance.convention, instance.matrix)
+    return nested(*nearest_routes(distances, instance.demands, instance.capacity))
 
 
 def savings(instance: CVRPInstance) -> Solution:
@@ -44,8 +36,8 @@ def savings(instance: CVRPInstance) -> Solution:
     lower indices.
     """
     starts, ends = _neighbouring_pairs(instance)
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
-    gains = pair_savings(instance.coords, matrix, CODES[instance.convention], starts, ends)
+    distances = distances_of(instance.coords, instance.convention, instance.matrix)
+    gains = pair_savings(distances, starts, ends)
     # Pairs come in lexicographic order, which a stable sort keeps among equals.
     order = np.argsort(-gains, kind="stable")
     order = order[gains[order] > 0]
@@ -53,13 +45,21 @@ def savings(instance: CVRPInstance) -> Solution:
 
 
 def pyvrp(instance: CVRPInstance, iterations: int) -> Solution:
-    """Run PyVRP for so many iterations."""
-    matrix = instance.matrix
-    if matrix is None:
-        matrix = np.empty((instance.size + 1, instance.size + 1))
-        fill_distance_matrix(instance.coords, instance.convention, matrix)
+    """Run PyVRP for so many iterations.
+
+    Raises
+    ------
+    NotEnoughMemory
+        The distance matrices that it needs would not fit.
+    """
     return solver.solve(
-        distances=matrix,
+        distances=whole_matrix(
+            instance.coords,
+            instance.convention,
+            instance.matrix,
+            f"The baseline pyvrp of {instance.name}",
+            solver.MATRICES,
+        ),
         demands=instance.demands,
         capacity=instance.capacity,
         iterations=iterations,

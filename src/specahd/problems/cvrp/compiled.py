@@ -21,6 +21,7 @@ from specahd.routing.compiled.runner import (
     place_of,
     program_type,
 )
+from specahd.routing.distances import of_block
 
 _ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
 _HEAVY, _NO_NODE = -1, -2
@@ -98,7 +99,7 @@ def _build(programs: Any, distances: Any, demands: Any, capacity: int) -> Any:
 
 def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     nodes = np.concatenate(([0], inputs[0]))
-    matrix, demands = arrays["distance_matrix"], arrays["demands"]
+    matrix, demands = of_block(arrays), arrays["demands"]
     if len(nodes) < len(demands):
         matrix, demands = local_distances(matrix, nodes), demands[nodes]
     route, fallbacks = _build(programs, matrix, demands, int(arrays["capacity"][0]))

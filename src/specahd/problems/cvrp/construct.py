@@ -14,6 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
+from specahd.routing.distances import of_block
 from specahd.routing.local import UnservedNodes, local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
@@ -54,7 +55,7 @@ def rebuild(
         An answer is no integer, or a customer outweighs an empty vehicle.
     """
     nodes = np.concatenate(([0], inputs[0]))
-    distances, demands = arrays["distance_matrix"], arrays["demands"]
+    distances, demands = of_block(arrays), arrays["demands"]
     if len(nodes) < len(demands):
         distances, demands = local_distances(distances, nodes), demands[nodes]
         demands.flags.writeable = False

@@ -5,11 +5,11 @@ import numpy as np
 from specahd.core.errors import ConfigError
 from specahd.problems.sdvrp.deliveries import Delivery, Solution, joined
 from specahd.problems.sdvrp.instance import SDVRPInstance
-from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.base import IntArray
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import nearest_routes
 from specahd.routing.kernels.deliveries import nearest_deliveries
-from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.kernels.distances import distances_of, whole_matrix
 from specahd.routing.vehicles import solver
 
 PERCENTS = (20, 10, 5, 1)
@@ -21,13 +21,9 @@ def nearest(instance: SDVRPInstance) -> Solution:
 
     Ties go to the lowest index. O(n) per delivery, without a matrix.
     """
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
+    distances = distances_of(instance.coords, instance.convention, instance.matrix)
     lengths, customers, quantities = nearest_deliveries(
-        instance.coords,
-        matrix,
-        CODES[instance.convention],
-        instance.demands,
-        instance.capacity,
+        distances, instance.demands, instance.capacity
     )
     return tuple(
         tuple(map(Delivery, *route))
@@ -43,16 +39,11 @@ def unsplit(instance: SDVRPInstance) -> Solution:
     """
     loads, rests = np.divmod(instance.demands, instance.capacity)
     waiting = np.concatenate(([0], np.flatnonzero(rests)))
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix[np.ix_(waiting, waiting)]
-    routes = nested(
-        *nearest_routes(
-            instance.coords[waiting],
-            np.ascontiguousarray(matrix),
-            CODES[instance.convention],
-            rests[waiting],
-            instance.capacity,
-        )
-    )
+    matrix = None
+    if instance.matrix is not None:
+        matrix = np.ascontiguousarray(instance.matrix[np.ix_(waiting, waiting)])
+    distances = distances_of(instance.coords[waiting], instance.convention, matrix)
+    routes = nested(*nearest_routes(distances, rests[waiting], instance.capacity))
     customers, lacking = waiting.tolist(), rests[waiting].tolist()
     direct = np.repeat(np.arange(len(loads)), loads).tolist()
     return (
@@ -76,6 +67,13 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
     ----------
     iterations
         Of PyVRP's local search, at least 1.
+
+    Raises
+    ------
+    ConfigError
+        There are more pieces than :data:`MOST_PIECES`.
+    NotEnoughMemory
+        The distance matrices of the pieces would not fit.
     """
     owners, pieces = cut(instance.demands, instance.capacity)
     if len(pieces) > MOST_PIECES:
@@ -83,14 +81,15 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
             f"{instance.name}: baseline splitting makes {len(pieces)} pieces, "
             f"expected at most {MOST_PIECES}; choose another baseline."
         )
-    if instance.matrix is None:
-        coords = instance.coords[owners]
-        distances: FloatArray = np.empty((len(owners), len(owners)))
-        fill_distance_matrix(coords, instance.convention, distances)
-    else:
-        distances = instance.matrix[np.ix_(owners, owners)]
+    matrix = None if instance.matrix is None else instance.matrix[np.ix_(owners, owners)]
     routes = solver.solve(
-        distances=distances,
+        distances=whole_matrix(
+            instance.coords[owners],
+            instance.convention,
+            matrix,
+            f"The baseline splitting of {instance.name}",
+            solver.MATRICES,
+        ),
         demands=pieces,
         capacity=instance.capacity,
         iterations=iterations,

@@ -21,6 +21,7 @@ from specahd.routing.compiled.runner import (
     place_of,
     program_type,
 )
+from specahd.routing.distances import of_block
 
 _ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
 _PAIR = types.UniTuple(NUMBER, 2)
@@ -97,7 +98,7 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     residuals = arrays["demands"][nodes]
     capacity = int(arrays["capacity"][0])
     most = most_stops(len(nodes) - 1, int(residuals.sum()), capacity)
-    distances = local_distances(arrays["distance_matrix"], nodes)
+    distances = local_distances(of_block(arrays), nodes)
     stops, fallbacks = _build(programs, distances, residuals, capacity, most)
     if fallbacks == _TOO_MANY:
         raise InvalidAnswer(f"More than {most} stops.")

@@ -14,6 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
+from specahd.routing.distances import of_block
 from specahd.routing.local import UnservedNodes, local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
@@ -57,7 +58,7 @@ def rebuild(
         :func:`most_stops`.
     """
     nodes = np.concatenate(([0], inputs[0]))
-    distances, residuals = arrays["distance_matrix"], arrays["demands"][nodes]
+    distances, residuals = of_block(arrays), arrays["demands"][nodes]
     if len(nodes) < len(arrays["demands"]):
         distances = local_distances(distances, nodes)
     # Programs see the array change, and cannot change it.

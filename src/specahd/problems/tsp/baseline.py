@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import CODES, NO_MATRIX
+from specahd.routing.kernels.distances import Distances, distances_of
 from specahd.routing.kernels.tours import (
     hilbert_places,
     join_fragments,
@@ -39,12 +39,14 @@ def nearest(instance: TSPInstance) -> Solution:
     Ties go to the lowest index. Where distances follow from the plane, a grid
     of about two nodes to a cell spares most comparisons.
     """
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
     side, reach = math.inf, (1.0, 0.0)
     if instance.convention in _REACH:
         side, reach = _cell_side(instance.coords), _REACH[instance.convention]
-    code = CODES[instance.convention]
-    return tuple(nearest_tour(instance.coords, matrix, code, side, *reach).tolist())
+    return tuple(nearest_tour(instance.coords, _distances(instance), side, *reach).tolist())
+
+
+def _distances(instance: TSPInstance) -> Distances:
+    return distances_of(instance.coords, instance.convention, instance.matrix)
 
 
 def _cell_side(coords: FloatArray) -> float:
@@ -62,7 +64,6 @@ def greedy(instance: TSPInstance) -> Solution:
     are left, the same is done again among the ends of the paths, so the whole
     takes O(n log n). Ties go to the lower indices.
     """
-    matrix = NO_MATRIX if instance.matrix is None else instance.matrix
     beside = np.full((instance.size, 2), -1)
     other_end = np.arange(instance.size)
     # Else a crowd in one place would all have the same few neighbours.
@@ -74,7 +75,7 @@ def greedy(instance: TSPInstance) -> Solution:
         # more, so a pair is left and every round joins some paths.
         apart = other_end[starts] != ends
         starts, ends = starts[apart], ends[apart]
-        lengths = pair_distances(instance.coords, matrix, CODES[instance.convention], starts, ends)
+        lengths = pair_distances(_distances(instance), starts, ends)
         # Pairs come in lexicographic order, which a stable sort keeps among equals.
         order = np.argsort(lengths, kind="stable")
         paths -= join_fragments(starts[order], ends[order], beside, other_end)

@@ -21,6 +21,7 @@ from specahd.routing.compiled.runner import (
     place_of,
     program_type,
 )
+from specahd.routing.distances import of_block
 
 _ARGUMENTS = (NUMBER, NUMBER, VECTOR, MATRIX)
 _NO_NODE = -1
@@ -68,7 +69,7 @@ def _build(programs: Any, distances: Any) -> Any:
 
 def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     [nodes] = inputs
-    path, fallbacks = _build(programs, local_distances(arrays["distance_matrix"], nodes))
+    path, fallbacks = _build(programs, local_distances(of_block(arrays), nodes))
     if fallbacks == _NO_NODE:
         raise InvalidAnswer("Expected an integer, got NoneType.")
     return Answer([path], fallbacks)

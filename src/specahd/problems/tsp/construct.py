@@ -13,6 +13,7 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.routing.answers import flattened, integer
 from specahd.routing.base import IntArray
+from specahd.routing.distances import of_block
 from specahd.routing.local import UnservedNodes, local_distances
 
 
@@ -26,7 +27,7 @@ def propose(
     program
         Follows the upper contract.
     arrays
-        The instance: ``coords`` (n, 2) and ``distance_matrix`` (n, n), read-only.
+        The instance: ``coords`` (n, 2) and the distances, read-only.
     inputs
         The incumbent as the nodes of its tour in order, then ``[max_segments,
         max_segment_size]``.
@@ -49,7 +50,7 @@ def propose(
         segments = program(
             route,
             arrays["coords"],
-            arrays["distance_matrix"],
+            of_block(arrays),
             int(max_segments),
             int(max_segment_size),
         )
@@ -83,7 +84,7 @@ def rebuild(
         An answer is no integer.
     """
     [nodes] = inputs
-    distances = local_distances(arrays["distance_matrix"], nodes)
+    distances = local_distances(of_block(arrays), nodes)
     end = len(nodes) - 1
     waiting = UnservedNodes(end - 1)
     path: list[int] = []

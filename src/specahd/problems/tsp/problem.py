@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments
 from specahd.problems.tsp.instance import Solution, TSPInstance
+from specahd.routing import distances
 from specahd.routing.base import PublicSet
 from specahd.routing.formats import tsplib
-from specahd.routing.kernels.distances import fill_distance_matrix
+from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import Baselines, Operators, RoutingProblem
 
 
@@ -89,12 +90,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         return {
             "coords": (np.float64, (instance.size, 2)),
-            "distance_matrix": (np.float64, (instance.size, instance.size)),
+            **distances.layout(instance.size, instance.matrix),
         }
 
     def fill(self, instance: TSPInstance, arrays: Mapping[str, NDArray[Any]]) -> None:
         arrays["coords"][:] = instance.coords
-        if instance.matrix is None:
-            fill_distance_matrix(instance.coords, instance.convention, arrays["distance_matrix"])
-        else:
-            arrays["distance_matrix"][:] = instance.matrix
+        fill_block(arrays, instance.coords, instance.convention, instance.matrix)

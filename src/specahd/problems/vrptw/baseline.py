@@ -1,15 +1,17 @@
 """Baseline solvers B: deterministic, always feasible."""
 
-from itertools import product
+from collections.abc import Iterable
+from itertools import chain, product
 
 import numpy as np
 
 from specahd.problems.vrptw.checker import cost
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import FloatArray
+from specahd.routing.distances import ComputedDistances, is_computed
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import nested
-from specahd.routing.kernels.distances import CODES, NO_MATRIX, fill_distance_matrix
+from specahd.routing.kernels.distances import distances_of, whole_matrix
 from specahd.routing.kernels.timed_construction import inserted_routes, nearest_timed_routes
 from specahd.routing.vehicles import solver
 from specahd.routing.vehicles.routes import Solution
@@ -26,9 +28,7 @@ def nearest(instance: VRPTWInstance) -> Solution:
     windows = instance.windows
     return nested(
         *nearest_timed_routes(
-            instance.coords,
-            NO_MATRIX if instance.matrix is None else instance.matrix,
-            CODES[instance.measure],
+            distances_of(instance.coords, instance.measure, instance.matrix),
             instance.demands,
             instance.capacity,
             windows.ready,
@@ -44,12 +44,19 @@ def insertion(instance: VRPTWInstance) -> Solution:
     They open routes with the farthest customer or with the one whose window
     closes first, and take the four settings of lambda and alpha of his study.
     """
-    windows, matrix = instance.windows, _matrix(instance)
-    margin = 0.0 if _integral(instance, matrix) else _ROUNDING * windows.due[0]
+    windows = instance.windows
+    rows: FloatArray | ComputedDistances
+    if is_computed(instance.size + 1, instance.matrix):
+        distances = distances_of(instance.coords, instance.measure, None)
+        rows = ComputedDistances(instance.coords, instance.coords, instance.measure)
+    else:
+        # Looked at so often that a matrix pays.
+        distances = rows = _matrix(instance, "insertion")
+    margin = 0.0 if _integral(instance, rows) else _ROUNDING * windows.due[0]
     solutions = [
         nested(
             *inserted_routes(
-                matrix,
+                distances,
                 instance.demands,
                 instance.capacity,
                 windows.ready,
@@ -67,10 +74,16 @@ def insertion(instance: VRPTWInstance) -> Solution:
 
 
 def pyvrp(instance: VRPTWInstance, iterations: int) -> Solution:
-    """Run PyVRP for so many iterations."""
+    """Run PyVRP for so many iterations.
+
+    Raises
+    ------
+    NotEnoughMemory
+        The distance matrices that it needs would not fit.
+    """
     windows = instance.windows
     return solver.solve(
-        distances=_matrix(instance),
+        distances=_matrix(instance, "pyvrp", solver.MATRICES),
         demands=instance.demands,
         capacity=instance.capacity,
         iterations=iterations,
@@ -81,18 +94,15 @@ def pyvrp(instance: VRPTWInstance, iterations: int) -> Solution:
     )
 
 
-def _matrix(instance: VRPTWInstance) -> FloatArray:
-    if instance.matrix is not None:
-        return instance.matrix
-    matrix = np.empty((instance.size + 1, instance.size + 1))
-    fill_distance_matrix(instance.coords, instance.measure, matrix)
-    return matrix
+def _matrix(instance: VRPTWInstance, baseline: str, copies: int = 1) -> FloatArray:
+    who = f"The baseline {baseline} of {instance.name}"
+    return whole_matrix(instance.coords, instance.measure, instance.matrix, who, copies)
 
 
-def _integral(instance: VRPTWInstance, matrix: FloatArray) -> bool:
-    """Say whether all sums of distances and times are exact."""
+def _integral(instance: VRPTWInstance, distances: Iterable[FloatArray]) -> bool:
+    """Say whether all sums of distances, given row by row, and of times are exact."""
     windows = instance.windows
     times = (windows.ready, windows.due, windows.service)
     rounded = instance.measure not in (Convention.EXACT_2D, Convention.EXPLICIT)
-    arrays = times if rounded else (*times, matrix)
+    arrays = times if rounded else chain(times, distances)
     return all(np.array_equal(np.rint(array), array) for array in arrays)

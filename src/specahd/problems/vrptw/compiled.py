@@ -21,6 +21,7 @@ from specahd.routing.compiled.runner import (
     local_distances,
     program_type,
 )
+from specahd.routing.distances import of_block
 
 _ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, REAL, VECTOR, REALS, REALS, REALS, MATRIX)
 _UNREACHABLE, _NO_NODE = -1, -2
@@ -104,7 +105,7 @@ def _build(
 
 def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -> Answer:
     nodes = np.concatenate(([0], inputs[0]))
-    matrix, demands = arrays["distance_matrix"], arrays["demands"]
+    matrix, demands = of_block(arrays), arrays["demands"]
     times = [arrays[name] for name in ("ready_times", "due_times", "service_times")]
     if len(nodes) < len(demands):
         matrix, demands = local_distances(matrix, nodes), demands[nodes]

@@ -14,6 +14,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
+from specahd.routing.distances import of_block
 from specahd.routing.local import local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
@@ -58,7 +59,7 @@ def rebuild(
         An answer is no integer, or a customer cannot be served alone.
     """
     nodes = np.concatenate(([0], inputs[0]))
-    distances = local_distances(arrays["distance_matrix"], nodes)
+    distances = local_distances(of_block(arrays), nodes)
     demands, ready, due, service = (
         arrays[name][nodes] for name in ("demands", "ready_times", "due_times", "service_times")
     )

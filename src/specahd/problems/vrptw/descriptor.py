@@ -5,7 +5,7 @@ import numpy as np
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import FloatArray, Region
 from specahd.routing.groups import concatenated
-from specahd.routing.kernels.distances import CODES, NO_MATRIX
+from specahd.routing.kernels.distances import distances_of
 from specahd.routing.kernels.timed_descriptors import TIME_NAMES, describe_times
 from specahd.routing.vehicles import descriptor
 from specahd.routing.vehicles.routes import Solution
@@ -29,9 +29,7 @@ def describe(instance: VRPTWInstance, solution: Solution, region: Region) -> Flo
     )
     windows = instance.windows
     times = describe_times(
-        instance.coords,
-        NO_MATRIX if instance.matrix is None else instance.matrix,
-        CODES[instance.measure],
+        distances_of(instance.coords, instance.measure, instance.matrix),
         windows.ready,
         windows.due,
         windows.service,

@@ -19,8 +19,9 @@ from numba import njit, types
 from numba.typed import List
 
 from specahd.core.answer import Answer
-from specahd.routing.base import IntArray
+from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
+from specahd.routing.distances import ComputedDistances
 from specahd.routing.kernels.order import argsort
 
 NO_ANSWER = -(2**63 - 1)
@@ -118,9 +119,18 @@ class CompiledRunner:
         return self._run(program, arrays, inputs)
 
 
-@njit(types.Array(types.float64, 2, "C")(MATRIX, VECTOR), cache=True)
-def local_distances(matrix: Any, nodes: Any) -> Any:
+def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> FloatArray:
     """Return the distances among some nodes."""
+    cut: FloatArray
+    if isinstance(matrix, ComputedDistances):
+        cut = matrix[nodes[:, None], nodes]
+    else:
+        cut = _cut(matrix, nodes)
+    return cut
+
+
+@njit(types.Array(types.float64, 2, "C")(MATRIX, VECTOR), cache=True)
+def _cut(matrix: Any, nodes: Any) -> Any:
     size = len(nodes)
     local = np.empty((size, size))
     # Unsigned indices spare the loop a look at every sign.

@@ -9,7 +9,7 @@ from specahd.routing.kernels.distances import between
 
 
 @njit(cache=True, nogil=True)
-def nearest_routes(coords: Any, matrix: Any, code: int, demands: Any, capacity: int) -> Any:
+def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
     """Build routes one after another, always going on to the nearest customer that fits.
 
     Ties go to the lowest index; a route closes when nothing fits.
@@ -33,7 +33,7 @@ def nearest_routes(coords: Any, matrix: Any, code: int, demands: Any, capacity: 
             node = unserved[place]
             if demands[node] > rest:
                 continue
-            distance = between(coords, matrix, code, current, node)
+            distance = between(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance < shortest or (distance == shortest and node < unserved[chosen]):
                 shortest = distance
@@ -53,16 +53,14 @@ def nearest_routes(coords: Any, matrix: Any, code: int, demands: Any, capacity: 
 
 
 @njit(cache=True, nogil=True)
-def pair_savings(coords: Any, matrix: Any, code: int, starts: Any, ends: Any) -> Any:
+def pair_savings(distances: Any, starts: Any, ends: Any) -> Any:
     """Return c(0, i) + c(0, j) - c(i, j) for each pair (i, j) of customers."""
     savings = np.empty(len(starts))
     for pair in range(len(starts)):
         i = starts[pair]
         j = ends[pair]
         savings[pair] = (
-            between(coords, matrix, code, 0, i)
-            + between(coords, matrix, code, 0, j)
-            - between(coords, matrix, code, i, j)
+            between(distances, 0, i) + between(distances, 0, j) - between(distances, i, j)
         )
     return savings
 

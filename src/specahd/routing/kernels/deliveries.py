@@ -9,7 +9,7 @@ from specahd.routing.kernels.distances import between
 
 
 @njit(cache=True, nogil=True)
-def nearest_deliveries(coords: Any, matrix: Any, code: int, demands: Any, capacity: int) -> Any:
+def nearest_deliveries(distances: Any, demands: Any, capacity: int) -> Any:
     """Build full loads one after another, always going on to the nearest customer that waits.
 
     Each customer on the way is given all that is left on the vehicle, or all
@@ -41,7 +41,7 @@ def nearest_deliveries(coords: Any, matrix: Any, code: int, demands: Any, capaci
         shortest = np.inf
         for place in range(waiting):
             node = unserved[place]
-            distance = between(coords, matrix, code, current, node)
+            distance = between(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance < shortest or (distance == shortest and node < unserved[chosen]):
                 shortest = distance

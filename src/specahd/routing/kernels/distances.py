@@ -1,12 +1,17 @@
 """The distance conventions, compiled; bit for bit those of :mod:`specahd.routing.geometry`."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
+from numpy.typing import NDArray
 
+from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
+from specahd.routing.distances import CONVENTION, MATRIX, code_of
 from specahd.routing.geometry import EARTH_RADIUS, GEO_PI, Convention
 
 _EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _FLOOR_2D, _DIMACS, _EXPLICIT = range(8)
@@ -23,8 +28,74 @@ CODES = {
 }
 """What kernels take for a convention."""
 
-NO_MATRIX = np.empty((0, 0))
-"""What kernels take for the matrix of a convention that has coordinates."""
+Distances = FloatArray | tuple[FloatArray, int]
+"""What kernels take for the distances of an instance: a matrix, or coordinates and a code."""
+
+
+def distances_of(
+    coords: FloatArray, convention: Convention, matrix: FloatArray | None
+) -> Distances:
+    """Return what kernels take for an instance's distances; nothing is computed yet.
+
+    Parameters
+    ----------
+    matrix
+        Of an EXPLICIT instance, or if all distances are at hand; else None.
+    """
+    return (coords, CODES[convention]) if matrix is None else matrix
+
+
+def whole_matrix(
+    coords: FloatArray,
+    convention: Convention,
+    matrix: FloatArray | None,
+    who: str,
+    copies: int = 1,
+) -> FloatArray:
+    """Return all distances of an instance as one matrix, for an algorithm that must have it.
+
+    Parameters
+    ----------
+    matrix
+        Of an EXPLICIT instance, which is returned; else None.
+    who
+        Needs it: ``The baseline pyvrp of X-n101-k25``.
+    copies
+        How many matrices of this size will exist at a time.
+
+    Raises
+    ------
+    NotEnoughMemory
+        They would not fit; nothing was allocated.
+    """
+    size = len(coords)
+    require_memory(copies * np.dtype(np.float64).itemsize * size**2, f"{who} needs")
+    if matrix is not None:
+        return matrix
+    made = np.empty((size, size))
+    fill_distance_matrix(coords, convention, made)
+    return made
+
+
+def fill_block(
+    arrays: Mapping[str, NDArray[Any]],
+    coords: FloatArray,
+    convention: Convention,
+    matrix: FloatArray | None,
+) -> None:
+    """Write the distances into a shared block that :func:`specahd.routing.distances.layout` made.
+
+    Parameters
+    ----------
+    matrix
+        Of an EXPLICIT instance; else None.
+    """
+    if CONVENTION in arrays:
+        arrays[CONVENTION][:] = code_of(convention)
+    elif matrix is None:
+        fill_distance_matrix(coords, convention, arrays[MATRIX])
+    else:
+        arrays[MATRIX][:] = matrix
 
 
 def fill_distance_matrix(coords: FloatArray, convention: Convention, out: FloatArray) -> None:
@@ -40,11 +111,36 @@ def fill_distance_matrix(coords: FloatArray, convention: Convention, out: FloatA
     _fill(coords, CODES[convention], out)
 
 
-@njit(cache=True, nogil=True)
-def between(coords: Any, matrix: Any, code: int, start: int, end: int) -> Any:
-    """Return the distance between two nodes."""
-    if code == _EXPLICIT:
-        return matrix[start, end]
+# What follows is inlined by force: LLVM finds the conventions too long for it, and with a
+# call for each distance the constructions take ten times as long.
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def between(distances: Any, start: int, end: int) -> Any:
+    """Return the distance between two nodes, from either kind of :data:`Distances`."""
+    return _by_kind(distances, start, end)
+
+
+def _by_kind(distances: Any, start: Any, end: Any) -> Any:
+    """Stand for one of two functions, which numba chooses by type when it compiles a kernel."""
+    raise NotImplementedError
+
+
+@overload(_by_kind, jit_options={"nogil": True, "forceinline": True})
+def _choose(distances: Any, start: Any, end: Any) -> Callable[[Any, Any, Any], Any]:
+    # numba compares these arguments with its own, annotations too.
+    def held(distances: Any, start: Any, end: Any) -> Any:
+        return distances[start, end]
+
+    def computed(distances: Any, start: Any, end: Any) -> Any:
+        return _measured(distances[0], distances[1], start, end)
+
+    return held if isinstance(distances, types.Array) else computed
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _measured(coords: Any, code: int, start: int, end: int) -> Any:
+    """Return the distance between two nodes in a convention that has coordinates."""
     if code == _GEO:
         return _geographical(coords[start, 0], coords[start, 1], coords[end, 0], coords[end, 1])
     across = coords[start, 0] - coords[end, 0]
@@ -85,7 +181,7 @@ def _fill(coords: Any, code: int, out: Any) -> None:
     if code in (_GEO, _ATT):
         for i in range(len(coords)):
             for j in range(len(coords)):
-                out[i, j] = between(coords, out, code, i, j)
+                out[i, j] = _measured(coords, code, i, j)
         return
     # One loop per convention and contiguous columns, so that they vectorise.
     xs = coords[:, 0].copy()

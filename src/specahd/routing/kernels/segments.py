@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import CODES, NO_MATRIX, between
+from specahd.routing.kernels.distances import CODES, between
 
 _EXACT = CODES[Convention.EXACT_2D]
 
@@ -163,7 +163,7 @@ def _untangling(coords: Any, nodes: Any, edges: Any) -> float:
 
 @njit(cache=True, nogil=True)
 def _distance(coords: Any, start: int, end: int) -> Any:
-    return between(coords, NO_MATRIX, _EXACT, start, end)
+    return between((coords, _EXACT), start, end)
 
 
 @njit(cache=True, nogil=True)

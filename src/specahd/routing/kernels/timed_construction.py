@@ -13,9 +13,7 @@ from specahd.routing.kernels.distances import between
 
 @njit(cache=True, nogil=True)
 def nearest_timed_routes(
-    coords: Any,
-    matrix: Any,
-    code: int,
+    distances: Any,
     demands: Any,
     capacity: int,
     ready: Any,
@@ -37,7 +35,7 @@ def nearest_timed_routes(
     lengths = np.zeros(customers, np.int64)
     home = np.empty(customers + 1)
     for node in range(customers + 1):
-        home[node] = between(coords, matrix, code, node, 0)
+        home[node] = between(distances, node, 0)
     unserved = np.arange(1, customers + 1)
     left = customers
     routes = 0
@@ -51,7 +49,7 @@ def nearest_timed_routes(
             node = unserved[place]
             if demands[node] > rest:
                 continue
-            distance = between(coords, matrix, code, current, node)
+            distance = between(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance > shortest or (distance == shortest and node > unserved[chosen]):
                 continue
@@ -77,7 +75,7 @@ def nearest_timed_routes(
 
 @njit(cache=True, nogil=True)
 def inserted_routes(
-    matrix: Any,
+    distances: Any,
     demands: Any,
     capacity: int,
     ready: Any,
@@ -123,7 +121,11 @@ def inserted_routes(
         for other in range(1, customers + 1):
             if served[other]:
                 continue
-            first = due[other] < due[node] if by_deadline else matrix[0, other] > matrix[0, node]
+            first = (
+                due[other] < due[node]
+                if by_deadline
+                else between(distances, 0, other) > between(distances, 0, node)
+            )
             if node == 0 or first:
                 node = other
         place = 1
@@ -137,9 +139,9 @@ def inserted_routes(
             stops[place] = node
             length += 1
             stops[length + 1] = 0
-            _schedule(matrix, ready, due, service, stops, leave, latest, length)
+            _schedule(distances, ready, due, service, stops, leave, latest, length)
             node, place = _best_insertion(
-                matrix,
+                distances,
                 demands,
                 capacity - load,
                 ready,
@@ -164,7 +166,7 @@ def inserted_routes(
 
 @njit(cache=True, nogil=True)
 def _schedule(
-    matrix: Any,
+    distances: Any,
     ready: Any,
     due: Any,
     service: Any,
@@ -177,19 +179,20 @@ def _schedule(
     for step in range(1, length + 1):
         node = stops[step]
         leave[step] = (
-            max(leave[step - 1] + matrix[stops[step - 1], node], ready[node]) + service[node]
+            max(leave[step - 1] + between(distances, stops[step - 1], node), ready[node])
+            + service[node]
         )
     latest[length + 1] = due[0]
     for step in range(length, 0, -1):
         node = stops[step]
         latest[step] = min(
-            due[node], latest[step + 1] - matrix[node, stops[step + 1]] - service[node]
+            due[node], latest[step + 1] - between(distances, node, stops[step + 1]) - service[node]
         )
 
 
 @njit(cache=True, nogil=True)
 def _best_insertion(
-    matrix: Any,
+    distances: Any,
     demands: Any,
     rest: int,
     ready: Any,
@@ -214,25 +217,25 @@ def _best_insertion(
         cheapest = np.inf
         cheapest_place = 0
         for place in range(1, length + 2):
-            start = max(leave[place - 1] + matrix[stops[place - 1], node], ready[node])
+            start = max(leave[place - 1] + between(distances, stops[place - 1], node), ready[node])
             # Every later place leaves after this one.
             if leave[place - 1] > due[node]:
                 break
             if start > due[node] - margin:
                 continue
             after = stops[place]
-            arrival = start + service[node] + matrix[node, after]
+            arrival = start + service[node] + between(distances, node, after)
             if after != 0:
                 arrival = max(arrival, ready[after])
             if arrival > latest[place] - margin:
                 continue
-            before = leave[place - 1] + matrix[stops[place - 1], after]
+            before = leave[place - 1] + between(distances, stops[place - 1], after)
             if after != 0:
                 before = max(before, ready[after])
             detour = (
-                matrix[stops[place - 1], node]
-                + matrix[node, after]
-                - matrix[stops[place - 1], after]
+                between(distances, stops[place - 1], node)
+                + between(distances, node, after)
+                - between(distances, stops[place - 1], after)
             )
             cost = (1.0 - patience) * detour + patience * (arrival - before)
             if cost < cheapest:
@@ -240,7 +243,7 @@ def _best_insertion(
                 cheapest_place = place
         if cheapest_place == 0:
             continue
-        gain = reward * matrix[0, node] - cheapest
+        gain = reward * between(distances, 0, node) - cheapest
         if gain > largest:
             largest = gain
             chosen = node

@@ -13,9 +13,7 @@ TIME_NAMES = ("window_width", "waiting", "time_slack")
 
 @njit(cache=True, nogil=True)
 def describe_times(
-    coords: Any,
-    matrix: Any,
-    code: int,
+    distances: Any,
     ready: Any,
     due: Any,
     service: Any,
@@ -55,7 +53,7 @@ def describe_times(
         for _ in range(lengths[route]):
             node = values[place]
             place += 1
-            arrival = time + between(coords, matrix, code, previous, node)
+            arrival = time + between(distances, previous, node)
             start = max(arrival, ready[node])
             if inside[node]:
                 width += due[node] - ready[node]
@@ -63,7 +61,7 @@ def describe_times(
                 slack += due[node] - start
             time = start + service[node]
             previous = node
-        duration += time + between(coords, matrix, code, previous, 0) - ready[0]
+        duration += time + between(distances, previous, 0) - ready[0]
     scale = len(nodes) * (due[0] - ready[0])
     out = np.zeros(3)
     if scale > 0.0:

@@ -9,9 +9,7 @@ from specahd.routing.kernels.distances import between
 
 
 @njit(cache=True, nogil=True)
-def nearest_tour(
-    coords: Any, matrix: Any, code: int, side: float, stretch: float, slack: float
-) -> Any:
+def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack: float) -> Any:
     """Return the tour from node 0 that always goes on to the nearest unvisited node.
 
     Ties go to the lowest index. The nodes lie in the square cells of a grid,
@@ -61,7 +59,7 @@ def nearest_tour(
                         start = first[x * rows + y]
                         for index in range(start, start + waiting[x * rows + y]):
                             node = members[index]
-                            distance = between(coords, matrix, code, current, node)
+                            distance = between(distances, current, node)
                             if distance < shortest or (distance == shortest and node < chosen):
                                 shortest = distance
                                 chosen = node
@@ -77,11 +75,11 @@ def nearest_tour(
 
 
 @njit(cache=True, nogil=True)
-def pair_distances(coords: Any, matrix: Any, code: int, starts: Any, ends: Any) -> Any:
+def pair_distances(distances: Any, starts: Any, ends: Any) -> Any:
     """Return the distance of each pair of nodes."""
     out = np.empty(len(starts))
     for pair in range(len(starts)):
-        out[pair] = between(coords, matrix, code, starts[pair], ends[pair])
+        out[pair] = between(distances, starts[pair], ends[pair])
     return out
 
 

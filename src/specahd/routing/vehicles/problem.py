@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.ranges import within
+from specahd.routing import distances
 from specahd.routing.base import I, S
-from specahd.routing.kernels.distances import fill_distance_matrix
+from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import RoutingProblem
 
 
@@ -61,20 +62,17 @@ class VehicleProblem(RoutingProblem[I, S]):
         routes: Sequence[Sequence[int]] = solution
         return routes
 
-    def layout(self, instance: I) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+    def layout(self, instance: Any) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         nodes = instance.size + 1
         return {
             "coords": (np.float64, (nodes, 2)),
             "demands": (np.int64, (nodes,)),
             "capacity": (np.int64, (1,)),
-            "distance_matrix": (np.float64, (nodes, nodes)),
+            **distances.layout(nodes, instance.matrix),
         }
 
     def fill(self, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
         arrays["coords"][:] = instance.coords
         arrays["demands"][:] = instance.demands
         arrays["capacity"][:] = instance.capacity
-        if instance.matrix is None:
-            fill_distance_matrix(instance.coords, instance.measure, arrays["distance_matrix"])
-        else:
-            arrays["distance_matrix"][:] = instance.matrix
+        fill_block(arrays, instance.coords, instance.measure, instance.matrix)

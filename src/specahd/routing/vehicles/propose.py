@@ -12,6 +12,7 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.routing.answers import flattened, views
 from specahd.routing.base import IntArray
+from specahd.routing.distances import MATRIX, of_block
 
 
 def propose(
@@ -29,8 +30,8 @@ def propose(
         called ``names`` and the two limits.
     arrays
         The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
-        (1,), which programs see as a number, ``distance_matrix``
-        (n + 1, n + 1) and what else the problem has, read-only.
+        (1,), which programs see as a number, the distances, and what else the
+        problem has, read-only.
     inputs
         The incumbent as lengths of its routes and one or more columns of their
         stops concatenated, then ``[max_regions, max_size]``.
@@ -47,7 +48,8 @@ def propose(
         The answer is a flood, far beyond what any instance could use.
     """
     lengths, *columns, (max_regions, max_size) = inputs
-    instance = [int(arrays[name][0]) if name == "capacity" else arrays[name] for name in names]
+    seen = {**arrays, "capacity": int(arrays["capacity"][0]), MATRIX: of_block(arrays)}
+    instance = [seen[name] for name in names]
     incumbent = [views(lengths, column) for column in columns]
     with np.errstate(all="ignore"):
         groups = program(*incumbent, *instance, int(max_regions), int(max_size))

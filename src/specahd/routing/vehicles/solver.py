@@ -20,6 +20,8 @@ TENTHS = 10
 """Parts of a unit that an instance in tenths needs."""
 THOUSANDTHS = 1000
 """Parts of a unit that any other instance is rounded to."""
+MATRICES = 5
+"""How many matrices the size of ``distances`` exist at a time (measured), that one included."""
 
 
 def solve(

@@ -1,0 +1,146 @@
+"""The distances of an instance: a matrix, and for large instances what stands for one.
+
+NumPy and the standard library only: the child computes distances as the trusted side
+does. Kernels take coordinates, matrix and code instead
+(:func:`specahd.routing.kernels.distances.between`).
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from specahd.routing.base import FloatArray
+from specahd.routing.geometry import Convention, distances
+
+LARGEST_MATRIX = 20_000
+"""Most nodes of an instance with coordinates whose distances become a matrix.
+
+That matrix takes 3.2 GB, and the public pool of SPEC section 8 has none larger.
+"""
+
+Layout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
+
+MATRIX, CONVENTION = "distance_matrix", "convention"
+"""What a shared block holds of the distances: the one, or the other beside ``coords``."""
+
+_CONVENTIONS = tuple(Convention)
+_MOST_ENTRIES = 1 << 25
+"""Of a part that is given as one array: 256 MiB."""
+
+
+class NoWholeMatrix(TypeError):
+    """A program asked for more of the distances than there is room for in one array."""
+
+
+def is_computed(nodes: int, matrix: FloatArray | None) -> bool:
+    """Say whether the distances among so many nodes are computed where they are needed.
+
+    Parameters
+    ----------
+    matrix
+        That of the instance's file, if it has one.
+    """
+    return matrix is None and nodes > LARGEST_MATRIX
+
+
+def layout(nodes: int, matrix: FloatArray | None) -> Layout:
+    """Return what an instance's shared block holds of its distances."""
+    if is_computed(nodes, matrix):
+        return {CONVENTION: (np.int64, (1,))}
+    return {MATRIX: (np.float64, (nodes, nodes))}
+
+
+def code_of(convention: Convention) -> int:
+    """Return the number under which a shared block holds a convention."""
+    return _CONVENTIONS.index(convention)
+
+
+def of_block(arrays: Mapping[str, NDArray[Any]]) -> "FloatArray | ComputedDistances":
+    """Return the distances among the nodes of a shared block, as programs see them."""
+    if MATRIX in arrays:
+        return arrays[MATRIX]
+    coords = arrays["coords"]
+    return ComputedDistances(coords, coords, _CONVENTIONS[arrays[CONVENTION][0]])
+
+
+class ComputedDistances(NDArrayOperatorsMixin):
+    """Reads like a distance matrix, part by part; the whole of it is never made.
+
+    Every part is the array that a matrix would give, to the last bit. Slices of both
+    axes that are too large for one array read like a matrix again. Whatever would take
+    the whole, such as arithmetic, raises :class:`NoWholeMatrix`.
+
+    Parameters
+    ----------
+    rows, columns
+        Points, shapes (n, 2) and (m, 2).
+    """
+
+    __slots__ = ("_columns", "_convention", "_rows")
+
+    ndim = 2
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, rows: FloatArray, columns: FloatArray, convention: Convention) -> None:
+        self._rows = rows
+        self._columns = columns
+        self._convention = convention
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"distances of shape {self.shape}"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self._rows), len(self._columns)
+
+    @property
+    def size(self) -> int:
+        return len(self._rows) * len(self._columns)
+
+    @property
+    def T(self) -> "ComputedDistances":
+        return ComputedDistances(self._columns, self._rows, self._convention)
+
+    def __getitem__(self, key: Any) -> Any:
+        key = key if isinstance(key, tuple) else (key,)
+        if len(key) > 2 or any(index is None or index is Ellipsis for index in key):
+            raise NoWholeMatrix("Expected an index of rows and one of columns at most.")
+        first, second = (*key, slice(None))[:2]
+        rows, columns = self._rows[first], self._columns[second]
+        # NumPy pairs two arrays of indices, and crosses anything with a slice.
+        if isinstance(first, slice) or isinstance(second, slice):
+            if rows.ndim == columns.ndim == 2 and len(rows) * len(columns) > _MOST_ENTRIES:
+                return ComputedDistances(rows, columns, self._convention)
+            rows = rows.reshape(*rows.shape[:-1], *[1] * (columns.ndim - 1), 2)
+        if math.prod(np.broadcast_shapes(rows.shape, columns.shape)) > 2 * _MOST_ENTRIES:
+            self._refuse()
+        measured: Any = distances(rows, columns, self._convention)[()]
+        return measured
+
+    def __getattr__(self, name: str) -> Any:
+        # What arrays have besides, programs get told; the interpreter's own queries do not.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        self._refuse()
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> Any:
+        self._refuse()
+
+    def __array_function__(self, *_: Any, **__: Any) -> Any:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise NoWholeMatrix(
+            f"distance_matrix of {len(self):,} nodes is too large for one array, "
+            "expected a program that takes rows or other parts of it."
+        )
