@@ -228,6 +228,19 @@ def test_where_the_upper_program_fails_the_incumbent_stands(tmp_path, data):
         "records"
     )
     assert (row["status"], row["cost"]) == ("T", row["baseline_cost"])
+    observer = Warned()
+    api.evaluate(tmp_path / "checkpoint", [data / "tiny.vrp"], observer=observer)
+    assert observer.heard[-1:] == [
+        "tiny: the upper program failed (crashed): IndexError: list index out of range"
+    ]
+
+
+class Warned(Observer):
+    def __init__(self):
+        self.heard = []
+
+    def on_warning(self, text):
+        self.heard.append(text)
 
 
 def test_an_instance_of_another_problem_is_refused(place, tmp_path):

@@ -137,6 +137,12 @@ def _evaluate(
     finally:
         executor.close()
     pairs = list(zip(cases, repairs, strict=True))
+    for case, repair in pairs:
+        if repair.failed:
+            observer.on_warning(
+                f"{case.instance.name}: the upper program failed ({repair.outcome}): "
+                f"{repair.detail}"
+            )
     rows = [row(problem, case, repair) for case, repair in pairs]
     summary = summarise(problem, title, cases, rows, problem.references)
     solutions = [Solution(problem, case, repair) for case, repair in pairs]

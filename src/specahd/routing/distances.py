@@ -55,7 +55,7 @@ def layout(nodes: int, matrix: FloatArray | None) -> Layout:
 
 
 def code_of(convention: Convention) -> int:
-    """Return the number under which a shared block holds a convention."""
+    """Return the number that stands for a convention in shared blocks and kernels."""
     return _CONVENTIONS.index(convention)
 
 

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError
+from offered import problem
+from specahd.core.errors import ConfigError, NotEnoughMemory
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.vehicles.solver import solve
 
@@ -137,3 +139,13 @@ def test_parameters_are_checked(wrong, message):
     with pytest.raises(ConfigError) as caught:
         solve(distances=np.zeros((2, 2)), demands=np.zeros(2), capacity=1, **(SEARCH | wrong))
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["cvrp", "vrptw"])
+def test_an_instance_whose_matrices_would_not_fit_is_refused_in_one_sentence(name):
+    solved = problem(name)
+    instance = next(solved.generate("lower_train", 1))
+    huge = replace(instance, name="huge", coords=np.zeros((2_000_000, 2)))
+    sentence = r"^The baseline pyvrp of huge needs 149,011\.6 GiB of memory, and .* is available\.$"
+    with pytest.raises(NotEnoughMemory, match=sentence):
+        solved.baseline(huge, "pyvrp")

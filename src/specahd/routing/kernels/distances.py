@@ -14,19 +14,10 @@ from specahd.routing.base import FloatArray
 from specahd.routing.distances import CONVENTION, MATRIX, code_of
 from specahd.routing.geometry import EARTH_RADIUS, GEO_PI, Convention
 
-_EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _FLOOR_2D, _DIMACS, _EXPLICIT = range(8)
-
-CODES = {
-    Convention.EUC_2D: _EUC_2D,
-    Convention.CEIL_2D: _CEIL_2D,
-    Convention.GEO: _GEO,
-    Convention.ATT: _ATT,
-    Convention.EXACT_2D: _EXACT_2D,
-    Convention.FLOOR_2D: _FLOOR_2D,
-    Convention.DIMACS: _DIMACS,
-    Convention.EXPLICIT: _EXPLICIT,
-}
+CODES = {convention: code_of(convention) for convention in Convention}
 """What kernels take for a convention."""
+
+_EUC_2D, _CEIL_2D, _GEO, _ATT, _EXACT_2D, _FLOOR_2D, _DIMACS, _ = CODES.values()
 
 Distances = FloatArray | tuple[FloatArray, int]
 """What kernels take for the distances of an instance: a matrix, or coordinates and a code."""
