@@ -59,18 +59,18 @@ def measure(place: Path, way: str, overrides: list[str]) -> Taken:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    clerk = None
+    uploader = None
     while training.poll() is None:
         with suppress(psutil.Error):
-            clerk = clerk or _clerk(training.pid)
-            tracker = max(tracker, sum(clerk.cpu_times()[:2])) if clerk else 0.0
+            uploader = uploader or _uploader(training.pid)
+            tracker = max(tracker, sum(uploader.cpu_times()[:2])) if uploader else 0.0
         time.sleep(0.05)
     if training.returncode:
         raise SystemExit(f"the training ended with status {training.returncode}")
     return Taken(time.perf_counter() - began, _children() - used, tracker)
 
 
-def _clerk(training: int) -> psutil.Process | None:
+def _uploader(training: int) -> psutil.Process | None:
     below = psutil.Process(training).children()
     return next((child for child in below if UPLOADER in child.cmdline()), None)
 

@@ -25,7 +25,6 @@ IMPORTED = [
     "specahd.api.plans",
     "specahd.config.cli",
     "specahd.config.resume",
-    "specahd.config.training",
     "specahd.llm.offline",
     "specahd.memory.structural",
     "specahd.tracking.observers",

@@ -135,7 +135,7 @@ def test_every_launcher_composes(launcher):
         options += ["hydra.launcher.partition=p", "hydra.launcher.timeout_min=600"]
     config = compose("train", options, return_hydra_config=True)
     assert issubclass(get_object(config.hydra.launcher._target_), Launcher)
-    assert list(config.hydra.callbacks) == ["door", "sweep"]
+    assert list(config.hydra.callbacks) == ["command", "sweep"]
 
 
 @pytest.mark.parametrize(
