@@ -22,7 +22,7 @@ from offered import contract_of
 from specahd.config import CONF_DIR
 from specahd.core import journal as journals
 from specahd.core.budget import Ledger
-from specahd.core.contract import Operator, Parent, Reply, Setting
+from specahd.core.contract import Context, Operator, Parent, Reply
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
@@ -155,8 +155,8 @@ class Checksums:
     def effects(self, child, parent):
         return None
 
-    def setting(self, shown):
-        return Setting()
+    def context(self, shown):
+        return Context()
 
     def best(self):
         return max((parent.score for parent in self.method.members), default=None)

@@ -101,13 +101,13 @@ def test_both_levels_are_told_of_their_round(coupled):
     (lower, *_), (above, *_) = engine.searches
     seed = lower.contract.seed
     lower.table.add(seed.id, [Response(Outcome.TIMEOUT, 10.0, None)])
-    told = lower.setting([seed])
+    told = lower.context([seed])
     assert told.facts[0].startswith("1 region of 1 instance of")
     assert "88 s for all regions" in told.facts[2]
     assert (told.example, told.best) == (0.0, None)
     assert told.measured[seed.id].endswith("fails on 1 (timeout)")
     above.admit(upper, UpperResult(Outcome.OK, "", (0.5,), (0.0,), (DESCRIPTOR,)))
-    told = above.setting([upper])
+    told = above.context([upper])
     assert f"held {100 * 3 / case.instance.size:.0f} %." in told.facts[0]
     assert "77 s" in told.facts[2]
     assert told.facts[3].endswith("Visit the customer with the least distance from here.")

@@ -12,7 +12,7 @@ import pytest
 
 from specahd.core import journal as journals
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Contract, Operator, Parent, Reply, Setting, Treatment
+from specahd.core.contract import Context, Contract, Operator, Parent, Reply, Treatment
 from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
@@ -121,8 +121,8 @@ class ByConstant:
     def admit(self, program, result):
         self._scores[program.id] = result
 
-    def setting(self, shown):
-        return Setting(("The sum counts.",), 0.001, self.best(), {one.id: "odd" for one in shown})
+    def context(self, shown):
+        return Context(("The sum counts.",), 0.001, self.best(), {one.id: "odd" for one in shown})
 
     def best(self):
         return max(self._scores.values(), default=None)

@@ -13,7 +13,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.contract import Operator, Parent, Request, Setting, Treatment
+from specahd.core.contract import Context, Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
@@ -127,8 +127,8 @@ def records(contract, coordinates):
     return tuple(Skill(*values, **more) for values, more in kinds)
 
 
-SETTINGS = {
-    Level.LOWER: Setting(
+CONTEXTS = {
+    Level.LOWER: Context(
         (
             "61 regions of 24 instances of 20 to 60 (41 on average) customers. A region has 5 to "
             "50 (38 on average) customers, 61 % of its instance on average.",
@@ -139,7 +139,7 @@ SETTINGS = {
         0.0234,
         {"lower-1-0012": "it saves something on 50 of 61 regions, fails on 2 (timeout)"},
     ),
-    Level.UPPER: Setting(
+    Level.UPPER: Context(
         ("Each proposal is rebuilt by one program: Visit the nearest customer.",),
         0.00421,
         0.0234,
@@ -172,8 +172,8 @@ CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator
 def test_the_whole_prompt(problem, level, operator):
     contract = CONTRACTS[problem, level]
     told = records(contract, MADE[problem].descriptor_names) if OPERATORS[operator].skills else ()
-    setting = SETTINGS[level]
-    prompt = render(request(contract, operator, skills=told, setting=setting))
+    context = CONTEXTS[level]
+    prompt = render(request(contract, operator, skills=told, context=context))
     path = GOLDEN / f"{problem}-{level}-{operator}.txt"
     if os.environ.get("SPECAHD_GOLDEN") == "write":
         path.write_text(prompt, encoding="utf-8")
@@ -211,8 +211,8 @@ def test_what_all_requests_of_a_level_share_comes_first(contract):
 def test_a_prompt_is_plain_text_and_short(contract):
     for operator in OPERATORS:
         told = records(contract, NAMES) if OPERATORS[operator].skills else ()
-        setting = SETTINGS[contract.level]
-        prompt = render(request(contract, operator, skills=told, setting=setting))
+        context = CONTEXTS[contract.level]
+        prompt = render(request(contract, operator, skills=told, context=context))
         assert prompt.isascii()
         assert not re.search(r"[ \t]\n|\n\n\n|\{parents\}", prompt)
         assert len(prompt.split()) < 1200
@@ -292,12 +292,12 @@ def test_a_record_says_what_was_measured_and_nothing_that_was_not(contract):
 
 
 def test_what_was_measured_stands_before_and_beside_the_programs(contract):
-    setting = SETTINGS[contract.level]
-    prompt = render(request(contract, "e1", setting=setting))
-    known = "\n".join(f"- {fact}" for fact in setting.facts)
+    context = CONTEXTS[contract.level]
+    prompt = render(request(contract, "e1", context=context))
+    known = "\n".join(f"- {fact}" for fact in context.facts)
     scores = "- The example above scores 0.421 %, the best program so far scores 2.340 %."
     assert f"\n\nFacts of this round:\n{known}\n{scores}\n\nProgram 1, score" in prompt
-    [beside] = setting.measured.values()
+    [beside] = context.measured.values()
     assert f"Program 1, score 1.234 %: {beside}. Its idea: " in prompt
     assert "Program 2, score 0.421 %. Its idea: " in prompt
 
@@ -316,9 +316,9 @@ def test_what_was_measured_stands_before_and_beside_the_programs(contract):
 )
 def test_a_weak_program_is_not_to_be_refined(operator, score, example, best, wasted):
     contract = CONTRACTS["cvrp", Level.LOWER]
-    setting = Setting(example=example, best=best)
+    context = Context(example=example, best=best)
     asked = replace(
-        request(contract, operator, setting=setting), parents=(Parent(shown(contract), score),)
+        request(contract, operator, context=context), parents=(Parent(shown(contract), score),)
     )
     prompt = render(asked)
     instruction = OPERATORS[operator].instruction.replace("{parents}", "program 1")

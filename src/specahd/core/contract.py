@@ -193,7 +193,7 @@ class Parent:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Context:
     """What a round tells a language model of itself; it follows from seed and configuration.
 
     Parameters
@@ -228,7 +228,7 @@ class Request:
         Text of the search method's own, for example a reflection on earlier programs.
     prompt
         All of it for a language model, in words.
-    setting
+    context
         What the round says of itself, for the prompt.
     """
 
@@ -242,7 +242,7 @@ class Request:
     skills: tuple[Skill, ...] = ()
     hints: str = ""
     prompt: str = ""
-    setting: Setting = field(default_factory=Setting)
+    context: Context = field(default_factory=Context)
 
     @property
     def hash(self) -> str:

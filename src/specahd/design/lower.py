@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent, Setting
+from specahd.core.contract import Context, Contract, Parent
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Settings
@@ -142,11 +142,11 @@ class LowerSearch:
             for row in order
         ]
 
-    def setting(self, shown: Sequence[Program]) -> Setting:
+    def context(self, shown: Sequence[Program]) -> Context:
         """Return what is known of the round, and of the programs shown."""
         rows = self.table.rows
         seed = self.contract.seed.id
-        return Setting(
+        return Context(
             self._known,
             float(self.table.scores([seed]).mean()) if seed in rows else None,
             max((member.score for member in self.method.members), default=None),

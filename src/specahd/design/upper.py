@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent, Setting
+from specahd.core.contract import Context, Contract, Parent
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty
@@ -138,11 +138,11 @@ class UpperSearch:
             {Outcome.EMPTY_REGIONS: empty} if empty else {},
         )
 
-    def setting(self, shown: Sequence[Program]) -> Setting:
+    def context(self, shown: Sequence[Program]) -> Context:
         """Return what is known of the round, and of the programs shown."""
         results = self._results
         seed = results.get(self.contract.seed.id)
-        return Setting(
+        return Context(
             self._known,
             None if seed is None else seed.score,
             max((member.score for member in self.method.members), default=None),

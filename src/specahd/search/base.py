@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from specahd.core.contract import Contract, Operator, Parent, Request, Setting
+from specahd.core.contract import Context, Contract, Operator, Parent, Request
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
 
@@ -225,7 +225,7 @@ class LevelSearch(Protocol):
         """
         ...
 
-    def setting(self, shown: Sequence[Program]) -> Setting:
+    def context(self, shown: Sequence[Program]) -> Context:
         """Return what the round tells whoever is asked for a program after these."""
         ...
 

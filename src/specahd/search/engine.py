@@ -234,7 +234,7 @@ class Engine:
             operator=query.operator,
             parents=query.parents,
             hints=query.hints,
-            setting=search.setting([parent.program for parent in query.parents]),
+            context=search.context([parent.program for parent in query.parents]),
         )
         request = replace(request, skills=self._skills(request))
         return replace(request, prompt=query.prompt or render(request))

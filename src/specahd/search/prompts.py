@@ -73,7 +73,7 @@ def render(request: Request) -> str:
     """
     contract = request.contract
     operator = request.operator
-    measured = request.setting.measured
+    measured = request.context.measured
     # Two programs of a run may be equal in source and idea, but not in their identifier.
     shown = list({parent.program.id: parent for parent in request.parents}.values())
     parts = [
@@ -133,10 +133,10 @@ def rules(contract: Contract) -> str:
 
 def known(request: Request) -> str:
     """Return what the round says of itself; empty if it says nothing."""
-    setting = request.setting
-    marks = (("the example above", setting.example), ("the best program so far", setting.best))
+    context = request.context
+    marks = (("the example above", context.example), ("the best program so far", context.best))
     scores = [f"{whose} scores {_percent(mark)}" for whose, mark in marks if mark is not None]
-    lines = [*setting.facts, *([f"{', '.join(scores).capitalize()}."] if scores else [])]
+    lines = [*context.facts, *([f"{', '.join(scores).capitalize()}."] if scores else [])]
     return "\n".join(("Facts of this round:", *(f"- {line}" for line in lines))) if lines else ""
 
 
@@ -154,8 +154,8 @@ def _is_wasted(request: Request) -> bool:
     """Return whether the program to refine is worse than the example, or than half of the best."""
     if request.operator.treatment not in _REFINING or not request.parents:
         return False
-    setting = request.setting
-    least = setting.example if setting.example is not None else (setting.best or 0.0) / 2
+    context = request.context
+    least = context.example if context.example is not None else (context.best or 0.0) / 2
     return request.parents[0].score < least
 
 
