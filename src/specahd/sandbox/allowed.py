@@ -16,6 +16,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MAX_SOURCE = 20_000
+"""The longest source of a program, in characters."""
+
 BUILTINS = _words(
     """
     abs all any bool dict divmod enumerate filter float frozenset int isinstance iter len list map

@@ -11,12 +11,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from specahd.core.syntax import parse, refuse_uncompilable
-from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY, GuardRefusal
+from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, MAX_SOURCE, METHODS, NUMPY, GuardRefusal
 from specahd.sandbox.definition import bound_names, is_checked
 from specahd.sandbox.options import options
 from specahd.sandbox.values import check_call, check_constant, check_operands, check_view
 
-MAX_SOURCE = 20_000
 MAX_NODES = 6_000
 MAX_DEPTH = 60
 

@@ -13,7 +13,7 @@ from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
 from specahd.core.skill import Skill
 from specahd.memory.diff import diff, kin
-from specahd.sandbox.allowed import BUILTINS
+from specahd.sandbox.allowed import BUILTINS, MAX_SOURCE
 
 MAX_IDEA = 600
 """Longest idea of a parent that is shown, in characters; a longer one is cut at a word."""
@@ -33,9 +33,10 @@ _SCORES = {
 }
 _PACES = {
     Level.UPPER: (
-        "It is called once for every instance, later of up to thousands of nodes, and answers with "
-        "parts to rebuild, not with a solution: use array operations, no Python loop over all "
-        "pairs. A program that raises or takes too long on any instance is discarded."
+        "It is called once for every instance and answers with parts to rebuild, not with a "
+        "solution: use array operations, no Python loop over all pairs. A program that raises or "
+        "takes too long on any instance is discarded. Later instances have up to thousands of "
+        "nodes, with the same limits: where it fails, the solution stays as it is."
     ),
     Level.LOWER: (
         "It is called at every step of every region. A region on which it raises, takes too long "
@@ -125,7 +126,8 @@ def rules(contract: Contract) -> str:
             "- No nested functions, classes, recursion, try, raise, with, del, match, yield, "
             "global, nonlocal, := or f-strings. Comprehensions and lambdas are fine.",
             "- The keyword where= of np functions needs out= with a new array.",
-            "- Arrays that are arguments are read-only; copy what you change. ASCII only.",
+            "- Arrays that are arguments are read-only; copy what you change.",
+            f"- The program is ASCII and has at most {MAX_SOURCE:,} characters.",
             f"- {_PACES[contract.level]}",
         )
     )
