@@ -419,7 +419,7 @@ def test_the_smallest_instances_keep_their_baseline(name, tmp_path):
     width = len(problem.descriptor_names)
     empty = Router(
         np.zeros((0, width)), np.zeros((0, 1)), mean=np.zeros(width), scale=np.ones(width),
-        neighbours=5,
+        n_neighbors=5,
     )  # fmt: skip
     seed = {level: contracts(problem.operator)[level].seed for level in Level}
     system = RepairSystem("seed", (seed[Level.LOWER],), empty, Accept.IMPROVING)

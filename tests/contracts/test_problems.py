@@ -286,7 +286,7 @@ def frozen(problem):
     width = len(problem.descriptor_names)
     router = Router(
         np.zeros((1, width)), np.zeros((1, 1)), mean=np.zeros(width), scale=np.ones(width),
-        neighbours=5,
+        n_neighbors=5,
     )  # fmt: skip
     member = Program("h", Level.LOWER, "", "", "i1", contract="append")
     return RepairSystem("test", (member,), router, Accept.FEASIBLE)

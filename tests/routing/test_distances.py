@@ -156,7 +156,7 @@ def system(solved, *lower):
         np.zeros((1, len(lower))),
         mean=np.zeros(width),
         scale=np.ones(width),
-        neighbours=5,
+        n_neighbors=5,
     )
     return RepairSystem("system", lower, router, Accept.FEASIBLE)
 
