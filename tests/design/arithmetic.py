@@ -1,0 +1,107 @@
+"""An executor without processes: what programs are measured to be follows from their numbers."""
+
+from concurrent.futures import Future
+
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from specahd.config import CONF_DIR
+from specahd.core.contract import Reply
+from specahd.core.program import Level, Outcome, Tier
+from specahd.repair.evaluator import LowerResult, UpperResult
+from specahd.repair.responses import RepairTask, Response, task_key
+from specahd.repair.system import Repair
+from specahd.routing.base import Region, contracts
+
+PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
+WIDTH = len(PROBLEM.descriptor_names)
+BROKEN = 13
+"""The number of programs that do not launch, or fail."""
+
+
+def number_of(program):
+    """Return the number that a program's idea states; 0 for a seed program."""
+    digits = "".join(letter for letter in program.idea if letter.isdigit())
+    return int(digits) if digits and program.operator != "seed" else 0
+
+
+def task(case, nodes, *descriptor):
+    key = task_key(f"x{case}", sorted(nodes))
+    filled = (*map(float, descriptor), *(0.0,) * (WIDTH - len(descriptor)))
+    return RepairTask(key, case, Region(tuple(nodes)), filled)
+
+
+def response(number, place):
+    """Return how the lower program of a number does on the task at a place, in percent."""
+    return Response(Outcome.OK, 100.0, 100.0 - (number * (place + 3)) % 11)
+
+
+class Arithmetic:
+    """Measures by numbers, and notes which cases it was asked to measure on.
+
+    Parameters
+    ----------
+    exposed
+        How many regions an upper program of a number exposes on a case; two unless given.
+    """
+
+    workers = 1
+
+    def __init__(self, exposed=lambda number: 2):
+        self.exposed = exposed
+        self.cases = {"expose": [], "utility": [], "repair": []}
+        self.systems = []
+
+    def submit(self, method, *arguments):
+        future = Future()
+        future.set_result(getattr(self, method)(*arguments))
+        return future
+
+    def expose(self, program, cases):
+        self.cases["expose"] += cases
+        number = number_of(program)
+        return [
+            task(case, (place + number + 2, place + number + 1), case, number, place)
+            for case in cases
+            for place in range(self.exposed(number))
+        ]
+
+    def respond(self, program, tasks):
+        number = number_of(program)
+        if number == BROKEN:
+            return LowerResult(False, Tier.INTERPRETED, Outcome.LAUNCH_FAILED, "no", ())
+        made = tuple(response(number, place) for place in range(len(tasks)))
+        return LowerResult(True, Tier.INTERPRETED, Outcome.OK, "", made)
+
+    def utility(self, program, system, cases, penalty):
+        self.cases["utility"] += cases
+        self.systems.append(system)
+        number = number_of(program)
+        if number == BROKEN:
+            return UpperResult(Outcome.CRASHED, "no", (), (), ())
+        count = len(cases)
+        utilities = (number / 100,) * count
+        return UpperResult(Outcome.OK, "", utilities, (0.01,) * count, ((0.5,) * WIDTH,) * count)
+
+    def repair(self, program, system, case):
+        self.cases["repair"].append(case)
+        self.systems.append(system)
+        cost = 100.0 - number_of(program)
+        return Repair(Outcome.OK, "", 100.0, cost, None, 0, (), (), {})
+
+
+class InTurn:
+    """A proposer whose programs bear the given numbers, by index in their round."""
+
+    def __init__(self, *numbers):
+        self.numbers = numbers
+
+    def close(self):
+        pass
+
+    def propose(self, request):
+        number = self.numbers[request.index % len(self.numbers)]
+        contract = contracts(PROBLEM.operator)[request.level]
+        given = ", ".join(contract.arguments)
+        body = f"return {number}" if request.level is Level.LOWER else f"return [[{number}]]"
+        return Reply(f"{{Try {number}.}}\ndef {contract.name}({given}):\n    {body}\n", 3, 2)

@@ -1,0 +1,246 @@
+"""What each level measures, ranks, recalls and learns, by hand."""
+
+from math import isnan
+from types import SimpleNamespace
+
+import pytest
+from arithmetic import PROBLEM, WIDTH, Arithmetic, task
+
+from specahd.core.errors import RunFailed
+from specahd.core.program import Level, Outcome, Program, Tier
+from specahd.design.lower import LowerSearch, RepertoireSettings
+from specahd.design.upper import UpperSearch
+from specahd.repair.evaluator import LowerResult, UpperResult
+from specahd.repair.responses import Response
+from specahd.repair.system import Penalty
+from specahd.routing.base import contracts
+
+TASKS = [task(4, (1, 2), 0.5), task(4, (3, 5), 1.5), task(6, (2, 4), 2.5), task(7, (1, 3), 3.5)]
+CONTRACTS = contracts(PROBLEM.operator)
+
+
+def program(name, level=Level.LOWER):
+    return Program(name, level, "", "", "i1", contract=CONTRACTS[level].id)
+
+
+def answered(*costs, tier=Tier.COMPILED):
+    """Return a result with these merged costs from 100; None where the program timed out."""
+    made = tuple(
+        Response(Outcome.TIMEOUT if cost is None else Outcome.OK, 100.0, cost, fallbacks=place)
+        for place, cost in enumerate(costs)
+    )
+    return LowerResult(True, tier, Outcome.OK, "", made)
+
+
+def lower(*, beta=0.5, size=10, executor=None, **results):
+    """Return a lower round with programs admitted in this order, all of them members."""
+    search = LowerSearch(
+        number=1,
+        contract=CONTRACTS[Level.LOWER],
+        method=SimpleNamespace(members=[]),
+        tasks=TASKS,
+        executor=executor,
+        settings=RepertoireSettings(beta, size),
+        coordinates=PROBLEM.descriptor_names,
+    )
+    programs = [program(name) for name in results]
+    for one, result in zip(programs, results.values(), strict=True):
+        search.admit(one, result)
+    search.method.members = search.rank(programs)
+    return search
+
+
+def names(parents):
+    return [parent.program.id for parent in parents]
+
+
+def test_a_lower_candidate_is_measured_on_every_task_of_the_round():
+    search = lower(executor=Arithmetic())
+    result = search.submit(program("a")).result()
+    assert len(result.responses) == len(TASKS)
+
+
+def test_the_lower_score_is_the_mean_response_and_failures_count_zero():
+    measured = lower().measure(answered(90.0, None, 110.0, 70.0))
+    assert measured.responses == pytest.approx((0.1, 0.0, 0.0, 0.3))
+    assert measured.score == pytest.approx(0.1)
+    assert (measured.retained, measured.tier) == (True, Tier.COMPILED)
+    assert measured.vector["cost_merged"] == [90.0, None, 110.0, 70.0]
+    assert measured.record == {"tasks": {"ok": 3, "timeout": 1}}
+
+
+def test_what_does_not_launch_is_not_retained():
+    measured = lower().measure(
+        LowerResult(False, Tier.INTERPRETED, Outcome.LAUNCH_FAILED, "why", ())
+    )
+    assert (measured.score, measured.retained, measured.detail) == (None, False, "why")
+
+
+def test_a_recalled_lower_result_is_the_one_that_was_recorded():
+    search, result = lower(), answered(90.0, None, 110.0, 70.0)
+    measured = search.measure(result)
+    record = {
+        "outcome": str(measured.outcome),
+        "detail": measured.detail,
+        "tier": str(measured.tier),
+        **measured.vector,
+    }
+    assert search.recall(record) == result
+    failed = search.recall({"outcome": "launch_failed", "detail": "why"})
+    assert (failed.launched, failed.outcome, failed.detail) == (
+        False,
+        Outcome.LAUNCH_FAILED,
+        "why",
+    )
+    for column in ("outcomes", "cost_before", "cost_merged", "fallbacks"):
+        with pytest.raises(RunFailed):
+            search.recall({**record, column: record[column][:-1]})
+
+
+def test_lower_programs_rank_by_greedy_gain_then_by_their_means():
+    search = lower(
+        beta=0.0,
+        size=2,
+        middling=answered(92.0, 92.0, 100.0, 100.0),
+        nothing=answered(100.0, 100.0, 100.0, 100.0),
+        best=answered(90.0, 90.0, 90.0, 100.0),
+        other=answered(100.0, 100.0, 100.0, 95.0),
+        worse=answered(99.0, 100.0, 100.0, 100.0),
+    )
+    # ``other`` alone does anything on the last task, so it comes before ``middling``.
+    assert names(search.method.members) == ["best", "other", "middling", "worse", "nothing"]
+    first = search.method.members[0]
+    assert first.score == pytest.approx(0.075)
+    assert first.responses == pytest.approx((0.1, 0.1, 0.1, 0.0))
+    assert [member.id for member in search.repertoire()] == ["best", "other"]
+    # Coverage alone: the mean over tasks of the better of the two.
+    assert search.best() == pytest.approx((0.1 + 0.1 + 0.1 + 0.05) / 4)
+
+
+def test_quality_has_the_weight_beta_over_q():
+    search = lower(
+        beta=0.5, size=4, a=answered(90.0, 90.0, 90.0, 90.0), b=answered(90.0, 80.0, 90.0, 90.0)
+    )
+    assert names(search.method.members) == ["b", "a"]
+    assert search.best() == pytest.approx(0.5 / 4 * (0.1 + 0.125) + 0.5 * 0.125)
+
+
+def test_without_any_gain_the_first_member_stands_alone():
+    nothing = answered(100.0, None, 101.0, 100.0)
+    search = lower(old=nothing, new=nothing)
+    assert [member.id for member in search.repertoire()] == ["old"]
+    assert search.best() == 0.0
+    assert lower().repertoire() == []
+
+
+def test_lower_effects_are_the_childs_minus_the_parents():
+    search = lower(
+        parent=answered(90.0, 90.0, None, 100.0), child=answered(80.0, 95.0, 100.0, None)
+    )
+    effects = search.effects("child", "parent")
+    assert effects.differences == pytest.approx([0.1, -0.05, 0.0, 0.0])
+    assert effects.descriptors[:, 0].tolist() == [0.5, 1.5, 2.5, 3.5]
+    assert effects.instances.tolist() == [4, 4, 6, 7]
+    assert effects.coordinates == tuple(PROBLEM.descriptor_names)
+    assert effects.failures == {"timeout": 1}
+    assert search.effects("child", "stranger") is search.effects("stranger", "parent") is None
+
+
+def test_a_program_that_has_left_is_still_compared():
+    search = lower(parent=answered(90.0, 90.0, 90.0, 90.0))
+    search.method.members = []
+    search.admit(program("child"), answered(80.0, 90.0, 90.0, 90.0))
+    assert search.effects("child", "parent").differences[0] == pytest.approx(0.1)
+
+
+def scored(utilities, penalties, regions=None):
+    regions = regions or [(0.5,) * WIDTH] * len(utilities)
+    return UpperResult(Outcome.OK, "", tuple(utilities), tuple(penalties), tuple(regions))
+
+
+FAILED = UpperResult(Outcome.TIMEOUT, "x1: slow", (0.9,), (0.0,), (None,))
+
+
+def upper(executor=None, **results):
+    search = UpperSearch(
+        number=1,
+        contract=CONTRACTS[Level.UPPER],
+        method=SimpleNamespace(members=[]),
+        system="frozen",
+        cases=[2, 3],
+        executor=executor,
+        penalty=Penalty(weight=3.0),
+        coordinates=PROBLEM.descriptor_names,
+    )
+    programs = [program(name, Level.UPPER) for name in results]
+    for one, result in zip(programs, results.values(), strict=True):
+        search.admit(one, result)
+    search.method.members = search.rank(programs)
+    return search
+
+
+def test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances():
+    calls = []
+    executor = SimpleNamespace(submit=lambda *arguments: calls.append(arguments))
+    one = program("a", Level.UPPER)
+    upper(executor).submit(one)
+    assert calls == [("utility", one, "frozen", (2, 3), Penalty(weight=3.0))]
+
+
+def test_the_upper_score_is_the_mean_utility_less_the_penalty():
+    measured = upper().measure(scored([0.2, 0.1], [0.01, 0.03]))
+    assert measured.score == pytest.approx(0.13)
+    assert measured.responses == pytest.approx((0.19, 0.07))
+    assert (measured.retained, measured.tier) == (True, Tier.INTERPRETED)
+
+
+def test_an_upper_candidate_that_fails_anywhere_has_no_score():
+    measured = upper().measure(FAILED)
+    assert (measured.score, measured.retained, measured.outcome) == (None, False, Outcome.TIMEOUT)
+    assert measured.responses == ()
+
+
+def test_a_recalled_upper_result_is_the_one_that_was_recorded():
+    search, result = upper(), scored([0.2, 0.1], [0.01, 0.03], [None, (0.25,) * WIDTH])
+    measured = search.measure(result)
+    record = {"outcome": "ok", "detail": "", **measured.vector}
+    assert search.recall(record) == result
+    failed = search.recall({"outcome": "timeout", "detail": "x1: slow"})
+    assert (failed.outcome, failed.utilities) == (Outcome.TIMEOUT, ())
+    for change in (
+        {"utilities": [0.2], "penalties": [0.01], "regions": [None]},
+        {"penalties": [0.01]},
+        {"regions": [None]},
+        {"regions": [None, [0.25] * (WIDTH - 1)]},
+    ):
+        with pytest.raises(RunFailed):
+            search.recall({**record, **change})
+
+
+def test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties():
+    search = upper(
+        old=scored([0.1, 0.1], [0.0, 0.0]),
+        best=scored([0.2, 0.1], [0.0, 0.0]),
+        # More in all, less after its penalties.
+        punished=scored([0.3, 0.1], [0.15, 0.1]),
+        new=scored([0.1, 0.1], [0.0, 0.0]),
+    )
+    assert names(search.method.members) == ["best", "old", "new", "punished"]
+    assert search.best() == pytest.approx(0.15)
+    assert search.method.members[0].responses == pytest.approx((0.2, 0.1))
+    assert upper().best() is None
+
+
+def test_upper_effects_are_described_by_the_childs_regions():
+    search = upper(
+        parent=scored([0.1, 0.1], [0.01, 0.0]),
+        child=scored([0.3, 0.1], [0.0, 0.02], [(0.25,) * WIDTH, None]),
+    )
+    effects = search.effects("child", "parent")
+    assert effects.differences == pytest.approx([0.21, -0.02])
+    assert effects.descriptors[0].tolist() == [0.25] * WIDTH
+    assert all(isnan(value) for value in effects.descriptors[1])
+    assert effects.instances.tolist() == [0, 1]
+    assert effects.failures == {Outcome.EMPTY_REGIONS: 1}
+    assert search.effects("parent", "child").failures == {}
+    assert search.effects("child", "stranger") is search.effects("stranger", "parent") is None
