@@ -2,7 +2,9 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from specahd.core.budget import Ledger
+import pytest
+
+from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Reply
 
 
@@ -30,3 +32,18 @@ def test_tokens_money_and_auxiliary_calls_add_up():
     spent = ledger.read()
     assert (spent.prompt_tokens, spent.completion_tokens, spent.cost) == (11, 7, 0.75)
     assert spent.auxiliary_calls == 1
+
+
+def test_refunds_of_an_earlier_process_count_again():
+    ledger = Ledger(3)
+    ledger.count(Reply("a"), refunds=2)
+    ledger.take()
+    ledger.refund()
+    assert (ledger.read().refunds, ledger.read().tickets, ledger.left) == (3, 0, 3)
+
+
+@pytest.mark.parametrize("spent", [Reply("", 7, 3), Reply("", 10, 0), Reply("", 0, 10)])
+def test_a_bound_on_tokens_is_reached_by_prompt_and_completion_together(spent):
+    assert Allowance(tokens=10).exceeded(spent) == "budget.max_tokens=10 is reached (10)"
+    assert Allowance(tokens=11).exceeded(spent) is None
+    assert Allowance().exceeded(spent) is None

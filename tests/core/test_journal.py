@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.core.errors import FileError, JournalError
+from specahd.core.errors import FileError, JournalError, RunFailed
 from specahd.core.journal import JournalFile, dumps, read
 
 RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
@@ -56,3 +56,32 @@ def test_a_full_disk_stops_the_run():
     file = JournalFile(Path("/dev/full"))
     with pytest.raises(JournalError, match="No space left"):
         file.append({"a": 1})
+
+
+def test_a_run_that_is_repeated_must_say_the_same_and_writes_nothing_twice(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    file = JournalFile(path)
+    for record in RECORDS:
+        file.append(record)
+    file.close()
+    whole = path.read_bytes()
+
+    again = JournalFile(path, repeat=True)
+    for record in RECORDS:
+        assert again.repeating
+        again.append(record)
+    assert not again.repeating
+    assert path.read_bytes() == whole
+    again.append({"new": 1})
+    again.close()
+    assert path.read_bytes() == whole + b'{"new":1}\n'
+
+
+def test_a_run_that_diverges_is_ended_and_the_file_left_as_it_was(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"a":1}\n{"a":2}\n')
+    file = JournalFile(path, repeat=True)
+    file.append({"a": 1})
+    with pytest.raises(RunFailed, match=r"journal\.jsonl: line 2 does not come again"):
+        file.append({"a": 3})
+    assert path.read_text() == '{"a":1}\n{"a":2}\n'

@@ -1,5 +1,6 @@
 """What each level measures, ranks, recalls and learns, by hand."""
 
+from dataclasses import replace
 from math import isnan
 from types import SimpleNamespace
 
@@ -76,6 +77,12 @@ def test_what_does_not_launch_is_not_retained():
     assert (measured.score, measured.retained, measured.detail) == (None, False, "why")
 
 
+def test_a_lower_candidate_that_fails_on_every_task_is_retained_with_nothing():
+    failed = answered(None, None, None, None)
+    measured = lower().measure(replace(failed, outcome=Outcome.TIMEOUT, detail="slow"))
+    assert (measured.score, measured.retained, measured.outcome) == (0.0, True, Outcome.TIMEOUT)
+
+
 def test_a_recalled_lower_result_is_the_one_that_was_recorded():
     search, result = lower(), answered(90.0, None, 110.0, 70.0)
     measured = search.measure(result)
@@ -95,6 +102,8 @@ def test_a_recalled_lower_result_is_the_one_that_was_recorded():
     for column in ("outcomes", "cost_before", "cost_merged", "fallbacks"):
         with pytest.raises(RunFailed):
             search.recall({**record, column: record[column][:-1]})
+    with pytest.raises(RunFailed):
+        search.recall({**record, **{name: values[:-1] for name, values in measured.vector.items()}})
 
 
 def test_lower_programs_rank_by_greedy_gain_then_by_their_means():
@@ -134,9 +143,7 @@ def test_without_any_gain_the_first_member_stands_alone():
 
 
 def test_lower_effects_are_the_childs_minus_the_parents():
-    search = lower(
-        parent=answered(90.0, 90.0, None, 100.0), child=answered(80.0, 95.0, 100.0, None)
-    )
+    search = lower(parent=answered(90.0, 90.0, None, None), child=answered(80.0, 95.0, 100.0, None))
     effects = search.effects("child", "parent")
     assert effects.differences == pytest.approx([0.1, -0.05, 0.0, 0.0])
     assert effects.descriptors[:, 0].tolist() == [0.5, 1.5, 2.5, 3.5]

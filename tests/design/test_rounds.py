@@ -280,6 +280,7 @@ def test_a_candidate_stays_as_it_was_when_later_rounds_go_on(trained):
     first, second = trained().candidates
     assert first.archive is not second.archive
     assert first.archive.tasks.keys() < second.archive.tasks.keys()
+    assert first.archive.responses.keys() < second.archive.responses.keys()
 
 
 def test_a_run_that_is_stopped_begins_no_round(trained):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.program import Level, Program
 from specahd.core.skill import Condition, Skill
 from specahd.memory.memory import Memory
@@ -124,3 +124,16 @@ def test_only_the_first_encoders_are_fused():
 def test_a_value_out_of_range_is_refused_by_its_name(option, value):
     with pytest.raises(ConfigError, match=rf"^Expected memory\.{option} "):
         Memory({"plane": Plane()}, **{"fuse": 1, option: value})
+
+
+def test_a_new_version_makes_a_record_the_newest():
+    memory, [old, new] = remembering([20, -20], skills=1)
+    assert memory.retrieve(PARENT)[0].program == new
+    memory.learn(skill(old, 2))
+    assert memory.retrieve(PARENT)[0].id == "child-20/2"
+
+
+def test_a_record_that_does_not_come_again_ends_the_run():
+    memory, _ = remembering([20], skills=1)
+    with pytest.raises(RunFailed, match="names a skill record"):
+        memory.recall(["child-20/1", "child-20/2"])

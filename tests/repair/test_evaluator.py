@@ -149,3 +149,13 @@ def test_the_pipeline_repeats_itself(evaluator, tasks):
     assert first.steps == second.steps
     assert first.solution == second.solution
     assert first.steps
+
+
+def test_another_system_has_another_repertoire(evaluator, tasks):
+    nearest = frozen(tasks, SEEDS[Level.LOWER])
+    farthest = frozen(tasks, lower("return int(unvisited_nodes[-1])", "last"))
+    first = evaluator.repair(SEEDS[Level.UPPER], nearest, 0)
+    other = evaluator.repair(SEEDS[Level.UPPER], farthest, 0)
+    assert {step.program for step in other.steps} == {"last"}
+    assert other.cost != first.cost
+    assert evaluator.repair(SEEDS[Level.UPPER], nearest, 0).cost == first.cost

@@ -57,3 +57,19 @@ def test_ties_go_to_the_archive_mean_then_to_the_index():
 
 def test_an_empty_archive_chooses_the_first():
     assert router(np.zeros((0, 2)), np.zeros((0, 3))).choose(np.array([1.0, 0.0])) == 0
+
+
+def test_descriptors_are_standardised_before_they_are_compared():
+    route = Router(
+        np.array([[10.0, 5.0], [14.0, 3.0]]),
+        np.array([[0.2], [0.8]]),
+        mean=np.array([12.0, 4.0]),
+        scale=np.array([2.0, 0.1]),
+        n_neighbors=2,
+    )
+    # Standardised: (-1, 10), (1, -10), and the query (1, 10), of cosine 0.98 with the first.
+    assert route.estimate(np.array([14.0, 5.0])) == pytest.approx([0.2])
+    # (1, 0) points away from the first; neither mean nor scale could be left out.
+    assert route.estimate(np.array([14.0, 4.0])) == pytest.approx([0.8])
+    # (10, 2): weights of 0.98 and 0.98, one of them negative.
+    assert route.estimate(np.array([32.0, 4.2])) == pytest.approx([0.2])

@@ -75,3 +75,19 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
     assert found.references["savings"] > found.cost
     failed = summarise(PROBLEM, "validation", cases[:1], rows[2:])
     assert isnan(failed.improvement)
+
+
+def test_a_row_says_whether_its_solution_is_feasible():
+    assert row(PROBLEM, CASE, repair())["feasible"] is True
+    broken = replace(repair(), solution=CASE.baseline[1:])
+    assert row(PROBLEM, CASE, broken)["feasible"] is False
+
+
+def test_other_baselines_are_averaged_over_what_did_not_fail():
+    instances = PROBLEM.generate("selection", 1)
+    cases = [CASE, make_case(PROBLEM, next(iter(instances)))]
+    rows = [row(PROBLEM, cases[0], repair()), row(PROBLEM, cases[1], repair(Outcome.TIMEOUT))]
+    found = summarise(PROBLEM, "validation", cases, rows, ["nearest", "savings"])
+    solution = PROBLEM.baseline(CASE.instance, "savings")
+    # B itself is passed over.
+    assert found.references == {"savings": PROBLEM.cost(CASE.instance, solution)}

@@ -1,11 +1,16 @@
 """What a run directory tells a run that goes on."""
 
+from dataclasses import replace
 from math import isnan
+from types import SimpleNamespace
 
 import pytest
 
 from run_directories import lines
-from specahd.core.errors import FileError
+from specahd.core.contract import Operator, Reply, Request
+from specahd.core.errors import FileError, RunFailed
+from specahd.core.program import Level, Program
+from specahd.memory.novelty import Verdict
 from specahd.search.replay import Replay
 
 
@@ -27,3 +32,49 @@ def test_a_round_that_no_run_wrote_is_refused(tmp_path, field):
     lines(tmp_path / "journal.jsonl", [{"record": "round", "round": 1, **field}])
     with pytest.raises(FileError, match="selection"):
         Replay.read(tmp_path)
+
+
+CONTRACT = SimpleNamespace(document="")
+REQUEST = Request(CONTRACT, 0, Level.LOWER, 1, 3, Operator("i1", ""))
+
+
+def reply(request, **told):
+    return {
+        "sample": request.id, "hash": request.hash, "reply": "text", "prompt_tokens": 30,
+        "completion_tokens": 20, "cost": 0.5, "refunds": 2, "request": {"skills": ["a/1"]}, **told,
+    }  # fmt: skip
+
+
+def test_a_reply_that_was_paid_for_comes_again_with_its_refunds(tmp_path):
+    lines(tmp_path / "wal.jsonl", [reply(REQUEST)])
+    replay = Replay.read(tmp_path)
+    assert replay.reply(REQUEST) == (Reply("text", 30, 20, 0.5), 2)
+    assert replay.skills(REQUEST.id) == ["a/1"]
+    assert replay.reply(replace(REQUEST, index=4)) is None
+    assert replay.skills("lower-1-0004") is None
+
+
+def test_another_request_than_was_paid_for_ends_the_run(tmp_path):
+    lines(tmp_path / "wal.jsonl", [reply(REQUEST, hash="another")])
+    with pytest.raises(RunFailed, match="lower-1-0003 does not come again"):
+        Replay.read(tmp_path).reply(REQUEST)
+
+
+def test_measurements_belong_to_a_round_and_a_program(tmp_path):
+    measured = [
+        {"carried": "lower-seed", "round": number, "outcome": "ok", "detail": f"in {number}"}
+        for number in (1, 2)
+    ]
+    lines(tmp_path / "responses.jsonl", [*measured, {**measured[0], "sample": "lower-1-0000"}])
+    replay = Replay.read(tmp_path)
+    program = Program("lower-seed", Level.LOWER, "", "", "seed", contract="c")
+    assert replay.measurement(1, program)["detail"] == "in 1"
+    assert replay.measurement(2, program)["detail"] == "in 2"
+    assert replay.measurement(3, program) is None
+    assert replay.measurement(1, replace(program, id="lower-1-0000")) is not None
+
+
+def test_verdicts_are_recalled_by_program(tmp_path):
+    verdict = {"duplicate_of": "a", "nearest": "b", "similarity": {"fused": 0.9}}
+    lines(tmp_path / "journal.jsonl", [{"sample": "c", "contract": "x", "novelty": verdict}])
+    assert Replay.read(tmp_path).verdicts == {"c": Verdict("a", "b", {"fused": 0.9})}

@@ -1,0 +1,121 @@
+"""One pass on a problem so small that every state is a number: the merges accepted so far."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from specahd.core.program import Level, Outcome, Program
+from specahd.repair.cases import Case
+from specahd.repair.merge import Accept
+from specahd.repair.system import RepairSystem, mean_improvement, repair_case
+from specahd.routing.base import Region, Rejection, Validation
+from specahd.sandbox.calls import Result
+
+REGIONS = tuple(Region((node, node + 1)) for node in (1, 3, 5, 7))
+
+
+class Counting:
+    """Its solution counts merges; each takes what was rebuilt off the cost."""
+
+    def __init__(self):
+        self.operator = self
+        self.selector = SimpleNamespace(
+            inputs=lambda instance, solution: ("select", solution),
+            validate=lambda instance, solution, output: Validation(
+                6, REGIONS, (Rejection(4, "empty"), Rejection(5, "oversized"))
+            ),
+        )
+
+    def describe(self, instance, solution, region):
+        return np.array([float(len(solution)), float(region.nodes[0])])
+
+    def inputs(self, instance, solution, region):
+        return len(solution), region.nodes[0]
+
+    def merge(self, instance, solution, region, output):
+        return None if output is None else (*solution, output)
+
+    def check(self, instance, solution):
+        return ("too much",) if solution[-1] > 50 else ()
+
+    def cost(self, instance, solution):
+        return 100.0 - sum(solution)
+
+
+class Alternating:
+    """A router that takes the members in turn, and keeps the descriptors that it is asked of."""
+
+    def __init__(self):
+        self.seen = []
+
+    def choose(self, descriptor):
+        self.seen.append(tuple(descriptor.tolist()))
+        return len(self.seen) % 2
+
+
+def passed(*rebuilt, accept=Accept.IMPROVING, members=2):
+    programs = tuple(
+        Program(f"h{member}", Level.LOWER, "", "", "i1", contract="c") for member in range(members)
+    )
+    router, asked, answers = Alternating(), [], iter(rebuilt)
+
+    def rebuild(member, inputs):
+        asked.append((member, *inputs))
+        answer = next(answers)
+        return answer if isinstance(answer, Result) else Result(Outcome.OK, answer, fallbacks=3)
+
+    repair = repair_case(
+        Counting(),
+        Case("x", (), 100.0, "none"),
+        RepairSystem("k", programs, router, accept),
+        lambda inputs: Result(Outcome.OK, inputs),
+        rebuild,
+    )
+    return repair, router.seen, asked
+
+
+def test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then():
+    repair, described, asked = passed(10, 20, 5, 1)
+    assert described == [(0, 1), (1, 3), (2, 5), (3, 7)]
+    assert asked == [(1, 0, 1), (0, 1, 3), (1, 2, 5), (0, 3, 7)]
+    assert [step.descriptor for step in repair.steps] == described
+    assert [(step.cost_before, step.cost_merged) for step in repair.steps] == [
+        (100, 90), (90, 70), (70, 65), (65, 64),
+    ]  # fmt: skip
+    assert (repair.solution, repair.cost, repair.baseline_cost) == ((10, 20, 5, 1), 64, 100)
+    assert [step.program for step in repair.steps] == ["h1", "h0", "h1", "h0"]
+    assert repair.improvement == pytest.approx(0.36)
+
+
+def test_what_is_not_accepted_leaves_the_solution_and_the_next_description_as_they_were():
+    failed = Result(Outcome.TIMEOUT, (), "slow", fallbacks=1)
+    repair, described, _ = passed(-5, 60, failed, 7)
+    assert described == [(0, 1), (0, 3), (0, 5), (0, 7)]
+    assert [str(step.outcome) for step in repair.steps] == [
+        "ok", "infeasible_merge", "timeout", "ok",
+    ]  # fmt: skip
+    assert [step.cost_merged for step in repair.steps] == [105, None, None, 93]
+    assert [step.accepted for step in repair.steps] == [False, False, False, True]
+    assert [step.fallbacks for step in repair.steps] == [3, 3, 1, 3]
+    assert (repair.solution, repair.cost) == ((7,), 93)
+    assert (repair.proposed, repair.rejections) == (6, ("empty", "oversized"))
+
+
+def test_as_feasible_a_worse_solution_is_taken_and_goes_on():
+    repair, described, _ = passed(-5, 0, None, 1, accept=Accept.FEASIBLE)
+    assert described == [(0, 1), (1, 3), (2, 5), (2, 7)]
+    assert [step.cost_before for step in repair.steps] == [100, 105, 105, 105]
+    assert repair.steps[2].outcome is Outcome.INVALID_OUTPUT
+    assert repair.cost == 104
+
+
+def test_without_a_repertoire_nothing_is_rebuilt():
+    repair, described, _ = passed(members=0)
+    assert (described, repair.steps, repair.outcome) == ([], (), Outcome.OK)
+
+
+def test_the_mean_improvement_is_over_what_did_not_fail():
+    repair, _, _ = passed(10, 20, 5, 1)
+    other, _, _ = passed(1, 1, 1, 1)
+    assert mean_improvement([repair, other]) == pytest.approx((0.36 + 0.04) / 2)
