@@ -137,3 +137,19 @@ def test_a_record_that_does_not_come_again_ends_the_run():
     memory, _ = remembering([20], skills=1)
     with pytest.raises(RunFailed, match="names a skill record"):
         memory.recall(["child-20/1", "child-20/2"])
+
+
+def test_the_fused_similarity_is_the_mean_over_encoders():
+    class Turned(Plane):
+        """Sees half of what there is."""
+
+        def cosines(self, position):
+            return super().cosines(position) / 2
+
+    memory = Memory({"plane": Plane(), "half": Turned()}, fuse=2, threshold=1.0, filter=True)
+    memory.judge(PARENT)
+    assert memory.judge(program("next", 60)).similarity == {
+        "plane": 0.5,
+        "half": 0.25,
+        "fused": 0.375,
+    }

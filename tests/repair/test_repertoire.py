@@ -77,3 +77,12 @@ def test_objective_by_hand():
     scores = np.array([[0.2, 0.4], [0.6, 0.0]])
     expected = 0.5 / 10 * (0.3 + 0.3) + 0.5 * (0.6 + 0.4) / 2
     assert objective(scores, [0, 1], beta=0.5, budget=10) == pytest.approx(expected)
+
+
+def test_the_greedy_order_by_hand():
+    # Of what the first two leave open nothing is left for the third, which only repeats them.
+    scores = np.array([[0.9, 0.0, 0.2], [0.0, 0.8, 0.0], [0.8, 0.0, 0.0]])
+    assert greedy(scores, beta=0.0, budget=3) == [0, 1]
+    # The weight of quality is beta / q: coverage decides although the last is better on average.
+    scores = np.array([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]])
+    assert greedy(scores, beta=0.5, budget=2) == [0, 1]

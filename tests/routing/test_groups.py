@@ -92,3 +92,8 @@ def test_regions_are_disjoint_and_bounded(groups):
     assert all(2 <= len(region.nodes) <= 4 for region in result.regions)
     assert len(result.regions) <= 3
     assert len(result.regions) + len(result.rejections) == result.proposed == len(groups)
+
+
+def test_a_group_of_the_largest_size_is_kept():
+    result = validate([1, 2, 3, 4], [5, 6])
+    assert [region.nodes for region in result.regions] == [(1, 2, 3, 4), (5, 6)]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from run_directories import lines
-from specahd.core.contract import Operator, Reply, Request
+from specahd.core.contract import Operator, Parent, Reply, Request
 from specahd.core.errors import FileError, RunFailed
 from specahd.core.program import Level, Program
 from specahd.memory.novelty import Verdict
@@ -78,3 +78,30 @@ def test_verdicts_are_recalled_by_program(tmp_path):
     verdict = {"duplicate_of": "a", "nearest": "b", "similarity": {"fused": 0.9}}
     lines(tmp_path / "journal.jsonl", [{"sample": "c", "contract": "x", "novelty": verdict}])
     assert Replay.read(tmp_path).verdicts == {"c": Verdict("a", "b", {"fused": 0.9})}
+
+
+def with_parent(**told):
+    program = Program("p", Level.LOWER, "def f(): ...", "Idea.", "i1", contract="c")
+    score = told.pop("score", 0.5)
+    return replace(REQUEST, parents=(Parent(replace(program, **told), score),))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(REQUEST, seed=1),
+        replace(REQUEST, level=Level.UPPER),
+        replace(REQUEST, round=2),
+        replace(REQUEST, index=4),
+        replace(REQUEST, operator=Operator("m1", "")),
+        replace(REQUEST, prompt="Write."),
+        replace(REQUEST, contract=SimpleNamespace(document="another")),
+        *(
+            with_parent(**told)
+            for told in ({}, {"id": "q"}, {"source": ""}, {"idea": ""}, {"score": 0.25})
+        ),
+    ],
+)
+def test_a_request_is_known_by_all_that_a_reply_depends_on(other):
+    assert other.hash != REQUEST.hash
+    assert other == with_parent() or other.hash != with_parent().hash

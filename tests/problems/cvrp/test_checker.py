@@ -146,3 +146,28 @@ def test_cost_by_hand(data):
     assert cost(read(data / "tiny.vrp"), ((1, 3), (2, 4), (5,))) == 206
     assert cost(read(data / "tiny-explicit.vrp"), ((1, 2), (3,))) == 3 + 5 + 4 + 8 + 8
     assert cost(read(data / "tiny.vrp"), ()) == 0
+
+
+FULL = CVRPInstance("full", np.zeros((4, 2)), np.array([0, 2, 3, 4]), 5)
+
+
+def test_a_route_may_be_full_and_no_fuller():
+    assert check(FULL, ((1, 2), (3,))) == ()
+    assert [violation.kind for violation in check(FULL, ((1, 3), (2,)))] == ["capacity"]
+    # The full route of an infeasible solution is none of its faults.
+    assert [violation.kind for violation in check(FULL, ((1, 2),))] == ["missing_customer"]
+
+
+@pytest.mark.parametrize(
+    ("solution", "kind"),
+    [
+        (((1, 2), (), (3,)), "empty_route"),
+        (((1, 2), (3, 0)), "depot_inside"),
+        (((1, 2), (3, 4)), "unknown_customer"),
+        (((1, 2), (3, -1)), "unknown_customer"),
+        (((1,), (2,), (3,), (1,)), "duplicated_customer"),
+        (((1, 2),), "missing_customer"),
+    ],
+)
+def test_a_feasible_solution_with_one_fault_is_refused(solution, kind):
+    assert [violation.kind for violation in check(FULL, solution)] == [kind]

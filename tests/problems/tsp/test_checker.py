@@ -127,3 +127,27 @@ def test_cost_by_hand():
     assert cost(triangle, ()) == 0
     matrix = np.array([[0, 7, 1], [7, 0, 2], [1, 2, 0]], float)
     assert cost(TSPInstance("x", triangle.coords, Convention.EXPLICIT, matrix), (2, 0, 1)) == 10
+
+
+SQUARE = np.array([[0, 0], [9, 0], [9, 9], [0, 9]], float)
+
+
+@pytest.mark.parametrize(
+    ("tour", "kind"),
+    [
+        ((0, 1, 2, 3, 3), "duplicated_node"),
+        ((0, 1, 2, 3, 4), "unknown_node"),
+        ((0, 1, 2, 3, -1), "unknown_node"),
+        ((0, 1, 2), "missing_node"),
+    ],
+)
+def test_a_tour_with_one_fault_is_refused(tour, kind):
+    assert kinds(TSPInstance("x", SQUARE), tour) == {kind: 1}
+
+
+@pytest.mark.parametrize(
+    ("edge", "broken"), [((1, 2), 0), ((2, 1), 0), ((3, 0), 0), ((0, 3), 0), ((0, 2), 1)]
+)
+def test_a_fixed_edge_may_be_driven_either_way(edge, broken):
+    instance = TSPInstance("x", SQUARE, fixed_edges=(edge,))
+    assert kinds(instance, (0, 1, 2, 3))["fixed_edge"] == broken

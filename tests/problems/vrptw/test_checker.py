@@ -229,3 +229,14 @@ def test_a_return_after_closing_time(line):
 def test_cost_by_hand(line):
     assert cost(line, ((1, 2), (3,), (4,))) == 40 + 60 + 80
     assert cost(line, ()) == 0
+
+
+def test_a_vehicle_leaves_when_the_depot_opens(line):
+    ready = line.windows.ready.copy()
+    # Customer 1 is reached at 81 then, and closes at 80.
+    ready[0] = 71.0
+    windows = TimeWindows(ready, line.windows.due, line.windows.service)
+    opened = VRPTWInstance("late", line.coords, line.demands, 7, windows=windows)
+    assert [v.detail for v in check(opened, ((1,),))][-1] == (
+        "Customer 1 on route 1 is served at 81, after 80."
+    )
