@@ -23,6 +23,9 @@ def test_every_ticket_has_one_slot(tickets, rounds, share):
         (40, 2, 0.5, [(10, 10), (10, 10)]),
         (7, 2, 0.5, [(2, 2), (2, 1)]),
         (9, 3, 1.0, [(3, 0), (3, 0), (3, 0)]),
+        # The largest remainder, 0.7 of 2.7 and not 0.3 of 7.3, is rounded up.
+        (10, 1, 0.27, [(3, 7)]),
+        (5, 2, 0.7, [(2, 1), (2, 0)]),
         (0, 2, 0.5, [(0, 0), (0, 0)]),
     ],
 )

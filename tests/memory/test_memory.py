@@ -153,3 +153,12 @@ def test_the_fused_similarity_is_the_mean_over_encoders():
         "half": 0.25,
         "fused": 0.375,
     }
+
+
+def test_similarities_have_six_decimals_by_encoder_and_together():
+    memory = Memory({"one": Plane(), "other": Plane()}, fuse=2, threshold=1.0, filter=True)
+    memory.judge(PARENT)
+    # The cosine of 61 degrees is 0.4848096...
+    assert memory.judge(program("next", 61)).similarity == dict.fromkeys(
+        ("one", "other", "fused"), 0.48481
+    )

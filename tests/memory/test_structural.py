@@ -22,7 +22,7 @@ from specahd.llm.grammar import Grammar
 from specahd.memory.normal_form import binned, local_names
 from specahd.memory.similarity import FUSED
 from specahd.memory.structural import structural
-from specahd.memory.views import VIEWS
+from specahd.memory.views import VIEWS, idea, syntax
 from test_commands import SMALL, call, tree
 
 CONTRACTS = [contract_of(name, level) for name in PROBLEMS for level in Level]
@@ -272,3 +272,14 @@ def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_pa
 
 def _rest(program):
     return program.level, program.source, program.idea, program.operator
+
+
+def test_a_path_has_at_most_three_nodes():
+    paths = syntax(written("return a * (m[0] - b // 7)"))
+    assert {path.count("/") + 1 for path in paths} == {1, 2, 3}
+
+
+def test_an_idea_is_its_words_and_their_pairs():
+    assert idea(written("return a", idea="Near first, near last.")) == {
+        "near": 2, "first": 1, "last": 1, "near first": 1, "first near": 1, "near last": 1,
+    }  # fmt: skip

@@ -40,7 +40,7 @@ def decorators_of(file):
 @pytest.mark.parametrize("test", sorted({test for mutant in MUTANTS for test in mutant.tests}))
 def test_every_test_exists_and_make_test_runs_it(test):
     file, _, name = test.partition("::")
-    decorators = decorators_of(file)[name.partition("[")[0]]
+    decorators = decorators_of(file)[name]
     assert not any("slow" in decorator for decorator in decorators)
     assert "pytestmark" not in (ROOT / file).read_text()
 

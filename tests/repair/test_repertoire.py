@@ -86,3 +86,5 @@ def test_the_greedy_order_by_hand():
     # The weight of quality is beta / q: coverage decides although the last is better on average.
     scores = np.array([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]])
     assert greedy(scores, beta=0.5, budget=2) == [0, 1]
+    # No more than q, whatever a further one would add.
+    assert greedy(np.eye(3), beta=0.5, budget=2) == [0, 1]

@@ -42,6 +42,9 @@ def test_opposite_tasks_have_no_weight_unless_all_are_opposite():
     assert route.estimate(np.array([1.0, 0.0])) == pytest.approx([0.2])
     opposite = router([[-1, 0], [-1, -0.1]], [[0.2], [0.8]])
     assert opposite.estimate(np.array([1.0, 0.0])) == pytest.approx([0.5])
+    # The nearest of them, not the whole archive.
+    one = router([[-1, 0], [-1, -0.1]], [[0.2], [0.8]], n_neighbors=1)
+    assert one.estimate(np.array([1.0, 0.0])) == pytest.approx([0.8])
 
 
 def test_the_older_task_is_nearer_on_ties():

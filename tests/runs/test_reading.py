@@ -70,6 +70,12 @@ def test_the_newest_complete_run_counts_by_recorded_time_and_not_by_name(tmp_pat
     assert [run.name for run in choose(read_runs(tmp_path))] == ["2026-01"]
 
 
+def test_a_complete_run_comes_before_partial_ones_even_if_nobody_recorded_its_time(tmp_path):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b", samples=[sample("lower", 1, 0.9)] * 3, recorded=400.0)
+    assert [run.name for run in choose(read_runs(tmp_path))] == ["a"]
+
+
 def test_of_partial_runs_that_with_most_samples_counts(tmp_path):
     two, one = ([sample("lower", 1, 0.1)] * count for count in (2, 1))
     write_run(tmp_path / "a", samples=two, recorded=100.0)

@@ -20,6 +20,7 @@ from specahd.core.seeding import generator
 from specahd.core.tariff import FREE, Tariff
 from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory
+from specahd.memory.skills import Effects
 from specahd.methods.eoh import EoH
 from specahd.runs.journal import Journal
 from specahd.search.base import CandidateEvaluation, Query
@@ -499,3 +500,39 @@ def test_a_program_that_fails_when_it_is_carried_over_leaves_the_method(tmp_path
     assert [(line["carried"], line["outcome"]) for line in told] == [
         ("9", "ok"), ("1", "timeout"), ("7", "ok"),
     ]  # fmt: skip
+
+
+def test_a_record_compares_a_child_with_the_first_of_its_parents(tmp_path):
+    class Learning(ByConstant):
+        def effects(self, child, parent):
+            difference = self._scores[child] - self._scores[parent]
+            return Effects(
+                np.array([difference]), np.zeros((1, 1)), ("size",), np.zeros(1, dtype=np.int64)
+            )
+
+    class Pairs(InTurn):
+        def ask(self, index, rng):
+            return Query(Operator("pair", "Join {parents}.", parents=2), self.start.carried)
+
+    programs = [
+        Program(name, Level.LOWER, f"def add(a, b):\n    return {name}\n", "", "i1", contract="x")
+        for name in ("9", "1")
+    ]
+    level = Learning(1, Pairs())
+    (tmp_path / "run").mkdir()
+    with (
+        Journal(tmp_path / "run") as journal,
+        Engine(
+            seed=3, lag=1, samplers=1, proposer=Scripted(bad=0.0, lost=0.0), ledger=Ledger(3),
+            journal=journal, memories={Level.LOWER: Memory(skills=1)}, observer=Observer(),
+        ) as engine,
+    ):  # fmt: skip
+        engine.carry(level, programs, 3)
+        engine.run(level, 3)
+    records = list(journals.read(tmp_path / "run" / "journal.jsonl"))
+    scores = {record["sample"]: record["score"] for record in records if "sample" in record}
+    skills = [record for record in records if record.get("record") == "skill"]
+    assert [(skill["program"], skill["parent"]) for skill in skills] == [
+        (name, "9") for name in scores
+    ]
+    assert [skill["gain"] for skill in skills] == [score - 0.009 for score in scores.values()]

@@ -1,6 +1,7 @@
 """The checker against corruptions, judged by a slow checker that shares nothing with it."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
@@ -240,3 +241,10 @@ def test_a_vehicle_leaves_when_the_depot_opens(line):
     assert [v.detail for v in check(opened, ((1,),))][-1] == (
         "Customer 1 on route 1 is served at 81, after 80."
     )
+
+
+def test_costs_are_told_in_the_unit_of_the_file(line):
+    # DIMACS: the coordinates are held in tenths of it.
+    tenths = replace(line, convention=Convention.DIMACS)
+    assert cost(line, ((1, 2), (3,))) == 40 + 60
+    assert cost(tenths, ((1, 2), (3,))) == 4 + 6
