@@ -3,7 +3,7 @@
     .venv/bin/python tests/mutants/mutate.py [--jobs N] [WORD ...]
 
 Words choose the mutants whose file, lines or tests contain one of them. The exit status is 1 if
-a mutant survives or cannot be applied. The copy lies in a temporary folder with a virtual
+a mutant survives, or its tests fail without it. The copy lies in a temporary folder with a virtual
 environment of its own, so that every process that a test starts imports the copy, too, also
 one without ``PYTHONPATH``, as the sandbox is. Each mutant runs in a fork of a process that has
 imported the large libraries already.
@@ -29,8 +29,8 @@ from pathlib import Path
 from mutant_table import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 120
-"""A mutant whose tests take longer counts as killed: it never ends."""
+SECONDS = 300
+"""A mutant whose tests take longer has shown nothing."""
 LIBRARIES = (
     "hydra.utils",
     "hypothesis.extra.numpy",
@@ -60,6 +60,11 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def in_one_line(fragment: str) -> str:
+    """Return a fragment without its line breaks."""
+    return " ".join(fragment.split())
+
+
 def mutated(text: str, mutant: Mutant) -> str:
     """Return the text of a mutant's file with the one fragment replaced.
 
@@ -76,12 +81,12 @@ def mutated(text: str, mutant: Mutant) -> str:
     return text.replace(mutant.old, mutant.new)
 
 
-def make_copy(folder: Path) -> Path:
+def make_copy(folder: Path, sources: Path) -> Path:
     """Copy the sources and make an interpreter that imports them; return the interpreter."""
     # The sandbox reads the copy as another user.
-    folder.chmod(0o755)
+    folder.mkdir(mode=0o755)
     # What numba has compiled comes along.
-    shutil.copytree(ROOT / "src", folder / "src")
+    shutil.copytree(sources, folder / "src")
     (folder / "conf").symlink_to(ROOT / "conf")
     compileall.compile_dir(folder / "src", quiet=2)
     venv.create(folder / "venv", symlinks=True)
@@ -128,25 +133,24 @@ def run_tests(tests: Iterable[str], log: Path) -> int | None:
 
 
 def serve(folder: Path) -> None:
-    """Run the mutants that standard input names by their numbers; -1 is the unchanged copy."""
+    """Run the mutants of the numbers on standard input, or the tests named there, line by line."""
     for library in LIBRARIES:
         import_module(library)
     assert "specahd" not in sys.modules
     os.chdir(ROOT)
     for line in sys.stdin:
-        number = int(line)
+        order = json.loads(line)
         log = folder / "log.txt"
         began = time.monotonic()
-        if number < 0:
-            tests = sorted({test for mutant in MUTANTS for test in mutant.tests})
-            status = run_tests(tests, log)
+        if isinstance(order, list):
+            status = run_tests(order, log)
         else:
-            mutant = MUTANTS[number]
+            mutant = MUTANTS[order]
             path = folder / mutant.file
             stat, text = path.stat(), path.read_text()
             path.write_text(mutated(text, mutant))
             # A moment of its own: Python takes what it has compiled for current by the second.
-            os.utime(path, (stat.st_atime, stat.st_mtime + 10 * (number + 1)))
+            os.utime(path, (stat.st_atime, stat.st_mtime + 10 * (order + 1)))
             status = run_tests(mutant.tests, log)
             path.write_text(text)
             os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
@@ -158,8 +162,8 @@ def serve(folder: Path) -> None:
 class Copy:
     """A copy of the sources, and the process that tests it."""
 
-    def __init__(self, folder: Path) -> None:
-        python = make_copy(folder)
+    def __init__(self, folder: Path, sources: Path) -> None:
+        python = make_copy(folder, sources)
         environment = {
             **os.environ,
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
@@ -177,16 +181,22 @@ class Copy:
             env=environment,
         )
 
-    def ask(self, number: int) -> tuple[str, float, str]:
-        """Return what became of a mutant, how long that took, and what pytest said."""
+    def ask(self, order: int | list[str]) -> tuple[str, float, str]:
+        """Return what became of a mutant, how long that took, and what pytest said.
+
+        Parameters
+        ----------
+        order
+            The number of a mutant, or tests to be run on the unchanged copy.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(f"{number}\n")
+        self._process.stdin.write(f"{json.dumps(order)}\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         status = answer["status"]
         # Any other status: the tests could not be run, which shows nothing.
-        fate = {0: "survived", 1: "killed", None: "killed"}.get(status, f"broken ({status})")
+        fate = {0: "survived", 1: "killed", None: "never ends"}.get(status, f"broken ({status})")
         return fate, answer["seconds"], answer["said"]
 
     def close(self) -> None:
@@ -209,30 +219,39 @@ def run(words: Sequence[str], jobs: int) -> int:
         mutated((ROOT / mutant.file).read_text(), mutant)
     began = time.monotonic()
     numbers = list(chosen(words))
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        places = [Path(folder) / str(job) for job in range(jobs)]
-        Path(folder).chmod(0o755)
-        for place in places:
-            place.mkdir()
-        copies = [Copy(place) for place in places]
+    if not numbers:
+        say(f"No mutant has any of these words: {' '.join(words)}.")
+        return 1
+    copies: list[Copy] = []
+    fates: dict[int, str] = {}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
         try:
-            if not words:
-                fate, _, said = copies[0].ask(-1)
-                if fate != "survived":
-                    say(f"{said}\nThe tests fail on the unchanged sources: {fate}.")
-                    return 1
+            copies.append(Copy(folder / "0", ROOT / "src"))
+            tests = sorted({test for number in numbers for test in MUTANTS[number].tests})
+            fate, _, said = copies[0].ask(tests)
+            if fate != "survived":
+                say(f"{said}\nThe tests fail on the unchanged sources: {fate}.")
+                return 1
+            # By now numba has compiled what the tests need.
+            copies += [Copy(folder / str(job), folder / "0" / "src") for job in range(1, jobs)]
             waiting = iter(numbers)
-            fates: dict[int, str] = {}
 
             def work(copy: Copy) -> None:
                 # Both threads draw from one iterator, under the interpreter's lock.
                 for number in waiting:
                     fates[number], seconds, said = copy.ask(number)
                     mutant = MUTANTS[number]
-                    told = [f"{fates[number]} {seconds:.1f} s {mutant.file}: {mutant.new}"]
+                    told = [
+                        f"{fates[number]} {seconds:.1f} s {mutant.file}: {in_one_line(mutant.new)}"
+                    ]
                     if fates[number] != "killed":
-                        told += [f"    was {mutant.old}", f"    {' '.join(mutant.tests)}"]
-                    if fates[number].startswith("broken"):
+                        told += [
+                            f"    was {in_one_line(mutant.old)}",
+                            f"    {' '.join(mutant.tests)}",
+                        ]
+                    if fates[number] not in ("killed", "survived"):
                         told.append(said)
                     say("\n".join(told))
 
