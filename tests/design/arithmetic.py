@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR
 from specahd.core.contract import Reply
 from specahd.core.program import Level, Outcome, Tier
+from specahd.core.tariff import Tariff
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair
@@ -98,6 +99,9 @@ class InTurn:
 
     def close(self):
         pass
+
+    def tariff(self, request=None):
+        return Tariff()
 
     def propose(self, request):
         number = self.numbers[request.index % len(self.numbers)]

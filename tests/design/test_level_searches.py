@@ -9,11 +9,11 @@ from arithmetic import PROBLEM, WIDTH, Arithmetic, task
 
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
-from specahd.design.lower import LowerSearch, RepertoireSettings
+from specahd.core.settings import Penalty, Settings
+from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
-from specahd.repair.system import Penalty
 from specahd.routing.base import contracts
 
 TASKS = [task(4, (1, 2), 0.5), task(4, (3, 5), 1.5), task(6, (2, 4), 2.5), task(7, (1, 3), 3.5)]
@@ -41,7 +41,7 @@ def lower(*, beta=0.5, size=10, executor=None, **results):
         method=SimpleNamespace(members=[]),
         tasks=TASKS,
         executor=executor,
-        settings=RepertoireSettings(beta, size),
+        settings=Settings(beta=beta, repertoire_size=size),
         coordinates=PROBLEM.descriptor_names,
     )
     programs = [program(name) for name in results]

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 from arithmetic import BROKEN, PROBLEM, Arithmetic, InTurn, number_of, response, task
 
-from specahd.core.budget import Allowance, Ledger
+from specahd.core.budget import Allowance, Budget, Ledger
 from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.events import Observer
 from specahd.core.journal import read
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.design.coupled import Coupled, Settings
-from specahd.design.lower import RepertoireSettings
+from specahd.core.settings import Accept, Settings
+from specahd.design.coupled import Coupled
 from specahd.design.single import Single
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.merge import Accept
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
 from specahd.runs.journal import Journal
@@ -44,6 +43,9 @@ def trained(tmp_path):
     ):
         """Run to the end and return all that there is to look at."""
         executor = executor or Arithmetic()
+        split = {name: settings.pop(name) for name in ("rounds", "lower_share") if name in settings}
+        if settings.get("levels") == "upper":
+            settings["repertoire"] = "given"
         ledger = Ledger(tickets)
         with (
             Journal(tmp_path) as journal,
@@ -66,7 +68,8 @@ def trained(tmp_path):
                 executor=executor,
                 policy=lambda: EoH(3),
                 pools=POOLS,
-                settings=Settings(**{"rounds": 2, **settings}),
+                budget=Budget(tickets, **{"rounds": 2, **split}),
+                settings=Settings(**settings),
                 journal=journal,
                 observer=Observer(),
                 **(parts or {}),
@@ -176,7 +179,7 @@ def test_the_archive_grows_by_the_rows_of_the_survivors(trained):
 
 
 def test_the_repertoire_is_greedy_on_the_survivors_table(trained):
-    run = trained(3, 4, 5, 6, tickets=24, rounds=1, repertoire=RepertoireSettings(0.5, 2))
+    run = trained(3, 4, 5, 6, tickets=24, rounds=1, beta=0.5, repertoire_size=2)
     [candidate] = run.candidates
     scores = np.array(
         [
@@ -289,9 +292,10 @@ def test_a_run_that_is_stopped_begins_no_round(trained):
 
 
 def test_what_replies_may_cost_stops_the_run(trained):
-    # A reply has 5 tokens.
-    run = trained(allowance=Allowance(tokens=20))
-    assert (len(run.samples), len(run.candidates)) == (4, 1)
+    # A prompt has thousands of bytes, which count as tokens until replies tell how many they are.
+    run = trained(allowance=Allowance(tokens=1_000))
+    assert run.samples == []
+    assert run.candidates[-1].upper.source == SEEDS[Level.UPPER].source
 
 
 def test_the_draft_of_a_run_without_rounds_in_hand_is_its_last_state(trained):
@@ -342,5 +346,5 @@ def test_a_single_level_has_one_round_and_a_portfolio(trained, portfolio, most):
 
 @pytest.mark.parametrize("portfolio", [0, True, 1.5])
 def test_a_portfolio_out_of_range_is_refused(portfolio):
-    with pytest.raises(ConfigError, match=r"method\.portfolio of at least 1"):
+    with pytest.raises(ConfigError, match=r"method\.portfolio (of at least 1|to be an integer)"):
         Single.check(policy=lambda: EoH(2), portfolio=portfolio)

@@ -1,138 +1,107 @@
-"""What a run can be repeated from: its random draws, its log of replies, what was measured."""
+"""What a run directory tells a run that goes on."""
 
-import numpy as np
+from dataclasses import replace
+from math import isnan
+from types import SimpleNamespace
+
 import pytest
-from test_engine import WRITE, ByConstant, InTurn, Scripted, run
 
-from specahd.core import journal as journals
-from specahd.core.budget import Ledger
-from specahd.core.contract import Operator
-from specahd.core.events import Observer
-from specahd.core.program import Level, Outcome, Program
-from specahd.core.seeding import generator
-from specahd.memory.memory import Memory
-from specahd.memory.skills import Effects
-from specahd.runs.journal import Journal
-from specahd.search.base import CandidateEvaluation, Query
-from specahd.search.engine import Engine
+from run_directories import lines
+from specahd.core.contract import Operator, Parent, Reply, Request
+from specahd.core.errors import FileError, RunFailed
+from specahd.core.program import Level, Program
+from specahd.memory.novelty import Verdict
 from specahd.search.replay import Replay
 
 
-def test_every_ask_and_tell_draws_from_a_generator_of_its_own(tmp_path):
-    method = InTurn(WRITE)
-    run(tmp_path / "run", Scripted(), tickets=6, method=method)
-    for index, (asked, (_, told)) in enumerate(zip(method.asked, method.told, strict=True)):
-        assert asked[2] == generator(3, "lower", 1, index).random()
-        assert told == generator(3, "lower", 1, index, "tell").random()
-
-
-@pytest.mark.parametrize(("level", "number"), [("lower", 2), ("upper", 1)])
-def test_rounds_and_levels_draw_otherwise(tmp_path, level, number):
-    seen = []
-    for name, kind in (("one", (Level.LOWER, 1)), ("other", (Level(level), number))):
-        method = InTurn(WRITE)
-        run(tmp_path / name, Scripted(), tickets=3, method=method, kind=kind)
-        seen.append([draw for _, _, draw in method.asked])
-    assert not set(seen[0]) & set(seen[1])
-
-
-def test_the_log_of_replies_counts_refunds(tmp_path):
-    _, ledger, _ = run(tmp_path / "run", Scripted(lost=0.4), tickets=20)
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
-    assert sum(entry["refunds"] for entry in wal) == ledger.refunds > 0
-
-
-def test_a_resumed_run_pays_for_no_reply_twice_and_counts_the_same(tmp_path):
-    _, ledger, records = run(tmp_path / "run", Scripted(lost=0.4), tickets=20)
-    replay = Replay.read(tmp_path / "run")
-    # What was measured is not asked for here: another level would recall it.
-    proposer = Scripted()
-    _, again, repeated = run(
-        tmp_path / "again", proposer, tickets=20, replay=Replay(replies=replay.replies)
-    )
-    assert proposer.calls == []
-    assert again == ledger
-    assert repeated == records
-
-
-def test_a_program_that_was_measured_was_new_even_if_its_verdict_was_lost(tmp_path):
-    _, _, records = run(tmp_path / "run", Scripted(bad=0.0, lost=0.0), tickets=60)
-    repeats = [record["sample"] for record in records if record["outcome"] == "duplicate"]
-    measured = {(1, repeats[0]): {"scores": [0.5]}}
-    _, _, again = run(
-        tmp_path / "again",
-        Scripted(bad=0.0, lost=0.0),
-        tickets=60,
-        replay=Replay(measured=measured),
-    )
-    [found] = [record for record in again if record["sample"] == repeats[0]]
-    assert (found["outcome"], found["score"]) == ("ok", 0.5)
-
-
-def test_a_program_that_fails_when_it_is_carried_over_leaves_the_method(tmp_path):
-    class Failing(ByConstant):
-        def measure(self, result):
-            if result < 0.005:
-                return CandidateEvaluation(Outcome.TIMEOUT, "slow", None, False)
-            return super().measure(result)
-
-    programs = [
-        Program(name, Level.LOWER, f"def add(a, b):\n    return {name}\n", "", "i1", contract="x")
-        for name in ("9", "1", "7")
+def test_how_each_candidate_did_on_selection_is_recalled(tmp_path):
+    rounds = [
+        {"record": "round", "round": 1, "selection": 0.5},
+        {"record": "round", "round": 2, "selection": 1, "selection_failed": 2},
+        {"record": "round", "round": 3, "selection": None, "selection_failed": 3},
     ]
-    method = InTurn(WRITE)
-    level = Failing(1, method)
-    (tmp_path / "run").mkdir()
-    with (
-        Journal(tmp_path / "run") as journal,
-        Engine(
-            seed=3, lag=1, samplers=1, proposer=Scripted(), ledger=Ledger(4), journal=journal,
-            memories={Level.LOWER: Memory()}, observer=Observer(),
-        ) as engine,
-    ):  # fmt: skip
-        engine.carry(level, programs, 9)
-    assert [(parent.program.id, parent.score) for parent in method.start.carried] == [
-        ("9", 0.009), ("7", 0.007),
-    ]  # fmt: skip
-    # No round may ask for more than is left.
-    assert method.start.tickets == 4
-    told = list(journals.read(tmp_path / "run" / "responses.jsonl"))
-    assert [(line["carried"], line["outcome"]) for line in told] == [
-        ("9", "ok"), ("1", "timeout"), ("7", "ok"),
-    ]  # fmt: skip
+    lines(tmp_path / "journal.jsonl", rounds)
+    found = Replay.read(tmp_path).selection
+    assert (found[1], found[2]) == ((0.5, 0), (1.0, 2))
+    assert isnan(found[3][0])
+    assert found[3][1] == 3
 
 
-def test_a_record_compares_a_child_with_the_first_of_its_parents(tmp_path):
-    class Learning(ByConstant):
-        def effects(self, child, parent):
-            difference = self._scores[child] - self._scores[parent]
-            return Effects(
-                np.array([difference]), np.zeros((1, 1)), ("size",), np.zeros(1, dtype=np.int64)
-            )
+@pytest.mark.parametrize("field", [{"selection": "much"}, {"selection": 1, "selection_failed": ""}])
+def test_a_round_that_no_run_wrote_is_refused(tmp_path, field):
+    lines(tmp_path / "journal.jsonl", [{"record": "round", "round": 1, **field}])
+    with pytest.raises(FileError, match="selection"):
+        Replay.read(tmp_path)
 
-    class Pairs(InTurn):
-        def ask(self, index, rng):
-            return Query(Operator("pair", "Join {parents}.", parents=2), self.start.carried)
 
-    programs = [
-        Program(name, Level.LOWER, f"def add(a, b):\n    return {name}\n", "", "i1", contract="x")
-        for name in ("9", "1")
+CONTRACT = SimpleNamespace(document="")
+REQUEST = Request(CONTRACT, 0, Level.LOWER, 1, 3, Operator("i1", ""))
+
+
+def reply(request, **told):
+    return {
+        "sample": request.id, "hash": request.hash, "reply": "text", "prompt_tokens": 30,
+        "completion_tokens": 20, "cost": 0.5, "refunds": 2, "request": {"skills": ["a/1"]}, **told,
+    }  # fmt: skip
+
+
+def test_a_reply_that_was_paid_for_comes_again_with_its_refunds(tmp_path):
+    lines(tmp_path / "wal.jsonl", [reply(REQUEST)])
+    replay = Replay.read(tmp_path)
+    assert replay.reply(REQUEST) == (Reply("text", 30, 20, 0.5), 2)
+    assert replay.skills(REQUEST.id) == ["a/1"]
+    assert replay.reply(replace(REQUEST, index=4)) is None
+    assert replay.skills("lower-1-0004") is None
+
+
+def test_another_request_than_was_paid_for_ends_the_run(tmp_path):
+    lines(tmp_path / "wal.jsonl", [reply(REQUEST, hash="another")])
+    with pytest.raises(RunFailed, match="lower-1-0003 does not come again"):
+        Replay.read(tmp_path).reply(REQUEST)
+
+
+def test_measurements_belong_to_a_round_and_a_program(tmp_path):
+    measured = [
+        {"carried": "lower-seed", "round": number, "outcome": "ok", "detail": f"in {number}"}
+        for number in (1, 2)
     ]
-    level = Learning(1, Pairs())
-    (tmp_path / "run").mkdir()
-    with (
-        Journal(tmp_path / "run") as journal,
-        Engine(
-            seed=3, lag=1, samplers=1, proposer=Scripted(bad=0.0, lost=0.0), ledger=Ledger(3),
-            journal=journal, memories={Level.LOWER: Memory(skills=1)}, observer=Observer(),
-        ) as engine,
-    ):  # fmt: skip
-        engine.carry(level, programs, 3)
-        engine.run(level, 3)
-    records = list(journals.read(tmp_path / "run" / "journal.jsonl"))
-    scores = {record["sample"]: record["score"] for record in records if "sample" in record}
-    skills = [record for record in records if record.get("record") == "skill"]
-    assert [(skill["program"], skill["parent"]) for skill in skills] == [
-        (name, "9") for name in scores
-    ]
-    assert [skill["gain"] for skill in skills] == [score - 0.009 for score in scores.values()]
+    lines(tmp_path / "responses.jsonl", [*measured, {**measured[0], "sample": "lower-1-0000"}])
+    replay = Replay.read(tmp_path)
+    program = Program("lower-seed", Level.LOWER, "", "", "seed", contract="c")
+    assert replay.measurement(1, program)["detail"] == "in 1"
+    assert replay.measurement(2, program)["detail"] == "in 2"
+    assert replay.measurement(3, program) is None
+    assert replay.measurement(1, replace(program, id="lower-1-0000")) is not None
+
+
+def test_verdicts_are_recalled_by_program(tmp_path):
+    verdict = {"duplicate_of": "a", "nearest": "b", "similarity": {"fused": 0.9}}
+    lines(tmp_path / "journal.jsonl", [{"sample": "c", "contract": "x", "novelty": verdict}])
+    assert Replay.read(tmp_path).verdicts == {"c": Verdict("a", "b", {"fused": 0.9})}
+
+
+def with_parent(**told):
+    program = Program("p", Level.LOWER, "def f(): ...", "Idea.", "i1", contract="c")
+    score = told.pop("score", 0.5)
+    return replace(REQUEST, parents=(Parent(replace(program, **told), score),))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(REQUEST, seed=1),
+        replace(REQUEST, level=Level.UPPER),
+        replace(REQUEST, round=2),
+        replace(REQUEST, index=4),
+        replace(REQUEST, operator=Operator("m1", "")),
+        replace(REQUEST, prompt="Write."),
+        replace(REQUEST, contract=SimpleNamespace(document="another")),
+        *(
+            with_parent(**told)
+            for told in ({}, {"id": "q"}, {"source": ""}, {"idea": ""}, {"score": 0.25})
+        ),
+    ],
+)
+def test_a_request_is_known_by_all_that_a_reply_depends_on(other):
+    assert other.hash != REQUEST.hash
+    assert other == with_parent() or other.hash != with_parent().hash
