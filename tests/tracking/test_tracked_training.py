@@ -59,6 +59,21 @@ def test_a_training_is_in_mlflow_with_its_candidates_results_and_map(place):
     assert "def " in span.inputs["messages"][0]["content"]
 
 
+def test_the_candidates_in_the_checkpoint_are_marked_with_what_chose_them(place):
+    _, [training], candidates = found(place)
+    manifest = json.loads((place / "run" / "checkpoint" / "manifest.json").read_text())
+    frozen = [program["id"] for program in (manifest["upper"], *manifest["repertoire"])]
+    marked = {run.info.run_name: run for run in candidates if "in_checkpoint" in run.data.tags}
+    assert sorted(marked) == sorted(set(frozen) - {"upper-seed", "lower-seed"})
+    scores = {name: run.data.metrics["checkpoint_score"] for name, run in marked.items()}
+    lower = [score for name, score in scores.items() if name.startswith("lower")]
+    if "lower-seed" not in frozen:
+        assert sum(lower) == pytest.approx(training.data.metrics["round/J"])
+    if manifest["upper"]["id"] in scores:
+        assert scores[manifest["upper"]["id"]] == training.data.metrics["round/utility"]
+    assert "def " in training.data.tags["mlflow.note.content"]
+
+
 def test_no_key_is_in_any_file(place):
     files = [path for path in place.rglob("*") if path.is_file()]
     assert any(path.name == "mlflow.db" for path in files)

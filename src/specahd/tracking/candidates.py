@@ -5,13 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from specahd.tracking.follower import JournalEntry
+from specahd.tracking.frozen import Frozen
+from specahd.tracking.note import NOTE
 from specahd.tracking.options import WAYS
 from specahd.tracking.run_writer import MlflowRunWriter
 
 TABLE = "candidates.json"
+IN_CHECKPOINT, ROLE, SCORE = "in_checkpoint", "role", "checkpoint_score"
+"""Tags of a candidate that the checkpoint holds, and the metric that chose it."""
 _COLUMNS = (
     *("candidate", "ticket", "level", "round", "operator", "outcome", "score", "parents"),
     *("idea", "detail", "prompt_tokens", "completion_tokens", "cost", "seconds", "source"),
+    *(ROLE, SCORE),
 )
 
 
@@ -23,6 +28,9 @@ class Candidates(Protocol):
 
     def end_round(self) -> None:
         """Show what is kept so far."""
+
+    def freeze(self, programs: Sequence[Frozen], at: int) -> None:
+        """Mark those that the run's checkpoint holds, at a time in milliseconds."""
 
 
 class NoCandidates:
@@ -37,6 +45,9 @@ class NoCandidates:
     def end_round(self) -> None:
         pass
 
+    def freeze(self, programs: Sequence[Frozen], at: int) -> None:
+        pass
+
 
 class CandidateTable:
     """Keeps candidates as rows of ``candidates.json``, which MLflow shows as a table."""
@@ -44,6 +55,7 @@ class CandidateTable:
     def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
         self._writer = writer
         self._rows: dict[str, Sequence[Any]] = {}
+        self._frozen: dict[str, Sequence[Any]] = {}
         self._shown = 0
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
@@ -60,12 +72,21 @@ class CandidateTable:
 
     def end_round(self) -> None:
         if len(self._rows) > self._shown:
-            table = {"columns": _COLUMNS, "data": list(self._rows.values())}
-            self._writer.write_text(self._writer.parent, json.dumps(table), TABLE)
+            self._write()
             # By this tag the UI knows the file for a table.
             shown = json.dumps([{"path": TABLE, "type": "table"}])
             self._writer.tag({"mlflow.loggedArtifacts": shown})
             self._shown = len(self._rows)
+
+    def freeze(self, programs: Sequence[Frozen], at: int) -> None:
+        self._frozen = {program.id: (program.role, program.score) for program in programs}
+        if self._rows:
+            self._write()
+
+    def _write(self) -> None:
+        rows = [(*row, *self._frozen.get(name, (None, None))) for name, row in self._rows.items()]
+        table = {"columns": _COLUMNS, "data": rows}
+        self._writer.write_text(self._writer.parent, json.dumps(table), TABLE)
 
 
 class NestedRuns:
@@ -87,7 +108,7 @@ class NestedRuns:
         tags = {
             "kind": "candidate",
             "outcome": record["outcome"],
-            "mlflow.note.content": record["idea"] or "",
+            NOTE: record["idea"] or "",
             "detail": record["detail"],
         }
         spent, stages = ("prompt_tokens", "completion_tokens", "cost"), ("reply", "commit")
@@ -109,6 +130,15 @@ class NestedRuns:
 
     def end_round(self) -> None:
         pass
+
+    def freeze(self, programs: Sequence[Frozen], at: int) -> None:
+        for program in programs:
+            # Seeds, and what another run had learned, have no run here.
+            run = self._writer.find_nested(program.id)
+            if run is not None:
+                score = {} if program.score is None else {SCORE: program.score}
+                tags = {IN_CHECKPOINT: "true", ROLE: program.role}
+                self._writer.fill(run.info.run_id, score, {}, tags, step=0, at=at)
 
 
 WRITERS: Mapping[str, type[NoCandidates] | type[CandidateTable] | type[NestedRuns]] = dict(

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from mlflow.entities import DatasetInput, Run
 
 KEY = "specahd.key"
+_ABOVE = "mlflow.parentRunId"
+LONGEST_TAG = 5000
 # What MLflow accepts in one request, and in one value.
-_METRICS, _PARAMS, _PARAM, _TAG = 1000, 100, 6000, 5000
+_METRICS, _PARAMS, _PARAM = 1000, 100, 6000
 _PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
 
 
@@ -82,32 +85,37 @@ class MlflowRunWriter:
 
     def nested(self, name: str, tags: Mapping[str, str], began: int) -> "Run":
         """Return the run of that name below the training's, made if it is not there."""
-        above = {"mlflow.parentRunId": self.parent.info.run_id}
         if self.doubt:
-            [(tag, value)] = above.items()
-            found = self._search(f"tags.`{tag}` = '{value}' and attributes.run_name = '{name}'")
+            found = self.find_nested(name)
             if found is not None:
                 return found
             # They are made in order, so those that follow are not there either.
             self.doubt = False
-        return self._create(name, {**above, **tags}, began)
+        return self._create(name, {_ABOVE: self.parent.info.run_id, **tags}, began)
+
+    def find_nested(self, name: str) -> "Run | None":
+        """Return the run of that name below the training's, None if it is not there."""
+        above = self.parent.info.run_id
+        return self._search(f"tags.`{_ABOVE}` = '{above}' and attributes.run_name = '{name}'")
 
     def fill(
         self,
         run_id: str,
         metrics: Mapping[str, float],
         params: Mapping[str, str],
+        tags: Mapping[str, str] = MappingProxyType({}),
         *,
         step: int,
         at: int,
     ) -> None:
-        """Log metrics and parameters of any run in one request."""
-        from mlflow.entities import Metric, Param
+        """Log metrics, parameters and tags of any run in one request."""
+        from mlflow.entities import Metric, Param, RunTag
 
         self.client.log_batch(
             run_id,
             metrics=[Metric(name, float(value), at, step) for name, value in metrics.items()],
             params=[Param(name, _cut(value, _PARAM)) for name, value in params.items()],
+            tags=[RunTag(name, _tag(value)) for name, value in tags.items()],
         )
 
     def write_text(self, run: "Run", text: str, name: str) -> None:
@@ -167,7 +175,7 @@ class MlflowRunWriter:
 
 
 def _tag(value: str) -> str:
-    return _cut(value, _TAG)
+    return _cut(value, LONGEST_TAG)
 
 
 def _cut(text: str, length: int) -> str:

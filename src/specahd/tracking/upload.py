@@ -27,8 +27,10 @@ from specahd.tracking.cursor import SyncCursor
 from specahd.tracking.description import Description
 from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
+from specahd.tracking.frozen import read_frozen
+from specahd.tracking.note import NOTE, write_note
 from specahd.tracking.options import Options
-from specahd.tracking.run_writer import MlflowRunWriter, without_password
+from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter, without_password
 from specahd.tracking.traces import Traces
 
 _FILES = (
@@ -36,7 +38,8 @@ _FILES = (
     *(name(pool) for pool in POOLS for name in (rows_file, row_timings_file)),
     *(SANDBOX, MACHINE, ROUTES),
 )
-# A run that its own limit on cost ended early came to its end all the same.
+# Those that came to their ends, one of them early, by its own limit on cost.
+_ENDED = ("complete", "partial")
 _STATUS = {
     "complete": "FINISHED",
     "partial": "FINISHED",
@@ -186,11 +189,24 @@ class RunUpload:
         if (self._directory / CHECKPOINT).is_dir():
             writer.keep(self._directory / CHECKPOINT, CHECKPOINT)
             yield
+        self._describe(writer, status)
+        yield
         with tempfile.TemporaryDirectory() as folder:
             self._draw(Path(folder))
             writer.keep(Path(folder), "figures")
         writer.end(writer.parent.info.run_id, _STATUS.get(status, "FAILED"), self._follower.at)
         yield
+
+    def _describe(self, writer: MlflowRunWriter, status: str) -> None:
+        """Say of the run what it came to, and of candidates that its checkpoint holds them."""
+        programs = read_frozen(self._directory)
+        if status in _ENDED:
+            # No other checkpoint will take the place of this one.
+            self._candidates.freeze(programs, self._follower.at)
+        uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
+        note = write_note(self._directory, programs, run_id, uri, LONGEST_TAG)
+        if note:
+            writer.tag({NOTE: note})
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and beside them how many instances are left out.

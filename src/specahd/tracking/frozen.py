@@ -1,0 +1,137 @@
+"""The programs that a run froze into its checkpoint: their roles, and what chose each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from specahd.core import journal
+from specahd.core.errors import FileError
+from specahd.core.plain import NAME, Shape, content, misfit, parse_json
+from specahd.core.program import Outcome
+from specahd.runs.configuration import read_configuration
+from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
+
+_LIMIT = 4 << 20
+_PROGRAM: Shape = {"id": NAME, "idea": str}
+_MANIFEST: Shape = {"upper": _PROGRAM, "repertoire": [_PROGRAM]}
+_ROUND: Shape = {"round": int, "upper": NAME, "repertoire": [NAME]}
+_SEARCH: Shape = {"search": {"beta": float, "repertoire_size": int}}
+_RESPONSES: Mapping[str, Shape] = {
+    "outcomes": [Outcome],
+    "cost_before": [float],
+    "cost_merged": [float | None],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """One program of a checkpoint.
+
+    Parameters
+    ----------
+    role
+        ``upper``, or ``lower 1 of 3``: its place in the repertoire, in greedy order.
+    score
+        What chose it in the round that the checkpoint is of: an upper program's mean
+        U − λΩ, by how much a lower program increased J. None if that is not known, as
+        of a program that no search of the run chose.
+    """
+
+    id: str
+    role: str
+    score: float | None
+    idea: str
+    source: str
+
+
+def read_frozen(directory: Path) -> list[Frozen]:
+    """Return the programs of a run's checkpoint, the upper one first.
+
+    There are none if there is no checkpoint, or what is there is not one: whoever loads it
+    is told why.
+    """
+    folder = directory / CHECKPOINT
+    try:
+        manifest = parse_json(content(folder / "manifest.json", _LIMIT))
+        if misfit(manifest, _MANIFEST) is not None:
+            return []
+        upper, lower = manifest["upper"], manifest["repertoire"]
+        roles = ["upper", *(f"lower {place} of {len(lower)}" for place in range(1, len(lower) + 1))]
+        scores = _scores(directory, upper["id"], [program["id"] for program in lower])
+        return [
+            Frozen(program["id"], role, scores.get(program["id"]), program["idea"], source)
+            for program, role in zip([upper, *lower], roles, strict=True)
+            for source in [_source(folder, program["id"])]
+        ]
+    except (FileError, ValueError):
+        return []
+
+
+def _source(folder: Path, program: str) -> str:
+    return content(folder / "programs" / f"{program}.py", _LIMIT).decode()
+
+
+def _scores(directory: Path, upper: str, repertoire: Sequence[str]) -> dict[str, float]:
+    """Return what chose each program, as far as that is known."""
+    chosen = _round(directory, upper, repertoire)
+    if chosen is None:
+        return {}
+    utility = _number(chosen, "utility")
+    known = {} if utility is None else {upper: utility}
+    return known | _gains(directory, chosen["round"], repertoire)
+
+
+def _round(directory: Path, upper: str, repertoire: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
+    records = [
+        record
+        for record in journal.read(directory / JOURNAL)
+        if record.get("record") == "round"
+        and misfit(record, _ROUND) is None
+        and (record["upper"], record["repertoire"]) == (upper, list(repertoire))
+    ]
+
+    def rank(record: Mapping[str, Any]) -> tuple[float, float]:
+        selection = _number(record, "selection")
+        failed = _number(record, "selection_failed") or 0.0
+        return -failed, -inf if selection is None else selection
+
+    return max(records, key=rank, default=None)
+
+
+def _number(record: Mapping[str, Any], name: str) -> float | None:
+    value = record.get(name)
+    return None if misfit(value, float) is not None else float(value or 0.0)
+
+
+def _gains(directory: Path, number: int, repertoire: Sequence[str]) -> dict[str, float]:
+    """Return by how much each program of a repertoire increased J in a round."""
+    # NumPy takes a while to import, and only who ends a run needs it.
+    import numpy as np
+
+    from specahd.repair.repertoire import objective
+    from specahd.repair.responses import Response
+
+    search = read_configuration(directory / CONFIG, _SEARCH)["search"]
+    rows: dict[str, list[float]] = {}
+    for record in journal.read(directory / RESPONSES):
+        program = str(record.get("sample", record.get("carried")))
+        ours = program in repertoire and record.get("round") == number
+        if ours and misfit(record, _RESPONSES) is None:
+            columns = (record[name] for name in _RESPONSES)
+            rows[program] = [
+                Response(Outcome(outcome), before, merged).score
+                for outcome, before, merged in zip(*columns, strict=True)
+            ]
+    lengths = {len(row) for row in rows.values()}
+    if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:
+        return {}
+    scores = np.array([rows[program] for program in repertoire])
+    values = [
+        objective(scores, range(count), beta=search["beta"], budget=search["repertoire_size"])
+        for count in range(len(repertoire) + 1)
+    ]
+    return dict(zip(repertoire, (b - a for a, b in pairwise(values)), strict=True))

@@ -1,0 +1,143 @@
+"""Which programs a run's checkpoint holds, what chose each, and the note that says so."""
+
+import json
+
+import pandas as pd
+import pytest
+from mlflow import MlflowClient
+from written_run import SOURCE, WrittenRun
+
+from specahd.tracking.frozen import read_frozen
+from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.note import write_note
+
+SEARCH = {"penalty": {"weight": 1.0}, "beta": 0.5, "repertoire_size": 2}
+# Of the best score alone, neither is in the checkpoint.
+LOWER = {"lower-1-0002": [0.0, 0.4, 0.0, 0.0], "lower-1-0000": [0.2, 0.0, 0.0, 0.0]}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run of 20 programs, and what a training freezes after its first round."""
+    written = WrittenRun(tmp_path / "run", search=SEARCH)
+    written.commit(20)
+    freeze(written, "upper-1-0001", LOWER)
+    written.finish()
+    manifest = {"upper": named("upper-1-0001"), "repertoire": [named(name) for name in LOWER]}
+    checkpoint = written.directory / "checkpoint"
+    (checkpoint / "manifest.json").write_text(json.dumps(manifest))
+    (checkpoint / "programs").mkdir()
+    for name in ("upper-1-0001", *LOWER):
+        (checkpoint / "programs" / f"{name}.py").write_text(f"# {name}\n{SOURCE}")
+    return written
+
+
+def named(name):
+    return {"id": name, "idea": f"The idea\nof {name}."}
+
+
+def freeze(run, upper, lower):
+    """Append what a round measured of its repertoire, and the round's record."""
+    with (run.directory / "responses.jsonl").open("a") as responses:
+        for name, gains in lower.items():
+            measured = {
+                "outcomes": ["ok"] * len(gains),
+                "cost_before": [100.0] * len(gains),
+                "cost_merged": [100.0 * (1 - gain) for gain in gains],
+            }
+            record = {"sample": name, "round": 1, **measured}
+            responses.write(json.dumps(record) + "\n")
+    record = {"record": "round", "round": 1, "upper": upper, "repertoire": list(lower)}
+    with (run.directory / "journal.jsonl").open("a") as journal:
+        journal.write(json.dumps({**record, "selection": 0.5, "utility": 0.25}) + "\n")
+
+
+def bring(run, folder, status="complete", **options):
+    """Bring the run into a store; return the client, the training and its candidates by name."""
+    uri = f"sqlite:///{folder}/mlflow.db"
+    observer = MLflowObserver(uri, f"{folder}/artifacts", "trial", **options)
+    for _ in observer.upload(run.directory).close(status):
+        pass
+    client = MlflowClient(uri)
+    runs = client.search_runs([client.get_experiment_by_name("trial").experiment_id])
+    [training] = [each for each in runs if each.data.tags["kind"] == "training"]
+    return client, training, {each.info.run_name: each for each in runs if each is not training}
+
+
+def test_each_program_has_its_role_and_what_chose_it(run):
+    upper, first, second = read_frozen(run.directory)
+    assert (upper.id, upper.role, upper.score) == ("upper-1-0001", "upper", 0.25)
+    assert [(each.id, each.role) for each in (first, second)] == [
+        ("lower-1-0002", "lower 1 of 2"),
+        ("lower-1-0000", "lower 2 of 2"),
+    ]
+    # By eq. lower_objective: a quarter of the mean for quality, half of it for coverage.
+    assert first.score == pytest.approx(0.25 * 0.1 + 0.5 * 0.1)
+    assert second.score == pytest.approx(0.25 * 0.05 + 0.5 * 0.05)
+
+
+def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
+    _, _, candidates = bring(run, tmp_path)
+    marked = {name: each for name, each in candidates.items() if "in_checkpoint" in each.data.tags}
+    assert marked.keys() == {"upper-1-0001", *LOWER}
+    assert marked["lower-1-0000"].data.tags["role"] == "lower 2 of 2"
+    assert marked["upper-1-0001"].data.metrics["checkpoint_score"] == 0.25
+    by_score = max(candidates.values(), key=lambda each: each.data.metrics.get("score", 0))
+    assert by_score.info.run_name not in marked
+    assert "checkpoint_score" not in by_score.data.metrics
+
+
+def test_a_run_that_may_go_on_marks_none_yet(run, tmp_path):
+    _, training, candidates = bring(run, tmp_path, "interrupted")
+    assert not [each for each in candidates.values() if "in_checkpoint" in each.data.tags]
+    assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
+
+
+def test_the_table_of_candidates_says_it_too(run, tmp_path):
+    client, training, _ = bring(run, tmp_path, candidates="table")
+    path = client.download_artifacts(training.info.run_id, "candidates.json")
+    table = pd.read_json(path, orient="split").set_index("candidate")
+    chosen = table[table["role"].notna()]
+    assert chosen["role"].to_dict() == {
+        "upper-1-0001": "upper",
+        "lower-1-0002": "lower 1 of 2",
+        "lower-1-0000": "lower 2 of 2",
+    }
+    assert chosen.loc["upper-1-0001", "checkpoint_score"] == 0.25
+
+
+def test_the_note_has_results_command_and_sources(run, tmp_path):
+    _, training, _ = bring(run, tmp_path)
+    note = training.data.tags["mlflow.note.content"]
+    assert "- selection (3): nearest 8.0, repaired 7.0, improvement +50.00%\n" in note
+    place = f"checkpoint=runs:/{training.info.run_id}/checkpoint"
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    assert f"python -m specahd.evaluate {place} pool=validation tracking.uri={uri}\n" in note
+    assert str(run.directory / "checkpoint") in note
+    for name in ("upper-1-0001", *LOWER):
+        assert f"    # The idea of {name}.\n    # {name}\n    def select_next_node(" in note
+
+
+def test_a_note_names_the_sources_for_which_it_has_no_room(run):
+    programs = read_frozen(run.directory)
+    whole = write_note(run.directory, programs, "a" * 32, "x", 5000)
+    note = write_note(run.directory, programs, "a" * 32, "x", len(whole) - 1)
+    assert len(note) < len(whole)
+    assert "# The idea of lower-1-0002." in note
+    assert "The sources of lower-1-0000 are in `checkpoint/programs/`." in note
+
+
+@pytest.mark.parametrize("damage", ["manifest", "source", "round", "responses"])
+def test_what_is_not_as_a_run_writes_it_is_left_out(run, damage):
+    checkpoint = run.directory / "checkpoint"
+    if damage == "manifest":
+        (checkpoint / "manifest.json").write_text('{"upper": {"id": "../a", "idea": ""}}')
+    elif damage == "source":
+        (checkpoint / "programs" / "lower-1-0000.py").unlink()
+    else:
+        name = {"round": "journal", "responses": "responses"}[damage]
+        path = run.directory / f"{name}.jsonl"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    found = read_frozen(run.directory)
+    scores = {"round": [None] * 3, "responses": [0.25, None, None]}
+    assert [each.score for each in found] == scores.get(damage, [])
