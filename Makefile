@@ -36,7 +36,7 @@ lint: $(READY)
 
 # For looking only: runs write to the database themselves.
 ui: $(READY)
-	@echo "http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning&viewStateShareKey=specahd"
+	@echo "http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning&viewStateShareKey=trainings"
 	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow server \
 		--backend-store-uri sqlite:///mlruns/mlflow.db --workers 1 --port 5000
 

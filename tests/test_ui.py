@@ -4,6 +4,7 @@ With SPECAHD_PICTURES=FOLDER the pages are kept as pictures, as docs/pictures ha
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -19,7 +20,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from specahd.tracking.view import KEY
+from specahd.tracking.view import KEY, address
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SWEEP = ["problem=cvrp", "llm=offline", "budget=smoke", "-m", "seed=0,1,2"]
@@ -127,23 +128,28 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
         "localStorage.setItem('mlflow.assistant.fab.autoOpenedOnFirstLoad_v1', 'true');"
         "localStorage.setItem('mlflow.workflowType_v1', '\"machine_learning\"')"
     )
-    runs = f"{server}/#/experiments/1/runs?workflowType=machine_learning"
+    view = address(server, "1")
 
-    page.open(f"{runs}&viewStateShareKey={KEY}")
-    for column in ("problem", "method", "llm", "seed", "validation/improvement"):
+    page.open(view)
+    for column in ("problem", "budget", "method", "llm", "seed", "selection/percent"):
         page.see(f"[data-testid='sort-header-{column}']")
     page.read("3 matching runs")
+    for link in page.see(".ag-cell a[href*='/runs/']", 3):
+        # What does not fit its column is wider than what is seen of it.
+        widths = "return [arguments[0].scrollWidth, arguments[0].clientWidth]"
+        needed, shown = browser.execute_script(widths, link)
+        assert (link.text.startswith("cvrp-specahd-offline-seed"), needed <= shown) == (True, True)
     cells = page.see(".ag-center-cols-container [col-id='params.`seed`']", 3)
     assert sorted(cell.text for cell in cells) == ["0", "1", "2"]
-    for column in ("validation", "selection"):
-        cells = page.see(f".ag-center-cols-container [col-id='metrics.`{column}/improvement`']", 3)
-        assert all(float(cell.text.rstrip("…")) >= 0 for cell in cells)
+    for column in ("selection", "validation"):
+        cells = page.see(f".ag-center-cols-container [col-id='metrics.`{column}/percent`']", 3)
+        assert all(re.fullmatch(r"-?\d+(\.\d\d?)?", cell.text) for cell in cells)
     page.keep("runs")
 
-    page.open(f"{runs}&viewStateShareKey={KEY}&compareRunsMode=CHART")
+    page.open(f"{view}&compareRunsMode=CHART")
     cards = page.see("[data-testid='experiment-view-compare-runs-card']", 4)
     titles = [card.text.splitlines()[0] for card in cards[:4]]
-    names = ["validation/improvement", "selection/improvement", "lower/best", "upper/best"]
+    names = ["selection/percent", "validation/percent", "lower/best", "upper/best"]
     assert titles == names
     page.see(".barlayer .bartext", 6)  # a bar for each run in each of two charts
     page.see(".js-plotly-plot .scatterlayer .trace path.js-line", 3)
@@ -151,12 +157,13 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
 
     # The same view without its address: chosen from the menu.
     page.open("about:blank")
-    page.open(runs)
+    page.open(view.partition("&")[0])
     page.see("[data-testid='saved-views-trigger']")[0].click()
     page.click(KEY, "*[@role='menuitem' or @role='menuitemradio']")
     page.read("3 matching runs")
 
     page.see(".ag-cell a[href*='/runs/']", 3)[0].click()
+    page.read("improvement +")
     page.click("lower-1-0000")
     page.click("Artifacts", "*[self::a or self::button]")
     page.see("[data-testid='artifact-tree-node']")[0].click()

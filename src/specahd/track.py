@@ -21,7 +21,7 @@ from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
-from specahd.tracking.cursor import exclusive
+from specahd.tracking.cursor import exclusive, whereabouts
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.records import check_records
 from specahd.tracking.run_writer import without_password
@@ -53,7 +53,8 @@ def track(config: DictConfig) -> None:
     except UploadFailed as error:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
-    sys.stdout.write(f"{directory}: {upload.samples} programs, {status}; compare with make ui\n")
+    sys.stdout.write(f"{directory}: {upload.samples} programs, {status}\n")
+    sys.stdout.write(f"{whereabouts(directory)}\n")
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:

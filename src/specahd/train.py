@@ -87,6 +87,7 @@ def _warn(observer: Observers) -> None:
 
 
 def _tell(run: "Training", title: str) -> None:
+    from specahd.tracking.cursor import whereabouts
     from specahd.tracking.tables import print_summaries
 
     target = short(run.checkpoint)
@@ -99,7 +100,7 @@ def _tell(run: "Training", title: str) -> None:
             "selection chose the checkpoint; validation was never seen.",
             f"checkpoint: {target}",
             f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
-            "MLflow UI:  make ui   (then open http://127.0.0.1:5000)",
+            *filter(None, [whereabouts(run.directory)]),
         ],
     )
 

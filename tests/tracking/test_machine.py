@@ -24,3 +24,10 @@ def test_the_commit_is_that_of_the_working_directory_if_it_has_one(tmp_path, mon
     assert (len(inside["commit"]), inside["commit.clean"]) == (40, "yes")
     (tmp_path / "file").write_text("2")
     assert facts(tmp_path)["commit.clean"] == "no"
+
+
+def test_a_stage_of_the_pipeline_is_told_from_a_user(tmp_path, monkeypatch):
+    monkeypatch.delenv("DVC_STAGE", raising=False)
+    assert "dvc.stage" not in facts(tmp_path)
+    monkeypatch.setenv("DVC_STAGE", "train@cvrp-0")
+    assert facts(tmp_path)["dvc.stage"] == "train@cvrp-0"

@@ -143,7 +143,9 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         "round/U": 0.375,
         "round/penalty": 0.0625,
         "selection/improvement": 0.5,
+        "selection/percent": 50,
         "validation/improvement": 0.125,
+        "validation/percent": 12.5,
         "validation/cost": 7,
     }
     assert data.metrics | expected == pytest.approx(data.metrics)

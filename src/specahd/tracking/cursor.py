@@ -12,12 +12,14 @@ from pathlib import Path
 from specahd.core.errors import FileError
 from specahd.core.plain import Shape, content, misfit, parse_json
 from specahd.runs.files import CURSOR, write_json
+from specahd.tracking.view import directions
 
 _LIMIT = 1 << 16
 _SHAPE: Shape = {
     "key": re.compile("[0-9a-f]{32}"),
     "store": str,
     "experiment": str,
+    "experiment_id": re.compile("[A-Za-z0-9_-]{0,64}"),
     "run_id": re.compile("[A-Za-z0-9_-]{0,64}"),
     "records": int,
 }
@@ -31,8 +33,9 @@ class SyncCursor:
     ----------
     key
         Stands in a tag of the run, by which it is found when its id is not known.
-    store, experiment, run_id
-        Where the run is; empty as long as it was not made.
+    store, experiment, experiment_id, run_id
+        Where the run is; empty as long as it was not made. The experiment has a name and an
+        id; in a mark of an earlier version it has no id.
     records
         How many records of the journal are there.
     """
@@ -40,6 +43,7 @@ class SyncCursor:
     key: str
     store: str = ""
     experiment: str = ""
+    experiment_id: str = ""
     run_id: str = ""
     records: int = 0
 
@@ -50,6 +54,8 @@ class SyncCursor:
             kept = parse_json(content(directory / CURSOR, _LIMIT))
         except (FileError, ValueError):
             return None
+        if isinstance(kept, dict):
+            kept = {"experiment_id": "", **kept}
         if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
             return None
         return cls(**kept)
@@ -61,6 +67,12 @@ class SyncCursor:
     def write(self, directory: Path) -> None:
         """Replace what the directory keeps, all of it or nothing."""
         write_json(directory / CURSOR, asdict(self))
+
+
+def whereabouts(directory: Path) -> str:
+    """Return a line on where to look at a run in MLflow, nothing if it was never there."""
+    cursor = SyncCursor.read(directory)
+    return directions(cursor.store, cursor.experiment_id) if cursor and cursor.experiment_id else ""
 
 
 @contextmanager

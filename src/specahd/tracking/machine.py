@@ -10,6 +10,8 @@ from pathlib import Path
 from specahd.core.environment import named
 from specahd.runs.files import MACHINE, write_json
 
+STAGE = "DVC_STAGE"
+"""The variable in which DVC tells a stage's commands which one it is."""
 # Those that can change a result or how long it takes.
 _PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "httpx2", "mlflow")
 
@@ -20,7 +22,10 @@ def save_machine(directory: Path) -> None:
 
 
 def inspect_machine() -> Mapping[str, str]:
-    """Return facts by name: ``machine.*``, ``version.*`` and, in a repository, ``commit``."""
+    """Return facts by name: ``machine.*``, ``version.*`` and, in a repository, ``commit``.
+
+    Of a run that DVC started, ``dvc.stage`` is the stage, as ``train@cvrp-0``.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     facts = {
         "machine.host": platform.node(),
@@ -31,6 +36,8 @@ def inspect_machine() -> Mapping[str, str]:
         **{f"version.{name}": number for name in _PACKAGES if (number := _version(name))},
     }
     commit = _git("rev-parse", "HEAD")
+    if STAGE in os.environ:
+        facts["dvc.stage"] = os.environ[STAGE]
     if commit:
         facts["commit"] = commit
         facts["commit.clean"] = "no" if _git("status", "--porcelain", "-uno") else "yes"

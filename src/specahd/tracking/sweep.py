@@ -28,6 +28,7 @@ from specahd.runs.files import POOLS, SWEEP, write_json
 from specahd.tracking.run_writer import without_password
 from specahd.tracking.store import Store
 from specahd.tracking.sweep_results import Configuration, SweepResults
+from specahd.tracking.view import directions
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -185,6 +186,7 @@ def _close(store: Store, results: SweepResults) -> None:
     client.log_text(run, results.table(), "jobs.csv")
     whole = results.counts["complete"] == sum(results.counts.values())
     client.set_terminated(run, "FINISHED" if whole else "FAILED")
+    sys.stdout.write(directions(without_password(store.uri), experiment) + "\n")
 
 
 def _print(results: SweepResults) -> None:

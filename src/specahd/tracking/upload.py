@@ -32,6 +32,7 @@ from specahd.tracking.note import NOTE, write_note
 from specahd.tracking.options import Options
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter, without_password
 from specahd.tracking.traces import Traces
+from specahd.tracking.view import PERCENT
 
 _FILES = (
     *(JOURNAL, RESPONSES, REPLIES, TIMINGS, PROMPTS),
@@ -165,7 +166,8 @@ class RunUpload:
         )
         if writer.parent.info.run_id != cursor.run_id:
             cursor.run_id, cursor.records = writer.parent.info.run_id, 0
-            cursor.write(self._directory)
+        cursor.experiment_id = writer.experiment
+        cursor.write(self._directory)
         writer.describe(described.params(), described.tags())
         writer.use(described.datasets())
         writer.reopen()
@@ -211,12 +213,15 @@ class RunUpload:
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and beside them how many instances are left out.
 
-        Those are the ones on which the upper program failed.
+        Those are the ones on which the upper program failed. The improvement stands there twice:
+        as a share, and as the percentage that tables print.
         """
         for pool in POOLS:
             found = means(read_rows(self._directory / rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
+                if name == "improvement":
+                    yield Measure(f"{pool}/{PERCENT}", round(100 * value, 2), 0)
             if found.rows:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 
