@@ -112,7 +112,7 @@ def test_the_note_has_results_command_and_sources(run, tmp_path):
     assert "- selection (3): nearest 8.0, repaired 7.0, improvement +50.00%\n" in note
     place = f"checkpoint=runs:/{training.info.run_id}/checkpoint"
     uri = f"sqlite:///{tmp_path}/mlflow.db"
-    assert f"python -m specahd.evaluate {place} pool=validation tracking.uri={uri}\n" in note
+    assert f"specahd.evaluate {place} \\\n        pool=validation tracking.uri={uri}\n" in note
     assert str(run.directory / "checkpoint") in note
     for name in ("upper-1-0001", *LOWER):
         assert f"    # The idea of {name}.\n    # {name}\n    def select_next_node(" in note
@@ -125,6 +125,14 @@ def test_a_note_names_the_sources_for_which_it_has_no_room(run):
     assert len(note) < len(whole)
     assert "# The idea of lower-1-0002." in note
     assert "The sources of lower-1-0000 are in `checkpoint/programs/`." in note
+
+
+def test_no_line_of_a_program_is_wider_than_a_page(run):
+    long = f"    score = {' + '.join(['distance'] * 40)}\n\n    return 0\n"
+    (run.directory / "checkpoint/programs/upper-1-0001.py").write_text(f"def f():\n{long}")
+    note = write_note(run.directory, read_frozen(run.directory), "a" * 32, "x", 5000)
+    assert "\n        score = distance + distance" in note
+    assert max(len(line) for line in note.splitlines() if line.startswith("    ")) <= 104
 
 
 @pytest.mark.parametrize("damage", ["manifest", "source", "round", "responses"])

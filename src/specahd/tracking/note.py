@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import indent
+from textwrap import indent, wrap
 
 from specahd.runs.files import CHECKPOINT, POOLS, rows_file
 from specahd.runs.rows import means, read_rows
@@ -10,6 +10,8 @@ from specahd.tracking.frozen import Frozen
 
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
+# Longer lines of code would push the list of the run's candidates out of the page.
+_WIDTH = 100
 
 
 def write_note(
@@ -58,8 +60,10 @@ def _commands(directory: Path, run_id: str, uri: str) -> str:
     return (
         f"The checkpoint is in `{directory.resolve() / CHECKPOINT}`, and among the artifacts. "
         "To evaluate it, or to download its folder:\n\n"
-        f"    python -m specahd.evaluate checkpoint={place} pool=validation tracking.uri={uri}\n"
-        f"    MLFLOW_TRACKING_URI={uri} mlflow artifacts download -u {place} -d .\n\n"
+        f"    python -m specahd.evaluate checkpoint={place} \\\n"
+        f"        pool=validation tracking.uri={uri}\n"
+        f"    MLFLOW_TRACKING_URI={uri} \\\n"
+        f"        mlflow artifacts download -u {place} -d .\n\n"
     )
 
 
@@ -70,6 +74,8 @@ def _program(program: Frozen) -> str:
     it is code.
     """
     score = "" if program.score is None else f", score {program.score:.4g}"
-    idea = " ".join(program.idea.split())
-    code = indent(f"# {idea}\n{program.source.strip()}\n", "    ", lambda line: True)
-    return f"**{program.id}**, {program.role}{score}:\n\n{code}\n"
+    lines = wrap(f"# {' '.join(program.idea.split())}", _WIDTH, subsequent_indent="# ")
+    for line in program.source.strip().splitlines():
+        lines += wrap(line, _WIDTH, subsequent_indent="        ") or [""]
+    code = indent("\n".join(lines), "    ")
+    return f"**{program.id}**, {program.role}{score}:\n\n{code}\n\n"
