@@ -31,7 +31,7 @@ def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
         "convergence.svg",
         "convergence/cvrp-lower.csv",
         "convergence/cvrp-upper.csv",
-        "metrics.json",
+        "metrics/cvrp.json",
         "report.html",
         "report.md",
     ]

@@ -1,7 +1,7 @@
 """``python -m specahd.report``: one summary of stored runs, in Markdown and in HTML.
 
 The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
-needs no other file), ``convergence.svg``, ``convergence/*.csv`` and ``metrics.json``. Equal
+needs no other file), ``convergence.svg``, ``convergence/*.csv`` and ``metrics/*.json``. Equal
 rows give equal bytes. No language model is needed, and no search.
 """
 
@@ -38,12 +38,15 @@ def _write(summary: Summary, directory: Path) -> None:
         ("report.md", summary.document.markdown()),
         ("report.html", summary.document.html()),
         (DRAWING, summary.drawing + "\n"),
-        ("metrics.json", summary.metrics),
     ):
         write_whole(directory / name, text)
-    with whole(directory / "convergence") as curves:
-        for name, text in summary.curves.items():
-            (curves / f"{name}.csv").write_text(text, encoding="utf-8")
+    for folder, ending, texts in (
+        ("convergence", "csv", summary.curves),
+        ("metrics", "json", summary.metrics),
+    ):
+        with whole(directory / folder) as made:
+            for name, text in texts.items():
+                (made / f"{name}.{ending}").write_text(text, encoding="utf-8")
 
 
 def main() -> int:

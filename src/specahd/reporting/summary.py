@@ -15,7 +15,7 @@ from specahd.reporting.figure import draw_convergence
 from specahd.runs.files import POOLS
 from specahd.runs.kinds import named
 from specahd.runs.reading import Run, choose
-from specahd.runs.rows import Means, Row, mean, means
+from specahd.runs.rows import Means, Row, means
 
 DRAWING = "convergence.svg"
 _LEVELS = (Level.LOWER, Level.UPPER)
@@ -23,11 +23,11 @@ _LEVELS = (Level.LOWER, Level.UPPER)
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A report in every form; ``curves`` are CSV texts by name."""
+    """A report in every form; ``metrics`` are JSON texts and ``curves`` CSV texts, by name."""
 
     document: Document
     drawing: str
-    metrics: str
+    metrics: Mapping[str, str]
     curves: Mapping[str, str]
 
 
@@ -51,8 +51,7 @@ def summarise(found: Sequence[Run]) -> Summary:
         for level in _LEVELS
     }
     metrics = {name: _metrics(group) for name, group in groups.items()}
-    text = json.dumps(metrics, indent=2, sort_keys=True, allow_nan=False) + "\n"
-    return Summary(document, drawing, text, curves)
+    return Summary(document, drawing, metrics, curves)
 
 
 def _groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -169,25 +168,21 @@ def _convergence(drawing: str) -> list[Paragraph | Table | Figure]:
     return [Figure(DRAWING, caption, drawing)]
 
 
-def _metrics(runs: Sequence[Run]) -> dict[str, float | int]:
-    """Return what ``dvc metrics`` shows; a mean that nothing enters is left out."""
-    unseen = means(_rows(runs, "validation"))
-    tried = [sample.outcome for run in runs for sample in run.samples]
+def _metrics(runs: Sequence[Run]) -> str:
+    """Return what ``dvc metrics`` shows in one line of 80 columns; the tables have the rest.
+
+    ``selection`` and ``validation`` are mean improvements in percent, left out where nothing
+    enters into them; ``runs`` are the complete ones, ``failed`` their instances of validation
+    on which the upper program failed.
+    """
+    chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
+    shares = {"selection": chosen.improvement, "validation": unseen.improvement}
     found: dict[str, float] = {
-        "validation_improvement_percent": 100 * unseen.improvement,
-        "validation_cost": unseen.cost,
-        "validation_baseline_cost": unseen.baseline_cost,
-        "selection_improvement_percent": 100 * means(_rows(runs, "selection")).improvement,
-        "usable_programs_percent": 100 * mean(outcome is Outcome.OK for outcome in tried),
-    }
-    return {
-        **{name: stored(value) for name, value in found.items() if isfinite(value)},
-        "complete": sum(run.complete for run in runs),
-        "partial": sum(not run.complete for run in runs),
-        "programs": len(tried),
-        "rollbacks": unseen.rollbacks,
+        **{name: stored(100 * share) for name, share in shares.items() if isfinite(share)},
+        "runs": sum(run.complete for run in runs),
         "failed": unseen.failed,
     }
+    return json.dumps(found, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
 def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
