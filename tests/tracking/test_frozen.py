@@ -36,7 +36,7 @@ def named(name):
     return {"id": name, "idea": f"The idea\nof {name}."}
 
 
-def freeze(run, upper, lower):
+def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25):
     """Append what a round measured of its repertoire, and the round's record."""
     with (run.directory / "responses.jsonl").open("a") as responses:
         for name, gains in lower.items():
@@ -45,11 +45,11 @@ def freeze(run, upper, lower):
                 "cost_before": [100.0] * len(gains),
                 "cost_merged": [100.0 * (1 - gain) for gain in gains],
             }
-            record = {"sample": name, "round": 1, **measured}
+            record = {"sample": name, "round": number, **measured}
             responses.write(json.dumps(record) + "\n")
-    record = {"record": "round", "round": 1, "upper": upper, "repertoire": list(lower)}
+    record = {"record": "round", "round": number, "upper": upper, "repertoire": list(lower)}
     with (run.directory / "journal.jsonl").open("a") as journal:
-        journal.write(json.dumps({**record, "selection": 0.5, "utility": 0.25}) + "\n")
+        journal.write(json.dumps({**record, "selection": selection, "utility": utility}) + "\n")
 
 
 def bring(run, folder, status="complete", **options):
@@ -74,6 +74,12 @@ def test_each_program_has_its_role_and_what_chose_it(run):
     # By eq. lower_objective: a quarter of the mean for quality, half of it for coverage.
     assert first.score == pytest.approx(0.25 * 0.1 + 0.5 * 0.1)
     assert second.score == pytest.approx(0.25 * 0.05 + 0.5 * 0.05)
+
+
+@pytest.mark.parametrize(("selection", "score"), [(0.4, 0.25), (0.5, 0.25), (0.6, 0.75)])
+def test_of_rounds_that_froze_the_same_the_first_best_counts(run, selection, score):
+    freeze(run, "upper-1-0001", LOWER, number=2, selection=selection, utility=0.75)
+    assert read_frozen(run.directory)[0].score == score
 
 
 def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
