@@ -60,7 +60,7 @@ def test_a_program_that_was_measured_was_new_even_if_its_verdict_was_lost(tmp_pa
     repeats = [record["sample"] for record in records if record["outcome"] == "duplicate"]
     measured = {(1, repeats[0]): {"scores": [0.5]}}
     _, _, again = run(
-    _, _, again = run(
+        tmp_path / "again",
         Scripted(bad=0.0, lost=0.0),
         tickets=60,
         replay=Replay(measured=measured),
