@@ -22,7 +22,8 @@ from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
 from specahd.repair.router import Router
 from specahd.repair.system import RepairSystem, repair_case
-from specahd.routing import distances, local, runner
+from specahd.routing import distances, local
+from specahd.routing.compiled import runner
 from specahd.routing.distances import ComputedDistances, NoWholeMatrix
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention

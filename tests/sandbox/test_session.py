@@ -134,8 +134,8 @@ def test_wall_bound():
         ("flood_many", Outcome.INVALID_OUTPUT, "arrays"),
         ("flood_pipe", Outcome.INVALID_OUTPUT, "no frame"),
         ("flood_standard_output", Outcome.OK, ""),
-        ("write_arena", Outcome.CRASHED, "ValueError"),
-        ("write_arena_by_force", Outcome.OK, ""),
+        ("write_shared", Outcome.CRASHED, "ValueError"),
+        ("write_shared_by_force", Outcome.OK, ""),
         ("write_file", Outcome.CRASHED, "No usable temporary directory"),
     ],
 )
