@@ -73,7 +73,7 @@ def test_what_always_kills_fails_in_the_end(executor):
 def test_a_worker_that_cannot_start():
     with pytest.raises(LookupError, match="no such thing"):
         LocalExecutor(refuse, filled_arrays(), workers=2)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ConfigError, match=r"executor\.workers in \[1, 64\], got 0"):
         LocalExecutor(refuse, filled_arrays(), workers=0)
 
 
