@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from specahd.core.errors import ConfigError
-from specahd.core.seeding import generator
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.routing.base import POOLS
+from specahd.routing.generation import Slot, instances
 from specahd.routing.vehicles.layouts import LAYOUTS, uniform
 
-_COUNTS = {"lower_train": 256, "upper_train": 60, "selection": 60, "validation": 60}
-# Ranges of the last three digits of the serial number in a name.
-_FIRST_SERIAL = {"lower_train": 0, "upper_train": 300, "selection": 400, "validation": 500}
+_SERIALS = {
+    "lower_train": range(256),
+    "upper_train": range(300, 360),
+    "selection": range(400, 460),
+    "validation": range(500, 560),
+}
 _VALIDATION_SIZES = (100, 200, 300, 500, 800)
 _VALIDATION_FAMILIES = ("clustered", "ring", "corridor", "mixed")
 # Demand d has weight d.
@@ -39,34 +40,25 @@ def generate(pool: str, seed: int) -> Iterator[CVRPInstance]:
     ConfigError
         There is no such pool, or the seed is negative.
     """
-    if pool not in _COUNTS:
-        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
-    if seed < 0:
-        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
-    for number in range(_COUNTS[pool]):
-        rng = generator(seed, "cvrp", pool, number)
-        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
-        if pool == "validation":
-            customers = _VALIDATION_SIZES[number // 12]
-            family = _VALIDATION_FAMILIES[number % 4]
-        else:
-            customers = int(rng.integers(19, 200))
-            family = "uniform"
-        yield _instance(rng, family, customers, serial, f"{pool} pool, seed {seed}")
+    return instances("cvrp", pool, seed, _SERIALS, _instance)
 
 
-def _instance(
-    rng: np.random.Generator, family: str, customers: int, serial: int, comment: str
-) -> CVRPInstance:
+def _instance(rng: np.random.Generator, slot: Slot) -> CVRPInstance:
+    if slot.pool == "validation":
+        customers = _VALIDATION_SIZES[slot.number // 12]
+        family = _VALIDATION_FAMILIES[slot.number % 4]
+    else:
+        customers = int(rng.integers(19, 200))
+        family = "uniform"
     capacity = int(rng.integers(10, 151))
     demands = np.zeros(customers + 1, np.int64)
     demands[1:] = _WEIGHTED_DEMANDS[rng.integers(len(_WEIGHTED_DEMANDS), size=customers)]
     depot = uniform(rng, 1)
     points = LAYOUTS[family](rng, customers)
     return CVRPInstance(
-        name=f"cvrp-{family}-n{customers + 1}-s{serial}",
+        name=slot.name(family, customers + 1),
         coords=np.concatenate((depot, points)).astype(np.float64),
         demands=demands,
         capacity=capacity,
-        comment=comment,
+        comment=slot.comment,
     )

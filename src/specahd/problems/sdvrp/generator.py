@@ -4,15 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from specahd.core.errors import ConfigError
-from specahd.core.seeding import generator
 from specahd.problems.sdvrp.instance import SDVRPInstance
-from specahd.routing.base import POOLS, IntArray
+from specahd.routing.base import IntArray
+from specahd.routing.generation import Slot, instances
 from specahd.routing.vehicles.layouts import LAYOUTS, SIDE, uniform
 
-_COUNT = 60
-# Ranges of the last three digits of the serial number in a name.
-_FIRST_SERIAL = {"lower_train": 0, "upper_train": 100, "selection": 200, "validation": 300}
+_SERIALS = {
+    "lower_train": range(60),
+    "upper_train": range(100, 160),
+    "selection": range(200, 260),
+    "validation": range(300, 360),
+}
 _VALIDATION_SIZES = (200, 250, 300, 400, 500)
 
 
@@ -41,6 +43,8 @@ DEMANDS = {"medium": (10, 50), "heavy": (70, 90), "mixed": (10, 90)}
 """Least and largest demand in percent of the capacity: the upper three of the six
 classes of Belenguer, Martinez and Mota (2000), in which splitting matters most."""
 
+_KINDS = [(family, demand) for demand in DEMANDS for family in FAMILIES]
+
 
 def generate(pool: str, seed: int) -> Iterator[SDVRPInstance]:
     """Yield the instances of a pool in order.
@@ -63,24 +67,15 @@ def generate(pool: str, seed: int) -> Iterator[SDVRPInstance]:
     ConfigError
         There is no such pool, or the seed is negative.
     """
-    if pool not in _FIRST_SERIAL:
-        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
-    if seed < 0:
-        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
-    kinds = [(family, demand) for demand in DEMANDS for family in FAMILIES]
-    for number in range(_COUNT):
-        rng = generator(seed, "sdvrp", pool, number)
-        size, kind = divmod(number, len(kinds))
-        customers = int(rng.integers(200, 501))
-        if pool == "validation":
-            customers = _VALIDATION_SIZES[size]
-        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
-        yield _instance(rng, *kinds[kind], customers, serial, f"{pool} pool, seed {seed}")
+    return instances("sdvrp", pool, seed, _SERIALS, _instance)
 
 
-def _instance(
-    rng: np.random.Generator, family: str, demand: str, customers: int, serial: int, comment: str
-) -> SDVRPInstance:
+def _instance(rng: np.random.Generator, slot: Slot) -> SDVRPInstance:
+    size, kind = divmod(slot.number, len(_KINDS))
+    family, demand = _KINDS[kind]
+    customers = int(rng.integers(200, 501))
+    if slot.pool == "validation":
+        customers = _VALIDATION_SIZES[size]
     capacity = int(rng.integers(100, 201))
     low, high = DEMANDS[demand]
     demands = np.zeros(customers + 1, np.int64)
@@ -91,9 +86,9 @@ def _instance(
     depot = uniform(rng, 1)
     points = FAMILIES[family](rng, customers)
     return SDVRPInstance(
-        name=f"sdvrp-{family}-{demand}-n{customers + 1}-s{serial}",
+        name=slot.name(f"{family}-{demand}", customers + 1),
         coords=np.concatenate((depot, points)).astype(np.float64),
         demands=demands,
         capacity=capacity,
-        comment=comment,
+        comment=slot.comment,
     )

@@ -8,18 +8,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from specahd.core.errors import ConfigError
-from specahd.core.seeding import generator
 from specahd.problems.tsp.instance import TSPInstance
-from specahd.routing.base import POOLS, IntArray
+from specahd.routing.base import IntArray
+from specahd.routing.generation import Slot, instances
 from specahd.routing.vehicles.layouts import LAYOUTS
 
 SIDE = 10_000
 """Coordinates are integers in [0, SIDE], fine enough for 1,000 cities in clusters."""
 
-_COUNTS = {"lower_train": 128, "upper_train": 60, "selection": 60, "validation": 60}
-# Ranges of the last three digits of the serial number in a name.
-_FIRST_SERIAL = {"lower_train": 0, "upper_train": 300, "selection": 400, "validation": 500}
+_SERIALS = {
+    "lower_train": range(128),
+    "upper_train": range(300, 360),
+    "selection": range(400, 460),
+    "validation": range(500, 560),
+}
 # Each number of clusters with each spread: the largest of four uniform offsets
 # whose sum has a standard deviation of 0.03 or 0.07 of the side.
 _CLUSTERS = ((3, 260), (3, 606), (10, 260), (10, 606))
@@ -49,19 +51,16 @@ def generate(pool: str, seed: int) -> Iterator[TSPInstance]:
     ConfigError
         There is no such pool, or the seed is negative.
     """
-    if pool not in _COUNTS:
-        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
-    if seed < 0:
-        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
-    for number in range(_COUNTS[pool]):
-        rng = generator(seed, "tsp", pool, number)
-        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
-        family, points = _cities(rng, pool, number)
-        yield TSPInstance(
-            name=f"tsp-{family}-n{len(points)}-s{serial}",
-            coords=points.astype(np.float64),
-            comment=f"{pool} pool, seed {seed}",
-        )
+    return instances("tsp", pool, seed, _SERIALS, _instance)
+
+
+def _instance(rng: np.random.Generator, slot: Slot) -> TSPInstance:
+    family, points = _cities(rng, slot.pool, slot.number)
+    return TSPInstance(
+        name=slot.name(family, len(points)),
+        coords=points.astype(np.float64),
+        comment=slot.comment,
+    )
 
 
 def _cities(rng: np.random.Generator, pool: str, number: int) -> tuple[str, IntArray]:

@@ -15,15 +15,17 @@ from math import isqrt
 
 import numpy as np
 
-from specahd.core.errors import ConfigError
-from specahd.core.seeding import generator
 from specahd.problems.vrptw.instance import VRPTWInstance
-from specahd.routing.base import POOLS, IntArray
+from specahd.routing.base import IntArray
 from specahd.routing.formats.vrplib import TimeWindows
+from specahd.routing.generation import Slot, instances
 
-_COUNT = 60
-# Ranges of the last three digits of the serial number in a name.
-_FIRST_SERIAL = {"lower_train": 0, "upper_train": 300, "selection": 400, "validation": 500}
+_SERIALS = {
+    "lower_train": range(60),
+    "upper_train": range(300, 360),
+    "selection": range(400, 460),
+    "validation": range(500, 560),
+}
 # Customers, and the side of the square they lie in.
 _SIDES = {200: 1400, 400: 2000, 600: 3000, 800: 4000, 1000: 5000}
 _CLUSTER_DEMANDS = np.array([10, 10, 10, 10, 20, 20, 20, 20, 30, 40])
@@ -79,22 +81,13 @@ def generate(pool: str, seed: int) -> Iterator[VRPTWInstance]:
     ConfigError
         There is no such pool, or the seed is negative.
     """
-    if pool not in _FIRST_SERIAL:
-        raise ConfigError(f"Expected a pool in {', '.join(POOLS)}, got {pool!r}.")
-    if seed < 0:
-        raise ConfigError(f"Expected a pool seed of at least 0, got {seed}.")
+    return instances("vrptw", pool, seed, _SERIALS, _instance)
+
+
+def _instance(rng: np.random.Generator, slot: Slot) -> VRPTWInstance:
     names, sizes = list(_CLASSES), list(_SIDES)
-    for number in range(_COUNT):
-        rng = generator(seed, "vrptw", pool, number)
-        serial = 1000 * seed + _FIRST_SERIAL[pool] + number
-        name = names[number % len(names)]
-        customers = sizes[number // len(names) % len(sizes)]
-        yield _instance(rng, name, customers, serial, f"{pool} pool, seed {seed}")
-
-
-def _instance(
-    rng: np.random.Generator, name: str, customers: int, serial: int, comment: str
-) -> VRPTWInstance:
+    name = names[slot.number % len(names)]
+    customers = sizes[slot.number // len(names) % len(sizes)]
     rules, side = _CLASSES[name], _SIDES[customers]
     closing = rules.base + rules.slope * side // 2
     coords = _points(rng, name, customers, side)
@@ -106,12 +99,12 @@ def _instance(
         away = _distances(coords[0], coords)
         centres = away + rng.integers(closing - rules.service - 2 * away + 1)
     return VRPTWInstance(
-        name=f"vrptw-{name}-n{customers}-s{serial}",
+        name=slot.name(name, customers),
         coords=coords.astype(np.float64),
         demands=demands,
         capacity=rules.capacity,
         windows=_windows(rng, coords, centres, rules, closing),
-        comment=comment,
+        comment=slot.comment,
     )
 
 

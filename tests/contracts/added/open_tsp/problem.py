@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from specahd.core.seeding import generator
 from specahd.problems.tsp import descriptor, instance
 from specahd.problems.tsp.append import AppendNodes, TourSegments
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import POOLS, PublicSet, Violation
 from specahd.routing.formats import sol
+from specahd.routing.generation import Slot, instances
 from specahd.routing.geometry import distances, path_length
 from specahd.routing.kernels.distances import fill_distance_matrix
 from specahd.routing.problem import Baselines, Operators, RoutingProblem
@@ -36,6 +36,12 @@ def nearest(instance: TSPInstance) -> Solution:
 def numbered(instance: TSPInstance) -> Solution:
     """Visit the nodes in the order of their numbers."""
     return tuple(range(instance.size))
+
+
+def scattered(rng: np.random.Generator, slot: Slot) -> TSPInstance:
+    """Draw 12 nodes or a few more anywhere in a square."""
+    points = rng.integers(0, 1001, size=(12 + slot.number, 2))
+    return TSPInstance(slot.name("uniform", len(points)), points.astype(np.float64))
 
 
 class OpenTSP(RoutingProblem[TSPInstance, Solution]):
@@ -71,11 +77,8 @@ class OpenTSP(RoutingProblem[TSPInstance, Solution]):
         return {".sol": sol.dumps([tuple(node + 1 for node in solution)], cost)}
 
     def generate(self, pool: str, seed: int) -> Iterator[TSPInstance]:
-        for number in range(6):
-            rng = generator(seed, self.name, pool, number)
-            serial = 1000 * seed + 10 * POOLS.index(pool) + number
-            points = rng.integers(0, 1001, size=(12 + number, 2))
-            yield TSPInstance(f"{self.name}-n{len(points)}-s{serial}", points.astype(np.float64))
+        serials = {name: range(10 * index, 10 * index + 6) for index, name in enumerate(POOLS)}
+        return instances(self.name, pool, seed, serials, scattered)
 
     def baseline(self, instance: TSPInstance, name: str | None = None) -> Solution:
         self.expect_baseline(name or self.baseline_name)
