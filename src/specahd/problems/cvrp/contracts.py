@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.core.contract import Contract
-from specahd.core.program import Level
 from specahd.problems.cvrp import construct
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -126,27 +124,15 @@ _PROBLEM = (
     "groups of its customers are removed and rebuilt one at a time. "
 )
 
-CUSTOMER_GROUPS = Contract.of(
+CUSTOMER_GROUPS = customer_groups.contract(
     generate_customer_groups,
-    id="customer_groups",
-    level=Level.UPPER,
-    idea="Join routes in order of appearance, up to 1 of the allowed size.",
-    task=_PROBLEM
-    + "Write the function that looks at the instance and its solution and decides WHERE to "
-    "repair: which groups of customers to rebuild. Good groups are those that save most "
-    "together; customers in no group stay where they are.",
+    problem=_PROBLEM,
     runner=construct.propose,
     vocabulary=customer_groups.vocabulary(),
-    cheaper=customer_groups.CHEAPER,
 )
-APPEND = Contract.of(
+APPEND = next_customer.contract(
     select_next_node,
-    id="append",
-    level=Level.LOWER,
-    idea="Visit the customer with the least distance from here.",
-    task=_PROBLEM
-    + "Write the function that decides HOW to rebuild a group: it is asked again and again "
-    "for the next customer of the current route.",
+    problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.cvrp.compiled:REBUILD",
     vocabulary=next_customer.vocabulary(),

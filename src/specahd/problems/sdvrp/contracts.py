@@ -8,11 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.core.contract import Contract
-from specahd.core.program import Level
 from specahd.problems.sdvrp import construct, vocabulary
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.vehicles import customer_groups
+from specahd.routing.vehicles import customer_groups, next_customer
 
 
 def generate_delivery_groups(
@@ -138,28 +136,19 @@ _PROBLEM = (
     "to groups of its customers are removed and rebuilt one group at a time. "
 )
 
-DELIVERY_GROUPS = Contract.of(
+DELIVERY_GROUPS = customer_groups.contract(
     generate_delivery_groups,
     id="delivery_groups",
-    level=Level.UPPER,
-    idea="Join routes in order of appearance, up to 1 of the allowed size.",
-    task=_PROBLEM
-    + "Write the function that looks at the instance and its solution and decides WHERE to "
-    "repair: which groups of customers to rebuild. Good groups are those that save most "
-    "together; customers in no group stay where they are.",
+    problem=_PROBLEM,
     runner=construct.propose,
     vocabulary=vocabulary.upper(),
-    cheaper=customer_groups.CHEAPER,
 )
-APPEND = Contract.of(
+APPEND = next_customer.contract(
     select_next_delivery,
-    id="append",
-    level=Level.LOWER,
-    idea="Visit the customer with the least distance from here and leave all that fits.",
-    task=_PROBLEM
-    + "Write the function that decides HOW to rebuild a group: it is asked again and again "
-    "for the next customer of the current route and the quantity delivered there.",
+    problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.sdvrp.compiled:REBUILD",
     vocabulary=vocabulary.lower(),
+    leaving=" and leave all that fits",
+    asked=" and the quantity delivered there",
 )

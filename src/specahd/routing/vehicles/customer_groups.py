@@ -5,11 +5,14 @@ from the chosen one. A root template lists everything its parts may look at; a
 program keeps only the lines that it uses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from specahd.core.contract import Contract
+from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 
-CHEAPER = (
+_CHEAPER = (
     "stays only if the whole solution stays feasible and gets cheaper",
     "stays if the whole solution stays feasible,\n    even if it gets dearer",
 )
@@ -230,4 +233,37 @@ def vocabulary(
             Constant("count", 1, 24, log=True, integer=True),
             Constant("weight", 0.2, 6.0, log=True),
         ),
+    )
+
+
+def contract(
+    seed: Callable[..., Any],
+    *,
+    problem: str,
+    runner: Callable[..., Any],
+    vocabulary: Vocabulary,
+    id: str = "customer_groups",
+) -> Contract:
+    """Return the contract of programs that gather customers into groups.
+
+    Parameters
+    ----------
+    seed
+        Joins routes as they come.
+    problem
+        What the problem is, in whole sentences.
+    runner, vocabulary, id
+        As in :class:`~specahd.core.contract.Contract`.
+    """
+    return Contract.of(
+        seed,
+        id=id,
+        level=Level.UPPER,
+        idea="Join routes in order of appearance, up to 1 of the allowed size.",
+        task=f"{problem}Write the function that looks at the instance and its solution and decides "
+        "WHERE to repair: which groups of customers to rebuild. Good groups are those that save "
+        "most together; customers in no group stay where they are.",
+        runner=runner,
+        vocabulary=vocabulary,
+        cheaper=_CHEAPER,
     )

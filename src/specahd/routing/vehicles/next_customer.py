@@ -5,25 +5,29 @@ candidate, a ``phase`` one number in [0, 1]. A root template lists everything
 its parts may look at; a program keeps only the lines that it uses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from specahd.core.contract import Contract
+from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 
 _CANDIDATES = """
     here = distance_matrix[current_node, unvisited_nodes]
     home = distance_matrix[depot, unvisited_nodes]
     back = distance_matrix[current_node, depot]
-    size = demands[unvisited_nodes]
+    size = DEMANDS[unvisited_nodes]
     scale = home.mean() + 1e-09
     detour = np.maximum(here + home - back, 0.0)
     between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
     apart = between.mean(axis=1)
     second = min(1, len(unvisited_nodes) - 1)
     lonely = np.partition(between, second, axis=1)[:, second]
-    tight = min(1.0, size.mean() / max(rest_capacity, 1))
-    roomy = min(1.0, rest_capacity / max(size.sum(), 1))
+    tight = min(1.0, size.mean() / REST)
+    roomy = min(1.0, rest_capacity / TOTAL)
     away = back / (back + scale)
-    served = 1.0 - len(unvisited_nodes) / len(demands)
+    served = 1.0 - len(unvisited_nodes) / len(DEMANDS)
 """
 _SCORE = "    score = SCORE"
 _SCORES = """
@@ -32,13 +36,68 @@ _SCORES = """
     else:
         score = SCORE2
 """
-_CHOICE = "    return int(unvisited_nodes[np.argmin(score)])"
-_CLOSING = """
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """How programs say what they choose, as statements and in words.
+
+    Parameters
+    ----------
+    choice
+        Statements after those that set ``score``.
+    closing
+        The same, for programs that return to the depot where ``CLOSE`` holds.
+    once, twice
+        What a program does with one score, and with another one on an empty route.
+    until
+        What follows these words where it closes routes early.
+    demands
+        The array of what the nodes of the group want.
+    rest, total
+        The remaining capacity and what all candidates want, as divisors: never 0.
+    """
+
+    choice: str
+    closing: str
+    once: str
+    twice: str
+    until: str
+    demands: str
+    rest: str
+    total: str
+
+    def bodies(self, lines: str) -> tuple[Production, ...]:
+        """Return the productions of whole programs, with some statements of a problem's own."""
+        words = {"DEMANDS": self.demands, "REST": self.rest, "TOTAL": self.total}
+        candidates = _CANDIDATES
+        for word, meant in words.items():
+            candidates = candidates.replace(word, meant)
+        return (
+            body(self.once, 3, candidates, lines, _SCORE, self.choice),
+            body(self.once + self.until, 1, candidates, lines, _SCORE, self.closing),
+            body(self.twice, 1, candidates, lines, _SCORES, self.choice),
+            body(self.twice + self.until, 0.7, candidates, lines, _SCORES, self.closing),
+        )
+
+
+CUSTOMER = AnswerForm(
+    choice="    return int(unvisited_nodes[np.argmin(score)])",
+    closing="""
     best = np.argmin(score)
     if current_node != depot and CLOSE:
         return depot
     return int(unvisited_nodes[best])
-"""
+""",
+    once="visit the customer with the least {SCORE}",
+    twice="open a route at the customer with the least {SCORE}, go on to the least {SCORE2}",
+    until=", and return to the depot early if {CLOSE}",
+    demands="demands",
+    rest="max(rest_capacity, 1)",
+    total="max(size.sum(), 1)",
+)
+"""The next customer, or the depot."""
+
 _RULES = (
     rule("score", "here", "distance from here", 0.8),
     rule("score", "LENGTH", "{LENGTH}", 0.4),
@@ -151,7 +210,12 @@ _CONSTANTS = (
 )
 
 
-def vocabulary(lines: str = "", rules: Sequence[Production] = ()) -> Vocabulary:
+def vocabulary(
+    lines: str = "",
+    rules: Sequence[Production] = (),
+    form: AnswerForm = CUSTOMER,
+    constants: Sequence[Constant] = (),
+) -> Vocabulary:
     """Return the vocabulary of programs that choose the next customer.
 
     Parameters
@@ -161,18 +225,50 @@ def vocabulary(lines: str = "", rules: Sequence[Production] = ()) -> Vocabulary:
         rules may look at.
     rules
         A problem's own productions.
+    form
+        How programs say what they choose.
+    constants
+        A problem's own.
     """
-    once = "visit the customer with the least {SCORE}"
-    twice = "open a route at the customer with the least {SCORE}, go on to the least {SCORE2}"
-    until = ", and return to the depot early if {CLOSE}"
     return Vocabulary(
-        productions=(
-            body(once, 3, _CANDIDATES, lines, _SCORE, _CHOICE),
-            body(once + until, 1, _CANDIDATES, lines, _SCORE, _CLOSING),
-            body(twice, 1, _CANDIDATES, lines, _SCORES, _CHOICE),
-            body(twice + until, 0.7, _CANDIDATES, lines, _SCORES, _CLOSING),
-            *_RULES,
-            *rules,
-        ),
-        constants=_CONSTANTS,
+        productions=(*form.bodies(lines), *_RULES, *rules),
+        constants=(*_CONSTANTS, *constants),
+    )
+
+
+def contract(
+    seed: Callable[..., Any],
+    *,
+    problem: str,
+    runner: Callable[..., Any],
+    compiled: str,
+    vocabulary: Vocabulary,
+    leaving: str = "",
+    asked: str = "",
+) -> Contract:
+    """Return the contract of programs that choose the next customer.
+
+    Parameters
+    ----------
+    seed
+        Goes to the nearest candidate.
+    problem
+        What the problem is, in whole sentences.
+    runner, compiled, vocabulary
+        As in :class:`~specahd.core.contract.Contract`.
+    leaving
+        What the seed does besides.
+    asked
+        What programs are asked for besides.
+    """
+    return Contract.of(
+        seed,
+        id="append",
+        level=Level.LOWER,
+        idea=f"Visit the customer with the least distance from here{leaving}.",
+        task=f"{problem}Write the function that decides HOW to rebuild a group: it is asked again "
+        f"and again for the next customer of the current route{asked}.",
+        runner=runner,
+        compiled=compiled,
+        vocabulary=vocabulary,
     )
