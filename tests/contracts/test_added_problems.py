@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import test_bad_input
 import test_problems as suite
 
+from problems.described import described
 from specahd import api
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import settings_of
@@ -30,6 +32,12 @@ from test_commands import call
 
 ADDED = Path(__file__).parent / "added"
 ENV = {"PYTHONPATH": str(ADDED)}
+# What these suites ask of every problem; one that is added has its own ``described.py``.
+REFUSED = {
+    name: test
+    for name, test in vars(test_bad_input).items()
+    if name.startswith("test_") and "name" in inspect.signature(test).parameters
+}
 KEPT = {name: test for name, test in vars(suite).items() if name.startswith("test_")}
 OF_OPERATORS = [
     "test_regions_are_identified_by_what_a_rebuild_sees",
@@ -69,7 +77,8 @@ def lines(place, name):
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch):
     monkeypatch.syspath_prepend(ADDED)
-    monkeypatch.setattr(suite, "CONF_DIR", ADDED)
+    for module in (suite, test_bad_input):
+        monkeypatch.setattr(module, "CONF_DIR", ADDED)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +94,28 @@ def test_it_keeps_what_every_problem_keeps(name, test, tmp_path):
     for pool in suite.POOLS if "pool" in asked else suite.POOLS[:1]:
         arguments = {**given, "pool": pool}
         KEPT[test](**{argument: arguments[argument] for argument in asked})
+
+
+@pytest.mark.parametrize("test", REFUSED)
+def test_it_refuses_what_every_problem_refuses(test, tmp_path):
+    kind = described("open_tsp")
+    formats = [
+        {"good": good, "spoil": spoil, "words": words}
+        for good, listed in kind.formats.items()
+        for spoil, words in listed
+    ]
+    of_tests = {
+        "test_a_spoilt_file_gets_one_sentence": [{"what": what} for what in kind.spoilt],
+        "test_a_spoilt_file_of_another_format_gets_one_sentence": formats,
+        "test_what_may_be_a_constraint_is_never_passed_over": [{"stated": "NEVER_HEARD_OF"}],
+    }
+    asked = inspect.signature(REFUSED[test]).parameters
+    readers = [{"reader": reader} for reader in ("read", "read_solution")]
+    each = of_tests.get(test, readers if "reader" in asked else [{}])
+    for index, arguments in enumerate(each):
+        place = tmp_path / str(index)
+        place.mkdir()
+        REFUSED[test](name="open_tsp", tmp_path=place, **arguments)
 
 
 def test_a_fifth_problem_is_trained_offline(tmp_path):

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+from offered import PROBLEMS
+from problems.described import described
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
@@ -24,23 +26,7 @@ from specahd.routing.geometry import Convention
 from specahd.routing.pools import refuse_overlap
 from specahd.sandbox.calls import Result
 
-PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 SEED = 7
-# docs/pools.md: how many instances, and their sizes: the least and the largest, or all of them.
-PROTOCOL = {
-    ("tsp", "lower_train"): (128, (10, 200)),
-    ("tsp", "upper_train"): (60, (200, 1000)),
-    ("tsp", "selection"): (60, (200, 1000)),
-    ("tsp", "validation"): (60, {200, 500, 800, 1000}),
-    # 20 to 200 nodes; the depot is one of them.
-    ("cvrp", "lower_train"): (256, (19, 199)),
-    ("cvrp", "upper_train"): (60, (19, 199)),
-    ("cvrp", "selection"): (60, (19, 199)),
-    ("cvrp", "validation"): (60, {100, 200, 300, 500, 800}),
-    **{("vrptw", pool): (60, {200, 400, 600, 800, 1000}) for pool in POOLS},
-    **{("sdvrp", pool): (60, (200, 500)) for pool in POOLS},
-    ("sdvrp", "validation"): (60, {200, 250, 300, 400, 500}),
-}
 
 
 @functools.cache
@@ -93,14 +79,13 @@ def seen(problem, instance):
 def test_pools_are_as_the_specification_has_them(name, pool):
     instances = pool_of(name, pool)
     assert instances
-    if (name, pool) in PROTOCOL:
-        count, sizes = PROTOCOL[name, pool]
-        found = {instance.size for instance in instances}
-        assert len(instances) == count
-        if isinstance(sizes, set):
-            assert found == sizes
-        else:
-            assert sizes[0] <= min(found) <= max(found) <= sizes[1]
+    count, sizes = described(name).pools[pool]
+    found = {instance.size for instance in instances}
+    assert len(instances) == count
+    if isinstance(sizes, set):
+        assert found == sizes
+    else:
+        assert sizes[0] <= min(found) <= max(found) <= sizes[1]
 
 
 def test_names_are_unique_and_carry_problem_and_seed(name, problem):
