@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from specahd.core.errors import InvalidAnswer
-from specahd.problems.cvrp.construct import propose, rebuild
+from specahd.problems.cvrp.construct import rebuild
 from specahd.problems.cvrp.contracts import generate_customer_groups, select_next_node
 from specahd.routing.answers import UNUSABLE
+from specahd.routing.vehicles.propose import propose
 
 
 def arrays(coords, demands, capacity):

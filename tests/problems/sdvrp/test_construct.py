@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from specahd.core.errors import InvalidAnswer
-from specahd.problems.sdvrp.construct import most_stops, propose, rebuild
+from specahd.problems.sdvrp.construct import most_stops, rebuild
 from specahd.problems.sdvrp.contracts import generate_delivery_groups, select_next_delivery
+from specahd.routing.vehicles.propose import propose
 
 
 def arrays(coords, demands, capacity):

@@ -167,7 +167,7 @@ def test_descriptor_without_a_split_is_the_shared_one():
     instance = SDVRPInstance("plain", coords, np.array([0, 2, 4, 3, 1]), 10)
     region = Region((2, 1))
     found = SDVRP().describe(instance, plan([(1, 2), (2, 4)], [(3, 3)], [(4, 1)]), region)
-    expected = shared.describe(
+    expected = shared.describe_nodes(
         coords, instance.demands, 10, instance.spread, ((1, 2), (3,), (4,)), region
     )
     np.testing.assert_allclose(found[:14], expected)

@@ -1,8 +1,7 @@
-"""What the sandbox child runs for CVRP: one call of an upper or of a lower program.
+"""What the sandbox child runs for CVRP: one call of a lower program.
 
 Only NumPy and the standard library are imported, so that a fresh child starts
-fast. Nothing here is trusted: the validator V, the merge M and the checker F
-judge what comes out.
+fast. Nothing here is trusted: the merge M and the checker F judge what comes out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,17 +15,6 @@ from specahd.routing.answers import integer
 from specahd.routing.base import IntArray
 from specahd.routing.distances import of_block
 from specahd.routing.local import UnservedNodes, local_distances
-from specahd.routing.vehicles.propose import propose as propose_groups
-
-_NAMES = ("coords", "demands", "capacity", "distance_matrix")
-"""What upper programs see of the instance, in the order of their arguments."""
-
-
-def propose(
-    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
-) -> Answer:
-    """Run an upper program once, as :func:`specahd.routing.vehicles.propose.propose` does."""
-    return propose_groups(program, arrays, inputs, _NAMES)
 
 
 def rebuild(
@@ -39,7 +27,7 @@ def rebuild(
     program
         Follows the lower contract.
     arrays
-        The instance, as for :func:`propose`.
+        The instance, as for :func:`~specahd.routing.vehicles.propose.propose`.
     inputs
         The customers of the region in ascending order.
 

@@ -127,7 +127,6 @@ _PROBLEM = (
 CUSTOMER_GROUPS = customer_groups.contract(
     generate_customer_groups,
     problem=_PROBLEM,
-    runner=construct.propose,
     vocabulary=customer_groups.vocabulary(),
 )
 APPEND = next_customer.contract(

@@ -1,13 +1,12 @@
 """The CVRP as the search sees it, put together from the modules of this folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.ranges import one_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.routing.base import FloatArray, PublicSet, Region
-from specahd.routing.formats import sol
+from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles import descriptor
@@ -64,6 +63,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
     check = staticmethod(checker.check)
+    describe = staticmethod(descriptor.describe)
 
     def __init__(
         self,
@@ -80,19 +80,3 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
 
     def read(self, path: Path) -> CVRPInstance:
         return instance.read(path, _CONVENTIONS[self.convention])
-
-    def read_solution(self, path: Path) -> tuple[Solution, float | None]:
-        return sol.read(path)
-
-    def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
-        return {".sol": sol.dumps(solution, cost)}
-
-    def describe(self, instance: CVRPInstance, solution: Solution, region: Region) -> FloatArray:
-        return descriptor.describe(
-            instance.coords,
-            instance.demands,
-            instance.capacity,
-            instance.spread,
-            solution,
-            region,
-        )

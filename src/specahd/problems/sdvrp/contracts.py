@@ -140,7 +140,6 @@ DELIVERY_GROUPS = customer_groups.contract(
     generate_delivery_groups,
     id="delivery_groups",
     problem=_PROBLEM,
-    runner=construct.propose,
     vocabulary=vocabulary.upper(),
 )
 APPEND = next_customer.contract(

@@ -28,7 +28,7 @@ def describe(instance: SDVRPInstance, solution: Solution, region: Region) -> Flo
     lengths, customers = concatenated(stops(touched))
     _, given = concatenated(quantities(touched, instance.demands))
     inside = np.flatnonzero(np.isin(customers, region.nodes)) + 1
-    shared = descriptor.describe(
+    shared = descriptor.describe_nodes(
         np.concatenate((instance.coords[:1], instance.coords[customers])),
         np.concatenate((instance.demands[:1], given)),
         instance.capacity,

@@ -19,15 +19,13 @@ from specahd.routing.local import local_distances
 from specahd.routing.vehicles.propose import propose as propose_groups
 
 _TIMES = ("ready_times", "due_times", "service_times")
-_NAMES = ("coords", "demands", "capacity", *_TIMES, "distance_matrix")
-"""What upper programs see of the instance, in the order of their arguments."""
 
 
 def propose(
     program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
 ) -> Answer:
     """Run an upper program once, as :func:`specahd.routing.vehicles.propose.propose` does."""
-    return propose_groups(program, arrays, inputs, _NAMES)
+    return propose_groups(program, arrays, inputs, _TIMES)
 
 
 def rebuild(
@@ -60,9 +58,7 @@ def rebuild(
     """
     nodes = np.concatenate(([0], inputs[0]))
     distances = local_distances(of_block(arrays), nodes)
-    demands, ready, due, service = (
-        arrays[name][nodes] for name in ("demands", "ready_times", "due_times", "service_times")
-    )
+    demands, ready, due, service = (arrays[name][nodes] for name in ("demands", *_TIMES))
     for array in (demands, ready, due, service):
         array.flags.writeable = False
     home = distances[0]

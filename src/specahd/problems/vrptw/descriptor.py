@@ -19,14 +19,7 @@ NAMES = (*_SHARED, *TIME_NAMES)
 
 def describe(instance: VRPTWInstance, solution: Solution, region: Region) -> FloatArray:
     """Return the raw coordinates, one float per name of :data:`NAMES`."""
-    shared = descriptor.describe(
-        instance.coords,
-        instance.demands,
-        instance.capacity,
-        instance.spread,
-        solution,
-        region,
-    )
+    shared = descriptor.describe(instance, solution, region)
     windows = instance.windows
     times = describe_times(
         distances_of(instance.coords, instance.measure, instance.matrix),

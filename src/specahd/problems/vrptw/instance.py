@@ -1,6 +1,6 @@
 """VRPTW instances and their files."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from specahd.core.errors import FileError
 from specahd.routing.formats import solomon, vrplib
 from specahd.routing.formats.vrplib import TIMED, TimeWindows, VRPLIBData
-from specahd.routing.geometry import (
-    Convention,
-    classical_scaling,
-    distances,
-)
+from specahd.routing.geometry import Convention, distances
 from specahd.routing.vehicles.instance import VehicleInstance
 
 TENTHS = 10
@@ -99,20 +95,9 @@ def read(
 def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
     """Return what a file says, in the instance's own unit."""
     parts = _parts(data.convention)
-    coords = data.coords
-    if coords is None:
-        assert data.weights is not None  # the reader gives one or the other
-        coords = classical_scaling(data.weights)
-    return VRPTWInstance(
-        name=data.name,
-        coords=parts * coords,
-        demands=data.demands,
-        capacity=data.capacity,
+    return VRPTWInstance.of(
+        replace(data, coords=None if data.coords is None else parts * data.coords),
         windows=TimeWindows(parts * windows.ready, parts * windows.due, parts * windows.service),
-        convention=data.convention,
-        matrix=data.weights,
-        coords_from_scaling=data.coords is None,
-        comment=data.comment,
     )
 
 
@@ -131,16 +116,11 @@ def _reachable(instance: VRPTWInstance) -> NDArray[np.bool_]:
 
 def dumps(instance: VRPTWInstance) -> str:
     """Return the VRPLIB text of an instance; coordinates from scaling are left out."""
-    windows, parts = instance.windows, instance.parts
+    data, windows, parts = instance.data(), instance.windows, instance.parts
     return vrplib.dumps(
-        VRPLIBData(
-            name=instance.name,
-            comment=instance.comment,
-            capacity=instance.capacity,
-            convention=instance.convention,
-            coords=None if instance.coords_from_scaling else instance.coords / parts,
-            weights=instance.matrix,
-            demands=instance.demands,
+        replace(
+            data,
+            coords=None if data.coords is None else data.coords / parts,
             windows=TimeWindows(
                 windows.ready / parts, windows.due / parts, windows.service / parts
             ),

@@ -11,7 +11,6 @@ from specahd.core.ranges import one_of, within
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
-from specahd.routing.formats import sol
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.append import Append, CustomerGroups
@@ -90,12 +89,6 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     def read(self, path: Path) -> VRPTWInstance:
         return instance.read(path, _CONVENTIONS[self.convention], self.customers)
-
-    def read_solution(self, path: Path) -> tuple[Solution, float | None]:
-        return sol.read(path)
-
-    def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
-        return {".sol": sol.dumps(solution, cost)}
 
     def layout(
         self, instance: VRPTWInstance

@@ -11,6 +11,7 @@ from typing import Any
 from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
+from specahd.routing.vehicles.propose import propose
 
 _CHEAPER = (
     "stays only if the whole solution stays feasible and gets cheaper",
@@ -240,8 +241,8 @@ def contract(
     seed: Callable[..., Any],
     *,
     problem: str,
-    runner: Callable[..., Any],
     vocabulary: Vocabulary,
+    runner: Callable[..., Any] = propose,
     id: str = "customer_groups",
 ) -> Contract:
     """Return the contract of programs that gather customers into groups.
@@ -252,7 +253,7 @@ def contract(
         Joins routes as they come.
     problem
         What the problem is, in whole sentences.
-    runner, vocabulary, id
+    vocabulary, runner, id
         As in :class:`~specahd.core.contract.Contract`.
     """
     return Contract.of(

@@ -5,6 +5,7 @@ import numpy as np
 from specahd.routing.base import FloatArray, IntArray, Region
 from specahd.routing.groups import concatenated
 from specahd.routing.kernels.descriptors import GROUP_NAMES, describe_group
+from specahd.routing.vehicles.instance import VehicleInstance
 from specahd.routing.vehicles.routes import Solution
 
 NAMES = GROUP_NAMES
@@ -16,7 +17,14 @@ def touched_routes(solution: Solution, region: Region) -> list[tuple[int, ...]]:
     return [route for route in solution if not members.isdisjoint(route)]
 
 
-def describe(
+def describe(instance: VehicleInstance, solution: Solution, region: Region) -> FloatArray:
+    """Return the raw coordinates, one float per name of :data:`NAMES`."""
+    return describe_nodes(
+        instance.coords, instance.demands, instance.capacity, instance.spread, solution, region
+    )
+
+
+def describe_nodes(
     coords: FloatArray,
     demands: IntArray,
     capacity: int,
@@ -24,7 +32,7 @@ def describe(
     solution: Solution,
     region: Region,
 ) -> FloatArray:
-    """Return the raw coordinates, one float per name of :data:`NAMES`.
+    """Return the raw coordinates of a region of any nodes with demands.
 
     Parameters
     ----------

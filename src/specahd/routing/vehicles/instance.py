@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.vrplib import VRPLIBData
@@ -46,8 +46,11 @@ class VehicleInstance:
                 array.flags.writeable = False
 
     @classmethod
-    def of(cls, data: VRPLIBData) -> Self:
-        """Make an instance of what a file says; coordinates that it lacks come from scaling."""
+    def of(cls, data: VRPLIBData, **more: Any) -> Self:
+        """Make an instance of what a file says; coordinates that it lacks come from scaling.
+
+        ``more`` are the fields of a problem's own.
+        """
         coords = data.coords
         if coords is None:
             assert data.weights is not None  # the readers give one or the other
@@ -61,6 +64,7 @@ class VehicleInstance:
             matrix=data.weights,
             coords_from_scaling=data.coords is None,
             comment=data.comment,
+            **more,
         )
 
     def data(self) -> VRPLIBData:

@@ -1,6 +1,7 @@
 """What CVRP, VRPTW and SDVRP do alike."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from specahd.core.ranges import within
 from specahd.routing import distances
 from specahd.routing.base import I, S
+from specahd.routing.formats import sol
 from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import RoutingProblem
 
@@ -61,6 +63,12 @@ class VehicleProblem(RoutingProblem[I, S]):
     def routes(self, solution: Any) -> Sequence[Sequence[int]]:
         routes: Sequence[Sequence[int]] = solution
         return routes
+
+    def read_solution(self, path: Path) -> tuple[Any, float | None]:
+        return sol.read(path)
+
+    def solution_files(self, name: str, solution: Any, cost: float) -> Mapping[str, str]:
+        return {".sol": sol.dumps(solution, cost)}
 
     def layout(self, instance: Any) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
         nodes = instance.size + 1

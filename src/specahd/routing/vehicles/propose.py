@@ -12,22 +12,22 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.routing.answers import flattened, views
 from specahd.routing.base import IntArray
-from specahd.routing.distances import MATRIX, of_block
+from specahd.routing.distances import of_block
 
 
 def propose(
     program: Callable[..., Any],
     arrays: Mapping[str, Any],
     inputs: Sequence[IntArray],
-    names: Sequence[str],
+    further: Sequence[str] = (),
 ) -> Answer:
     """Run an upper program once.
 
     Parameters
     ----------
     program
-        Follows an upper contract: it takes the incumbent's columns, the arrays
-        called ``names`` and the two limits.
+        Follows an upper contract: it takes the incumbent's columns, coordinates, demands,
+        capacity, further arrays, distances, and the two limits.
     arrays
         The instance: ``coords`` (n + 1, 2), ``demands`` (n + 1,), ``capacity``
         (1,), which programs see as a number, the distances, and what else the
@@ -35,6 +35,8 @@ def propose(
     inputs
         The incumbent as lengths of its routes and one or more columns of their
         stops concatenated, then ``[max_regions, max_size]``.
+    further
+        Names of the further arrays.
 
     Returns
     -------
@@ -48,8 +50,13 @@ def propose(
         The answer is a flood, far beyond what any instance could use.
     """
     lengths, *columns, (max_regions, max_size) = inputs
-    seen = {**arrays, "capacity": int(arrays["capacity"][0]), MATRIX: of_block(arrays)}
-    instance = [seen[name] for name in names]
+    instance = (
+        arrays["coords"],
+        arrays["demands"],
+        int(arrays["capacity"][0]),
+        *(arrays[name] for name in further),
+        of_block(arrays),
+    )
     incumbent = [views(lengths, column) for column in columns]
     with np.errstate(all="ignore"):
         groups = program(*incumbent, *instance, int(max_regions), int(max_size))
