@@ -1,12 +1,11 @@
-"""THE loop: ask, request, screen, evaluate, commit — concurrent and deterministic.
+"""The loop: ask, request, screen, evaluate, commit; concurrent and deterministic.
 
 Sample ``i`` is asked for right after sample ``i - lag`` was committed, so it reads
 exactly the state that ``i - lag`` left behind, however many samplers and
 evaluators there are; or after a later commit, if the method chose to wait for it.
 Replies are screened (parsed, guarded, checked for novelty) in index order before
-any is evaluated, and evaluations are committed in index order. A request for a
-text passes through the same queue: it has an index, but takes no ticket, and its
-reply is told to the method when its turn to be committed comes.
+any is evaluated, and evaluations are committed in index order. A request for a text
+passes through the same queue, but takes no ticket; its reply is told to the method.
 """
 
 import time
@@ -39,8 +38,7 @@ from specahd.search.reservations import Reservations
 
 TEXTS = 100
 """How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
-_PATIENCE = 0.2
-"""Seconds after which the loop looks whether it was interrupted."""
+_POLL_SECONDS = 0.2  # after which the loop looks whether it was interrupted
 
 
 class Engine:
@@ -152,7 +150,7 @@ class Engine:
                 self._commit(search, flight.popleft())
                 waiting = False
             else:
-                wait(next_events(flight), timeout=_PATIENCE, return_when=FIRST_COMPLETED)
+                wait(next_events(flight), timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
 
     def _send(self, asked: deque[Request], flight: deque[PendingSample]) -> None:
         """Send what was asked for as far as the allowance goes; the rest waits for commits.
