@@ -43,10 +43,17 @@ def test_outcomes_are_counted_in_the_order_of_their_names():
 
 
 @pytest.mark.parametrize(
-    ("least", "steps", "applies"), [(10, 9, False), (10, 10, True), (0, 0, True), (None, 99, False)]
+    ("rule", "steps", "applies"),
+    [
+        (TierRule(steps=10), 9, False),
+        (TierRule(steps=10), 10, True),
+        (TierRule(steps=0), 0, True),
+        (TierRule("interpreted", steps=0), 99, False),
+        (TierRule("compiled", steps=10), 9, True),
+    ],
 )
-def test_a_program_is_compiled_from_so_many_steps_on(least, steps, applies):
-    assert TierRule(steps=least).applies(steps) is applies
+def test_a_program_is_compiled_from_so_many_steps_on(rule, steps, applies):
+    assert rule.applies(steps) is applies
 
 
 def test_regions_are_described_by_their_mean_to_six_digits():
