@@ -6,6 +6,7 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
+from offered import PROBLEMS
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Program
 from specahd.design.facts import COMPARED, IDEA, IDEAS, Facts, answered, repaired
@@ -113,7 +114,7 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     assert last.endswith(" ...")
 
 
-@pytest.mark.parametrize("name", ["tsp", "vrptw", "sdvrp"])
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_every_problem_has_facts(name):
     problem = problem_of(name)
     case = make_case(problem, next(problem.generate("lower_train", 3)))
@@ -121,11 +122,12 @@ def test_every_problem_has_facts(name):
     nodes = range(1, 5)
     region, *_ = facts.lower([task(0, nodes)])
     room, *_ = facts.upper([0], (), None)
-    assert ("pieces of" in region) == (name != "tsp")
-    assert ("nodes" if name == "tsp" else "customers") in region
-    assert ("routes" in room) == (name != "tsp")
-    names = "max_segments is 3 and max_segment_size is 50"
-    assert (names in room) == (name == "tsp")
+    routes = bool(problem.routes(case.baseline))
+    assert ("pieces of" in region) == routes
+    assert ("customers" if routes else "nodes") in region
+    assert ("routes" in room) == routes
+    *_, regions, size = problem.operator.selector.contract.arguments
+    assert f"{regions} is {problem.max_regions} and {size} is {problem.max_size}" in room
 
 
 def test_nothing_is_told_without_cases(cvrp):

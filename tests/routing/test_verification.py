@@ -6,19 +6,20 @@ import warnings
 
 import pytest
 
+from offered import PROBLEMS as NAMES
+from offered import problem
+from specahd.api.problems import make_problem
 from specahd.core.errors import FileError
-from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.sdvrp.problem import SDVRP
-from specahd.problems.tsp.problem import TSP
-from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing import verification
 from specahd.routing.verification import Status
 
+# Every problem of conf/problem in each of its conventions.
 PROBLEMS = {
-    "cvrp": {name: CVRP(convention=name) for name in CVRP.conventions},
-    "sdvrp": {"": SDVRP()},
-    "tsp": {"": TSP()},
-    "vrptw": {name: VRPTW(convention=name) for name in VRPTW.conventions},
+    name: {
+        convention: make_problem(name, **({"convention": convention} if convention else {}))
+        for convention in problem(name).conventions or [""]
+    }
+    for name in NAMES
 }
 SQUARE = """NAME : square
 TYPE : TSP
