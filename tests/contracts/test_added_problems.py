@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 import test_bad_input
 import test_problems as suite
+import test_vocabulary
 
+import offered
 from problems.described import described
 from specahd import api
 from specahd.api.plans import TrainingPlan
@@ -37,6 +39,12 @@ REFUSED = {
     name: test
     for name, test in vars(test_bad_input).items()
     if name.startswith("test_") and "name" in inspect.signature(test).parameters
+}
+# Its vocabularies are those of the TSP, whose samples the suite reads back already.
+SPOKEN = {
+    name: test
+    for name, test in vars(test_vocabulary).items()
+    if name.startswith("test_") and "samples" not in name
 }
 KEPT = {name: test for name, test in vars(suite).items() if name.startswith("test_")}
 OF_OPERATORS = [
@@ -77,7 +85,7 @@ def lines(place, name):
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch):
     monkeypatch.syspath_prepend(ADDED)
-    for module in (suite, test_bad_input):
+    for module in (suite, test_bad_input, offered):
         monkeypatch.setattr(module, "CONF_DIR", ADDED)
 
 
@@ -116,6 +124,12 @@ def test_it_refuses_what_every_problem_refuses(test, tmp_path):
         place = tmp_path / str(index)
         place.mkdir()
         REFUSED[test](name="open_tsp", tmp_path=place, **arguments)
+
+
+@pytest.mark.parametrize("level", Level)
+@pytest.mark.parametrize("test", SPOKEN)
+def test_its_programs_are_composed_as_every_problem_s(test, level):
+    SPOKEN[test]("open_tsp", level)
 
 
 def test_a_fifth_problem_is_trained_offline(tmp_path):
