@@ -33,12 +33,7 @@ def generate(pool: str, seed: int) -> Iterator[CVRPInstance]:
         ``lower_train``, ``upper_train`` and ``selection`` are uniform with 20
         to 200 nodes; ``validation`` has 100 to 800 customers in other families.
     seed
-        Of all pools together, at least 0.
-
-    Raises
-    ------
-    ConfigError
-        There is no such pool, or the seed is negative.
+        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
     """
     return instances("cvrp", pool, seed, _SERIALS, _instance)
 

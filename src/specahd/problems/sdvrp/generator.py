@@ -60,12 +60,7 @@ def generate(pool: str, seed: int) -> Iterator[SDVRPInstance]:
         ``validation`` has 200, 250, 300, 400 and 500 customers, each size with
         every family and class; the others any number from 200 to 500.
     seed
-        Of all pools together, at least 0.
-
-    Raises
-    ------
-    ConfigError
-        There is no such pool, or the seed is negative.
+        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
     """
     return instances("sdvrp", pool, seed, _SERIALS, _instance)
 

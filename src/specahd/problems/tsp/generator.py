@@ -44,12 +44,7 @@ def generate(pool: str, seed: int) -> Iterator[TSPInstance]:
         four kinds of clusters and, every fifth, uniform ones; ``validation``
         has 200 to 1,000 cities in other families.
     seed
-        Of all pools together, at least 0.
-
-    Raises
-    ------
-    ConfigError
-        There is no such pool, or the seed is negative.
+        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
     """
     return instances("tsp", pool, seed, _SERIALS, _instance)
 

@@ -74,12 +74,7 @@ def generate(pool: str, seed: int) -> Iterator[VRPTWInstance]:
     pool
         One of :data:`~specahd.routing.base.POOLS`.
     seed
-        Of all pools together, at least 0.
-
-    Raises
-    ------
-    ConfigError
-        There is no such pool, or the seed is negative.
+        As for :func:`~specahd.routing.generation.instances`, which says what is raised.
     """
     return instances("vrptw", pool, seed, _SERIALS, _instance)
 
