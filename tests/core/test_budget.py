@@ -44,6 +44,9 @@ def test_refunds_of_an_earlier_process_count_again():
 
 @pytest.mark.parametrize("spent", [Reply("", 7, 3), Reply("", 10, 0), Reply("", 0, 10)])
 def test_a_bound_on_tokens_is_reached_by_prompt_and_completion_together(spent):
-    assert Allowance(tokens=10).exceeded(spent) == "budget.max_tokens=10 is reached (10)"
-    assert Allowance(tokens=11).exceeded(spent) is None
-    assert Allowance().exceeded(spent) is None
+    free, more = Reply(""), Reply("", 1, 1)
+    assert "10 are spent" in Allowance(tokens=10).objection(spent, free)
+    assert Allowance(tokens=11).objection(spent, free) is None
+    assert "one may take 2" in Allowance(tokens=11).objection(spent, more)
+    assert Allowance(tokens=12).objection(spent, more) is None
+    assert Allowance().objection(spent, more) is None
