@@ -47,7 +47,8 @@ def test_elsewhere_than_on_a_terminal_progress_is_a_few_lines(tmp_path, tell):
     lines = text.getvalue().splitlines()
     assert len(lines) == 16
     assert "\x1b" not in text.getvalue()
-    assert "100/100, best lower 0.49, best upper 0.99, 80 ok, 20 parse_error" in text.getvalue()
+    assert "100/100, 990 tokens, 0.0000 US dollars, best lower 0.49, best upper 0.99" in lines[11]
+    assert "80 ok, 20 parse_error" in lines[11]
     assert "round 1 ended: J 0.25, selection 0.5" in lines
     assert lines[-1].startswith("complete after ")
 
