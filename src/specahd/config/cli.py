@@ -200,7 +200,7 @@ class _CommandState:
                 instantiate(callback).on_multirun_end(config=sweep)
 
     def clear(self) -> None:
-        """Remove the folders that this visit made and put nothing in."""
+        """Remove the folders that this command made and put nothing in."""
         if self.directory is None or self.outermost is None or not self.directory.exists():
             return
         for path in sorted(self.directory.rglob("*"), reverse=True):
@@ -230,7 +230,7 @@ class _Broken(Exception):
     """A bug in another process; the message is its traceback, which pickling would lose."""
 
 
-_STATE: ContextVar[_CommandState] = ContextVar("visit")
+_STATE: ContextVar[_CommandState] = ContextVar("command")
 
 
 def _fill_streams() -> None:
