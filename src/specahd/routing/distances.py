@@ -19,7 +19,7 @@ from specahd.routing.geometry import Convention, distances
 LARGEST_MATRIX = 20_000
 """Most nodes of an instance with coordinates whose distances become a matrix.
 
-That matrix takes 3.2 GB; the paper's public instances have 10,000 nodes at most, TSPLIB's here 18,512.
+That matrix takes 3.2 GB; no public instance of the paper has more than 10,000 customers.
 """
 
 Layout = Mapping[str, tuple[type[np.generic], tuple[int, ...]]]
