@@ -34,6 +34,10 @@ def test_tokens_money_and_auxiliary_calls_add_up():
     assert spent.auxiliary_calls == 1
 
 
+def test_what_two_replies_cost_adds_up_without_their_texts():
+    assert Reply("a", 1, 2, 0.5) + Reply("b", 3, 4, 0.25) == Reply("", 4, 6, 0.75)
+
+
 def test_refunds_of_an_earlier_process_count_again():
     ledger = Ledger(3)
     ledger.count(Reply("a"), refunds=2)
