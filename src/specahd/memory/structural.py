@@ -9,13 +9,13 @@ a cosine is one square root and one division, both correctly rounded.
 from collections.abc import Sequence
 from typing import Any
 
+import mmh3
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Program
-from specahd.memory.hashing import coordinate
 from specahd.memory.memory import Memory
 from specahd.memory.views import VIEWS, View
 
@@ -55,7 +55,7 @@ class StructuralEncoder:
     def add(self, programs: Sequence[Program]) -> None:
         """Take in programs."""
         bags = [self._view(program) for program in programs]
-        indices = [coordinate(feature, FEATURES) for bag in bags for feature in bag]
+        indices = [abs(mmh3.hash(feature)) % FEATURES for bag in bags for feature in bag]
         counts = np.array([count for bag in bags for count in bag.values()], dtype=np.float64)
         ends = np.cumsum([0, *map(len, bags)])
         rows = csr_array((counts, indices, ends), shape=(len(bags), FEATURES))
