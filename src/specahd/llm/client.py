@@ -38,11 +38,8 @@ class ChatProposer:
     timeout
         Seconds of silence, and seconds in all, after which a request counts as
         unanswered; so it ends in less than twice as many.
-    attempts
-        How often one request is made before it fails.
-    backoff, patience
-        Seconds of the longest wait after the first attempt, which doubles with
-        each further one, and of the longest wait of all, Retry-After included.
+    attempts, backoff, patience
+        As of :class:`~specahd.llm.retries.RetryPolicy`.
     stream
         Whether replies are asked for in pieces, which keeps connections busy.
     options

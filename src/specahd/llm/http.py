@@ -45,11 +45,8 @@ class ServiceClient:
     timeout
         Seconds of silence, and seconds in all, after which a request counts as
         unanswered; so it ends in less than twice as many.
-    attempts
-        How often one request is made before it fails.
-    backoff, patience
-        Seconds of the longest wait after the first attempt, which doubles with
-        each further one, and of the longest wait of all, Retry-After included.
+    attempts, backoff, patience
+        As of :class:`~specahd.llm.retries.RetryPolicy`.
     group
         The conf group whose options these are, for messages.
 
@@ -88,13 +85,16 @@ class ServiceClient:
                 follow_redirects=True,
             )
         except (httpx2.InvalidURL, ImportError, ValueError):
-            wanted = f"{group}.base_url, and the proxy of the environment, to be http(s)://…"
+            pass
         else:
             # Not by `close`, since others may still be at an attempt.
             weakref.finalize(self, self._http.close)
             return
         # Raised out here, for a proxy's address may hold a password.
-        raise ConfigError(f"Expected {wanted}, got {self.host}.")
+        raise ConfigError(
+            f"Expected {group}.base_url, and the proxy of the environment, to be http(s)://…, "
+            f"got {self.host}."
+        )
 
     def service(self, model: str, option: str) -> Service:
         """Return a model of the service, which ``option`` names."""

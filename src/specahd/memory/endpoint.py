@@ -34,11 +34,8 @@ class Endpoint:
     timeout
         Seconds of silence, and seconds in all, after which a request counts as
         unanswered.
-    attempts
-        How often one request is made before it fails.
-    backoff, patience
-        Seconds of the longest wait after the first attempt, which doubles with
-        each further one, and of the longest wait of all, Retry-After included.
+    attempts, backoff, patience
+        As of :class:`~specahd.llm.retries.RetryPolicy`.
     options
         What else each request says.
 

@@ -1,8 +1,7 @@
 """The loop: ask, request, screen, evaluate, commit; concurrent and deterministic.
 
-Sample ``i`` is asked for right after sample ``i - lag`` was committed, so it reads
-exactly the state that ``i - lag`` left behind, however many samplers and
-evaluators there are; or after a later commit, if the method chose to wait for it.
+Sample ``i`` is asked for right after sample ``i - lag`` was committed, or after a later commit
+if the method waits for it: it reads exactly that state, however many samplers and evaluators.
 Replies are screened (parsed, guarded, checked for novelty) in index order before
 any is evaluated, and evaluations are committed in index order. A request for a text
 passes through the same queue, but takes no ticket; its reply is told to the method.
@@ -38,7 +37,7 @@ from specahd.search.reservations import Reservations
 
 TEXTS = 100
 """How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
-_POLL_SECONDS = 0.2  # after which the loop looks whether it was interrupted
+_POLL_SECONDS = 0.2  # until the loop looks whether it was interrupted
 
 
 class Engine:

@@ -44,7 +44,7 @@ _PACES = {
     ),
 }
 _UNITS = {Level.UPPER: "instances", Level.LOWER: "regions"}
-_LESSONS = "What earlier changes have shown, each measured against the program that was changed."
+_EVIDENCE = "What earlier changes have shown, each measured against the program that was changed."
 _CONDITIONS = {
     Level.UPPER: (
         ' "Helped where slack +1.2 sd" means: on the instances where the change helped, its '
@@ -170,7 +170,7 @@ def _skill_records(request: Request) -> str:
     if not lines:
         return ""
     stated = any(whose and (skill.helped or skill.failed) for skill, whose in told)
-    return "\n".join((_LESSONS + (_CONDITIONS[request.level] if stated else ""), *lines))
+    return "\n".join((_EVIDENCE + (_CONDITIONS[request.level] if stated else ""), *lines))
 
 
 def _whose(skill: Skill, request: Request) -> str:

@@ -165,25 +165,21 @@ class Verifier:
             if isinstance(of, types.Array) and kind(index) == "b" and ndim(index) == 1:
                 self._check(runtime_checks.same_length, value, variable)
                 known = True
-            elif (
-                known
-                and isinstance(index, types.BaseTuple)
-                and any(ndim(part) for part in parts(index))
-            ):
+            elif known and any(ndim(part) for part in parts(index)):
                 known = self._beside_arrays(value, index, variable)
         if not known:
             raise NotInLanguage(f"an index of {index} into {of}")
 
     def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
-        """Check the integers of a subscript with arrays; numba does for each selected element."""
+        """Check the integers beside arrays of indices; numba does so for what is selected alone.
+
+        False if it cannot be told which axis an integer is of.
+        """
         integers = [axis for axis, part in enumerate(parts(index)) if integer(part)]
         for axis in integers:
             self._check(runtime_checks.inside[axis], value, variable)
-        places = all(
-            integer(part) or ndim(part) or isinstance(part, types.SliceType)
-            for part in parts(index)
-        )
-        return places or not integers
+        unclear = (types.NoneType, types.EllipsisType)
+        return not (integers and any(isinstance(part, unclear) for part in parts(index)))
 
     def _store(self, target: Any, index: Any, value: Any) -> None:
         self._index(target, self._type(index), index)
