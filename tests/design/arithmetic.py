@@ -101,11 +101,15 @@ class InTurn:
         pass
 
     def tariff(self, request=None):
-        return Tariff()
+        return Tariff(max_reply=2)
 
     def propose(self, request):
         number = self.numbers[request.index % len(self.numbers)]
         contract = contracts(PROBLEM.operator)[request.level]
         given = ", ".join(contract.arguments)
         body = f"return {number}" if request.level is Level.LOWER else f"return [[{number}]]"
-        return Reply(f"{{Try {number}.}}\ndef {contract.name}({given}):\n    {body}\n", 3, 2)
+        return Reply(
+            f"{{Try {number}.}}\ndef {contract.name}({given}):\n    {body}\n",
+            len(request.prompt),
+            2,
+        )

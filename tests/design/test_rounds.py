@@ -292,10 +292,12 @@ def test_a_run_that_is_stopped_begins_no_round(trained):
 
 
 def test_what_replies_may_cost_stops_the_run(trained):
-    # A prompt has thousands of bytes, which count as tokens until replies tell how many they are.
-    run = trained(allowance=Allowance(tokens=1_000))
-    assert run.samples == []
-    assert run.candidates[-1].upper.source == SEEDS[Level.UPPER].source
+    # A prompt has thousands of bytes, and here as many tokens.
+    run = trained(allowance=Allowance(tokens=20_000))
+    spent = run.ledger.read()
+    paid = spent.prompt_tokens + spent.completion_tokens
+    assert 10_000 < paid <= 20_000
+    assert (len(run.samples), len(run.candidates)) == (4, 1)
 
 
 def test_the_draft_of_a_run_without_rounds_in_hand_is_its_last_state(trained):
