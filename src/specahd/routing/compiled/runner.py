@@ -210,8 +210,11 @@ def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: ty
 def _prepared(source: str, answer: types.Type) -> str:
     """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
     tree = ast.parse(source)
-    count = answer.count if isinstance(answer, types.UniTuple) else 0
-    nothing = f"({', '.join([str(NO_ANSWER)] * count)})" if count else str(NO_ANSWER)
+    nothing = str(NO_ANSWER)
+    if isinstance(answer, types.UniTuple):
+        nothing = f"({', '.join([nothing] * answer.count)})"
+    elif isinstance(answer, types.Array):
+        nothing = "np.zeros(0, np.int64)"
     [function] = tree.body
     assert isinstance(function, ast.FunctionDef)
     # Falling off the end returns None too.
