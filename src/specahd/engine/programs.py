@@ -7,7 +7,7 @@ from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR,
 INDICES = types.Array(types.int64, 2, "C", readonly=True)
 
 GROUPS_ARGUMENTS = (
-    *(VECTOR, VECTOR, VECTOR, INDICES, MATRIX, REALS),
+    *(VECTOR, VECTOR, VECTOR, INDICES, MATRIX, REALS, REALS),
     *(VECTOR, NUMBER, VECTOR, REALS, REAL, NUMBER, NUMBER),
 )
 GROUPS_ANSWER = types.Array(types.int64, 1, "C")

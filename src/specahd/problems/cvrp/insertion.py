@@ -15,6 +15,7 @@ def select_customer_groups(
     route_of: IntArray,
     neighbours: IntArray,
     neighbour_distances: FloatArray,
+    depot_distances: FloatArray,
     removal_gains: FloatArray,
     demands: IntArray,
     capacity: int,
@@ -42,6 +43,8 @@ def select_customer_groups(
         Customers near every customer, nearest first, shape (n + 1, k); row 0 is the depot's.
     neighbour_distances
         The distances to them, shape (n + 1, k).
+    depot_distances
+        Between the depot and every customer, shape (n + 1,).
     removal_gains
         By how much the solution gets cheaper without each customer, shape (n + 1,).
     demands
@@ -51,7 +54,7 @@ def select_customer_groups(
     exposures
         How often every customer was in a group so far, shape (n + 1,).
     noise
-        400 numbers, uniform in [0, 1), new in every pass.
+        32 numbers for each of ``max_groups``, uniform in [0, 1), new in every pass.
     progress
         How much of the time or of the repairs is spent, in [0, 1].
     max_groups, max_size
@@ -73,7 +76,7 @@ def select_customer_groups(
     groups = np.zeros(max_groups * (size + 1), np.int64)
     count = 0
     for group in range(max_groups):
-        seed = 1 + int(noise[group % len(noise)] * n)
+        seed = 1 + int(noise[group] * n)
         groups[count] = seed
         count += 1
         for near in range(min(size - 1, neighbours.shape[1])):

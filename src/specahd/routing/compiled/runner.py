@@ -99,7 +99,7 @@ class CompiledRunner:
 
     def warm_up(self) -> None:
         """Compile what most programs need of numba, before the child is confined."""
-        compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
+        warm_up()
 
     def translate(self, source: str, name: str) -> Any:
         """Compile a guarded program and return it as a loop takes it.
@@ -117,6 +117,11 @@ class CompiledRunner:
         self, program: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]
     ) -> Answer:
         return self._run(program, arrays, inputs)
+
+
+def warm_up() -> None:
+    """Compile what most programs need of numba."""
+    compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
 
 
 def local_distances(matrix: FloatArray | ComputedDistances, nodes: IntArray) -> FloatArray:

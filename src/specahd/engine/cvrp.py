@@ -1,0 +1,404 @@
+"""The passes of the engine over a CVRP solution, compiled.
+
+The upper program sees the current solution and names groups; each group is taken out, put in
+again where the lower programs say, and stays or is taken back. What programs answer becomes an
+index only after it was checked.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from specahd.engine.links import (
+    BEFORE,
+    BEHIND,
+    INSERTED,
+    REMOVED,
+    ROUTE,
+    link,
+    note,
+    undo,
+    unlink,
+)
+from specahd.engine.programs import GROUPS_PROGRAM, INDICES, POSITION_PROGRAM
+from specahd.engine.random import refill, uniform
+from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR
+from specahd.routing.kernels.distances import between
+
+REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
+"""What ``counts`` counts: customers inserted, passes, groups that stayed, passes that ended with a
+new best solution, answers of lower programs that were replaced, entries of upper programs that
+were dropped."""
+COUNTS = 6
+CURRENT, BEST = 0, 1
+"""What ``costs`` holds."""
+PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
+"""The rows of ``shown``."""
+FREE, CHANGED, SINCE_BEST, TURN = range(4)
+"""What ``numbers`` holds: how many routes are free, how long the lists of changed nodes are,
+and where the noise is renewed next."""
+STAMPS, CHANGES = 0, 1
+"""Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
+NOISE = 4096
+"""How many numbers the noise of positions is cut from."""
+RENEWED = 256
+"""How many of them are new in every pass."""
+NOISE_PER_GROUP = 32
+EMPTY_PASSES = 100
+"""So many passes in a row whose upper program names no customer end a slice."""
+
+INTS = types.Array(types.int64, 1, "C")
+FLOATS = types.Array(types.float64, 1, "C")
+_SMALL = types.Array(types.int32, 2, "C")
+_STATE = (
+    *(_SMALL, types.Array(types.float64, 2, "C"), INTS, INTS),
+    *(types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL, types.Array(types.int32, 1, "C")),
+    *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
+)
+_COMPUTED = types.Tuple((MATRIX, types.int64))
+_SIGNATURES = [
+    types.void(
+        *(GROUPS_PROGRAM, POSITION_PROGRAM, VECTOR),
+        *(distances, INDICES, MATRIX, REALS, VECTOR, NUMBER),
+        types.Tuple(_STATE),
+        *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
+    )
+    for distances in (MATRIX, _COMPUTED)
+]
+
+
+@njit([FLOATS(distances, NUMBER) for distances in (MATRIX, _COMPUTED)], cache=True)
+def depot_row(distances: Any, nodes: int) -> Any:
+    """Return the distances from the depot to so many nodes."""
+    row = np.empty(nodes)
+    for node in range(nodes):
+        row[node] = between(distances, 0, node)
+    return row
+
+
+@njit(cache=True)
+def _positions(
+    customer: int,
+    distances: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    room: int,
+    nodes: Any,
+    edges: Any,
+    route_loads: Any,
+    found: Any,
+    before: Any,
+) -> int:
+    """Write the positions for a customer, but for that on a new route; return how many.
+
+    ``room`` is the load of a route up to which the customer fits. Rows of ``found``: detour,
+    distance from the node before, distance to the node behind, rest capacity.
+    """
+    customers = len(neighbours) - 1
+    home = depot_distances[customer]
+    count = 0
+    for place in range(neighbours.shape[1]):
+        near = neighbours[customer, place]
+        route = nodes[near, ROUTE]
+        if route < 0:
+            continue
+        rest = room - route_loads[route]
+        if rest < 0:
+            continue
+        away = neighbour_distances[customer, place]
+        behind = nodes[near, BEHIND]
+        back = home if behind > customers else between(distances, customer, behind)
+        found[0, count] = away + back - edges[near, BEHIND]
+        found[1, count] = away
+        found[2, count] = back
+        found[3, count] = rest
+        before[count] = near
+        count += 1
+        first = nodes[near, BEFORE]
+        if first > customers:
+            found[0, count] = home + away - edges[near, BEFORE]
+            found[1, count] = home
+            found[2, count] = away
+            found[3, count] = rest
+            before[count] = first
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _cheapest(detours: Any, count: int) -> int:
+    best = 0
+    for place in range(1, count):
+        if detours[place] < detours[best]:
+            best = place
+    return best
+
+
+@njit(cache=True)
+def _mark(node: int, marks: Any, changed: Any, numbers: Any) -> None:
+    """Put a node on both lists of changes, unless it is there."""
+    held = marks[CHANGES, node]
+    if not held & 1:
+        changed[0, numbers[CHANGED]] = node
+        numbers[CHANGED] += 1
+    if not held & 2:
+        changed[1, numbers[SINCE_BEST]] = node
+        numbers[SINCE_BEST] += 1
+    marks[CHANGES, node] = 3
+
+
+@njit(cache=True)
+def show(
+    distances: Any,
+    nodes: Any,
+    edges: Any,
+    shown: Any,
+    gains: Any,
+    marks: Any,
+    changed: Any,
+    numbers: Any,
+) -> None:
+    """Bring what upper programs see up to date with the current solution."""
+    customers = shown.shape[1] - 1
+    for place in range(numbers[CHANGED]):
+        node = changed[0, place]
+        marks[CHANGES, node] &= 2
+        if node > customers:
+            continue
+        before = nodes[node, BEFORE]
+        behind = nodes[node, BEHIND]
+        before = 0 if before > customers else before
+        behind = 0 if behind > customers else behind
+        shown[PRECEDING, node] = before
+        shown[FOLLOWING, node] = behind
+        shown[ROUTE_OF, node] = nodes[node, ROUTE]
+        gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
+    numbers[CHANGED] = 0
+
+
+@njit(cache=True)
+def keep_best(nodes: Any, best: Any, costs: Any, marks: Any, changed: Any, numbers: Any) -> None:
+    """Note the current solution as the best one."""
+    for place in range(numbers[SINCE_BEST]):
+        node = changed[1, place]
+        marks[CHANGES, node] &= 1
+        best[node] = nodes[node, BEHIND]
+    numbers[SINCE_BEST] = 0
+    costs[BEST] = costs[CURRENT]
+
+
+@njit(cache=True)
+def _next_group(
+    named: Any, place: int, stamp: int, customers: int, marks: Any, group: Any, counts: Any
+) -> tuple[int, int]:
+    """Read a group of an upper program's answer; return its size and where the next one begins."""
+    size = 0
+    while place < len(named):
+        node = named[place]
+        place += 1
+        if node == 0:
+            if size:
+                break
+            continue
+        if node < 0 or node > customers or marks[STAMPS, node] == stamp or size == len(group):
+            counts[CUSTOMERS_DROPPED] += 1
+            continue
+        marks[STAMPS, node] = stamp
+        group[size] = node
+        size += 1
+    return size, place
+
+
+@njit(_SIGNATURES, cache=True)
+def improve(
+    uppers: Any,
+    lowers: Any,
+    choices: Any,
+    distances: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    demands: Any,
+    capacity: int,
+    state: Any,
+    repairs: int,
+    max_groups: int,
+    max_size: int,
+    progress: float,
+    end_progress: float,
+    temperature: float,
+    end_temperature: float,
+) -> None:
+    """Make passes until so many customers were inserted; all of ``state`` is changed in place.
+
+    Fewer are inserted if :data:`EMPTY_PASSES` in a row name none.
+
+    Progress grows evenly with the repairs, the temperature falls by equal factors.
+
+    Parameters
+    ----------
+    choices
+        Positions in ``lowers``; each group is repaired by one of them, drawn evenly.
+    """
+    (
+        nodes,
+        edges,
+        route_loads,
+        free,
+        shown,
+        gains,
+        marks,
+        changed,
+        best,
+        generator,
+        noise,
+        costs,
+        counts,
+        numbers,
+    ) = state
+    upper = uppers[0]
+    customers = len(demands) - 1
+    group = np.empty(max_size, np.int64)
+    log = np.empty((2 * max_size, 4), np.int32)
+    log_distances = np.empty((2 * max_size, 3))
+    most = 2 * neighbours.shape[1] + 1
+    found = np.empty((4, most))
+    detours = found[0]
+    before = np.empty(most, np.int64)
+    upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
+    falling = math.log(end_temperature / temperature) if temperature > 0 else 0.0
+    began = counts[REPAIRS]
+    done = 0
+    empty = 0
+    while done < repairs:
+        share = done / repairs
+        now = progress + (end_progress - progress) * share
+        heat = temperature * math.exp(falling * share)
+        counts[PASSES] += 1
+        stamp = counts[PASSES]
+        refill(generator, noise, numbers[TURN], numbers[TURN] + RENEWED)
+        numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
+        refill(generator, upper_noise, 0, len(upper_noise))
+        show(distances, nodes, edges, shown, gains, marks, changed, numbers)
+        named = upper(
+            shown[PRECEDING],
+            shown[FOLLOWING],
+            shown[ROUTE_OF],
+            neighbours,
+            neighbour_distances,
+            depot_distances,
+            gains,
+            demands,
+            capacity,
+            shown[EXPOSURES],
+            upper_noise,
+            now,
+            max_groups,
+            max_size,
+        )
+        place = 0
+        inserted = 0
+        for _ in range(max_groups):
+            size, place = _next_group(named, place, stamp, customers, marks, group, counts)
+            if size == 0:
+                break
+            lower = lowers[choices[int(uniform(generator) * len(choices))]]
+            cost = costs[CURRENT]
+            lines = 0
+            for member in range(size):
+                customer = group[member]
+                ahead = nodes[customer, BEFORE]
+                behind = nodes[customer, BEHIND]
+                joined = between(
+                    distances,
+                    0 if ahead > customers else ahead,
+                    0 if behind > customers else behind,
+                )
+                note(log, log_distances, lines, REMOVED, nodes, edges, customer, joined)
+                lines += 1
+                cost -= edges[customer, BEFORE] + edges[customer, BEHIND] - joined
+                unlink(nodes, edges, route_loads, demands[customer], customer, joined)
+                shown[EXPOSURES, customer] += 1
+            available = numbers[FREE]
+            for member in range(size):
+                customer = group[member]
+                room = capacity - demands[customer]
+                count = _positions(
+                    customer,
+                    distances,
+                    neighbours,
+                    neighbour_distances,
+                    depot_distances,
+                    room,
+                    nodes,
+                    edges,
+                    route_loads,
+                    found,
+                    before,
+                )
+                home = depot_distances[customer]
+                found[0, count] = home + home
+                found[1, count] = home
+                found[2, count] = home
+                found[3, count] = room
+                before[count] = customers + 1 + free[available - 1]
+                count += 1
+                offset = int(uniform(generator) * NOISE)
+                chosen = lower(
+                    found[0, :count],
+                    found[1, :count],
+                    found[3, :count],
+                    noise[offset : offset + count],
+                    float(demands[customer]),
+                    home,
+                    float(capacity),
+                    now,
+                )
+                if chosen < 0 or chosen >= count:
+                    chosen = _cheapest(detours, count)
+                    counts[POSITIONS_MENDED] += 1
+                if chosen == count - 1:
+                    available -= 1
+                ahead = before[chosen]
+                joined = edges[ahead, BEHIND]
+                there = found[1, chosen]
+                back = found[2, chosen]
+                cost += there + back - joined
+                link(nodes, edges, route_loads, demands[customer], customer, ahead, there, back)
+                note(log, log_distances, lines, INSERTED, nodes, edges, customer, joined)
+                lines += 1
+            inserted += size
+            allowed = costs[CURRENT]
+            if heat > 0.0:
+                allowed -= heat * math.log(1.0 - uniform(generator))
+            if cost > allowed:
+                undo(log, log_distances, lines, nodes, edges, route_loads, demands)
+                continue
+            counts[KEPT] += 1
+            costs[CURRENT] = cost
+            for line in range(lines):
+                _mark(log[line, 1], marks, changed, numbers)
+                _mark(log[line, 2], marks, changed, numbers)
+                _mark(log[line, 3], marks, changed, numbers)
+            numbers[FREE] = available
+            for line in range(size):
+                # A route that lost its last customer is free; its terminal stood on both sides.
+                terminal = log[line, 2]
+                if (
+                    terminal > customers
+                    and terminal == log[line, 3]
+                    and nodes[terminal, BEHIND] == terminal
+                ):
+                    free[numbers[FREE]] = terminal - customers - 1
+                    numbers[FREE] += 1
+        done += inserted
+        counts[REPAIRS] = began + done
+        if costs[CURRENT] < costs[BEST] - 1e-9 * abs(costs[BEST]):
+            counts[BETTER] += 1
+            keep_best(nodes, best, costs, marks, changed, numbers)
+        empty = 0 if inserted else empty + 1
+        if empty == EMPTY_PASSES:
+            break

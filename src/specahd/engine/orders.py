@@ -1,0 +1,134 @@
+"""What the trusted process asks the engine's child for, and what it answers: plain int64 arrays.
+
+A call names the launched upper program; its inputs are an order, as :meth:`Order.encode` makes
+it, and routes to begin with: all customers, 0 between two routes. Without routes the child goes
+on from where it was. Lower programs are numbered in the order in which they were launched.
+
+The answer has two arrays: a report, as :meth:`Report.decode` reads it, and the best routes, in
+the same form as above; they are left out if the best is no better than what the call before
+this one told. What a report says is a claim: costs are the checker's business.
+"""
+
+from dataclasses import astuple, dataclass
+from typing import Self
+
+import numpy as np
+
+from specahd.routing.base import IntArray
+
+_WORDS = 9
+_WHOLE, _REAL = slice(0, 4), slice(4, _WORDS)
+"""Where an order has its integers, and where the bits of its other numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One slice of a search.
+
+    Parameters
+    ----------
+    seed
+        Of the random numbers; used where routes are given.
+    repairs
+        How many customers to insert, at least 1; the slice then is a function of its inputs.
+    seconds
+        If not 0, CPU seconds after which the slice ends anyhow.
+    max_groups, max_size
+        Of each pass: K, and the most customers of a group, at most
+        :data:`specahd.engine.state.MAX_SIZE`.
+    progress, end_progress
+        How much of the whole search is over when the slice begins and when it ends.
+    temperature, end_temperature
+        Of the annealing then, in units of cost; 0 takes nothing dearer.
+    lowers
+        Which lower programs repair the groups of this slice, drawn evenly for each group.
+    """
+
+    seed: int
+    repairs: int
+    seconds: float
+    max_groups: int
+    max_size: int
+    progress: float
+    end_progress: float
+    temperature: float
+    end_temperature: float
+    lowers: tuple[int, ...] = (0,)
+
+    def encode(self) -> IntArray:
+        """Return the order as an input of a call."""
+        words = np.zeros(_WORDS + len(self.lowers), np.int64)
+        words[_WHOLE] = self.seed, self.repairs, self.max_groups, self.max_size
+        words.view(np.float64)[_REAL] = (
+            *(self.seconds, self.progress, self.end_progress),
+            *(self.temperature, self.end_temperature),
+        )
+        words[_WORDS:] = self.lowers
+        return words
+
+    def progress_at(self, share: float) -> float:
+        """Return how much of the search is over after a share of the slice."""
+        return self.progress + (self.end_progress - self.progress) * share
+
+    def temperature_at(self, share: float) -> float:
+        """Return the temperature after a share of the slice: it falls by equal factors."""
+        if self.temperature <= 0.0:
+            return 0.0
+        return float(self.temperature * (self.end_temperature / self.temperature) ** share)
+
+    @classmethod
+    def decode(cls, words: IntArray) -> Self:
+        """Read what :meth:`encode` made."""
+        seed, repairs, max_groups, max_size = words[_WHOLE].tolist()
+        seconds, *others = words[_REAL].view(np.float64).tolist()
+        lowers = tuple(words[_WORDS:].tolist())
+        return cls(seed, repairs, seconds, max_groups, max_size, *others, lowers)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a child says of its search since it was given routes.
+
+    Parameters
+    ----------
+    repairs, passes
+        Customers inserted, and calls of the upper program.
+    kept
+        Groups that stayed as they were inserted.
+    better
+        How many passes ended with a new best solution.
+    mended
+        Answers of lower programs that were no position; the cheapest was taken.
+    dropped
+        Entries of upper programs' answers that were no customer, or one a second time, or one
+        too many.
+    cost, best
+        Of the current and of the best solution.
+    """
+
+    repairs: int
+    passes: int
+    kept: int
+    better: int
+    mended: int
+    dropped: int
+    cost: float
+    best: float
+
+    def encode(self) -> IntArray:
+        """Return the report as an array of an answer."""
+        costs = np.array([self.cost, self.best]).view(np.int64)
+        return np.array([*astuple(self)[:6], *costs.tolist()], np.int64)
+
+    @classmethod
+    def decode(cls, words: IntArray) -> Self:
+        """Read what :meth:`encode` made.
+
+        Raises
+        ------
+        ValueError
+            It is no report.
+        """
+        if len(words) != 8:
+            raise ValueError(f"Expected a report of 8 numbers, got {len(words)}.")
+        return cls(*words[:6].tolist(), *words[6:].view(np.float64).tolist())

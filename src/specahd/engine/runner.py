@@ -1,0 +1,209 @@
+"""What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
+
+A session launches one upper program under :data:`GROUPS` and lower programs under
+:data:`POSITIONS`, and calls the upper one (:mod:`specahd.engine.orders` has the inputs and the
+answer). Everything stays in this forked process: the translated lower programs, and between
+slices the solution. The block holds ``coords``, ``demands``, ``capacity`` and the distances as
+the problem's ``layout`` has them, and ``neighbours`` and ``neighbour_distances``
+(:func:`specahd.engine.neighbours.nearest_neighbours`).
+
+A program that raises has answered nothing: the engine goes on without it, and counts it among
+what was mended. One that does not compile fails at launch, since the interpreter would be too
+slow by a factor of a hundred.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.typed import List
+
+from specahd.core.answer import Answer
+from specahd.engine import cvrp, links
+from specahd.engine.orders import Order, Report
+from specahd.engine.programs import (
+    GROUPS_ANSWER,
+    GROUPS_ARGUMENTS,
+    POSITION_ANSWER,
+    POSITION_ARGUMENTS,
+)
+from specahd.engine.state import State, state_for
+from specahd.routing.base import IntArray
+from specahd.routing.compiled.runner import NO_ANSWER, compiled, warm_up
+from specahd.routing.distances import CONVENTION
+from specahd.routing.distances import MATRIX as MATRIX_NAME
+
+_STEP_SECONDS = 0.02
+"""How often a slice that is bounded by time looks at the clock."""
+_FIRST_STEP = 1000
+
+_CAUGHT = """
+def caught({names}):
+    try:
+        return program({names})
+    except Exception:
+        return {nothing}
+"""
+
+Arrays = Mapping[str, Any]
+
+
+class EngineProgram:
+    """Compiles programs of one contract, and runs slices with them.
+
+    Parameters
+    ----------
+    arguments, answer
+        Types, as for :class:`specahd.routing.compiled.runner.CompiledRunner`.
+    """
+
+    def __init__(self, arguments: Sequence[types.Type], answer: types.Type) -> None:
+        self._arguments = tuple(arguments)
+        self._answer = answer
+        function = types.FunctionType(answer(*arguments))
+        self._list = njit(types.ListType(function)(function), cache=True)(_listed)
+        self._append = njit(types.void(types.ListType(function), function), cache=True)(_appended)
+        # A list holds addresses; the programs themselves must live on.
+        self._programs: list[Any] = []
+        self._held: Any = None
+        self._search: _Search | None = None
+
+    @property
+    def held(self) -> Any:
+        """The list of all programs translated so far, as loops take it."""
+        return self._held
+
+    def warm_up(self) -> None:
+        """Compile what most programs need of numba, before the child is confined."""
+        warm_up()
+
+    def translate(self, source: str, name: str) -> Any:
+        """Compile a guarded program, add it to :attr:`held` and return a list of it alone.
+
+        Raises
+        ------
+        Untranslatable
+            With numba's reason in one line.
+        """
+        program = self._caught(compiled(source, name, self._arguments, self._answer))
+        self._programs.append(program)
+        if self._held is None:
+            self._held = self._list(program)
+        else:
+            self._append(self._held, program)
+        return self._list(program)
+
+    def _caught(self, program: Any) -> Any:
+        """Return a program that answers nothing where another one raises."""
+        names = ", ".join(f"argument_{place}" for place in range(len(self._arguments)))
+        nothing = "np.zeros(0, np.int64)" if isinstance(self._answer, types.Array) else NO_ANSWER
+        namespace: dict[str, Any] = {"np": np, "program": program}
+        exec(_CAUGHT.format(names=names, nothing=nothing), namespace)
+        return njit(self._answer(*self._arguments))(namespace["caught"])
+
+    def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
+        order, routes = Order.decode(inputs[0]), inputs[1]
+        if len(routes) or self._search is None:
+            self._search = _Search(arrays, routes, order.seed)
+        return self._search.run(program, POSITIONS.held, order)
+
+    def interpreted(
+        self, program: Callable[..., Any], arrays: Arrays, inputs: Sequence[IntArray]
+    ) -> Answer:
+        """Say that there is no other way to run a slice."""
+        raise RuntimeError("a program of the engine raised")
+
+
+class _Search:
+    """One solution under way, and what the block says of its instance."""
+
+    def __init__(self, arrays: Arrays, routes: IntArray, seed: int) -> None:
+        self._demands = arrays["demands"]
+        self._distances, home = _distances(arrays)
+        self._instance = (
+            self._distances,
+            arrays["neighbours"],
+            arrays["neighbour_distances"],
+            home,
+            self._demands,
+            int(arrays["capacity"][0]),
+        )
+        self._state: State = state_for(routes, self._distances, self._demands, seed)
+        self._told = self._state.costs[cvrp.BEST]
+        self._replaced = 0
+
+    def run(self, upper: Any, lowers: Any, order: Order) -> Answer:
+        """Make the passes of one slice."""
+        choices = np.array(order.lowers, np.int64)
+        began = self._state.counts[cvrp.REPAIRS]
+        clock = time.thread_time()
+        step = min(_FIRST_STEP, order.repairs) if order.seconds else order.repairs
+        share, spent = 0.0, 0.0
+        while share < 1.0:
+            before = self._state.counts[cvrp.REPAIRS]
+            # What a step will have spent when it ends.
+            ahead = (before + step - began) / order.repairs
+            if order.seconds:
+                ahead = max(ahead, (spent + _STEP_SECONDS) / order.seconds)
+            ahead = min(1.0, ahead)
+            cvrp.improve(
+                upper,
+                lowers,
+                choices,
+                *self._instance,
+                tuple(self._state),
+                step,
+                order.max_groups,
+                order.max_size,
+                order.progress_at(share),
+                order.progress_at(ahead),
+                order.temperature_at(share),
+                order.temperature_at(ahead),
+            )
+            done = self._state.counts[cvrp.REPAIRS] - before
+            if not done:
+                break
+            share = (before + done - began) / order.repairs
+            if order.seconds:
+                used, spent = spent, time.thread_time() - clock
+                share = max(share, spent / order.seconds)
+                rate = done / max(1e-6, spent - used)
+                step = max(1, int(rate * _STEP_SECONDS))
+        return self._answer()
+
+    def _answer(self) -> Answer:
+        state = self._state
+        report = Report(*state.counts.tolist(), *state.costs.tolist())
+        routes = np.zeros(0, np.int64)
+        if state.costs[cvrp.BEST] < self._told:
+            self._told = state.costs[cvrp.BEST]
+            routes = links.flat_routes(state.best, len(self._demands) - 1)
+        replaced, self._replaced = self._replaced, report.mended + report.dropped
+        return Answer([report.encode(), routes], self._replaced - replaced)
+
+
+def _distances(arrays: Arrays) -> tuple[Any, Any]:
+    """Return the distances as loops take them, and those from the depot."""
+    if CONVENTION in arrays:
+        distances = (arrays["coords"], int(arrays[CONVENTION][0]))
+    else:
+        distances = arrays[MATRIX_NAME]
+    return distances, cvrp.depot_row(distances, len(arrays["demands"]))
+
+
+def _listed(program: Any) -> Any:
+    programs = List()
+    programs.append(program)
+    return programs
+
+
+def _appended(programs: Any, program: Any) -> None:
+    programs.append(program)
+
+
+GROUPS = EngineProgram(GROUPS_ARGUMENTS, GROUPS_ANSWER)
+"""What runs upper programs of the engine, and with them all launched lower programs."""
+POSITIONS = EngineProgram(POSITION_ARGUMENTS, POSITION_ANSWER)
+"""What compiles lower programs of the engine."""
