@@ -80,9 +80,9 @@ class Order:
     def decode(cls, words: IntArray) -> Self:
         """Read what :meth:`encode` made."""
         seed, repairs, max_groups, max_size = words[_WHOLE].tolist()
-        seconds, *others = words[_REAL].view(np.float64).tolist()
+        seconds, begin, end, hot, cold = words[_REAL].view(np.float64).tolist()
         lowers = tuple(words[_WORDS:].tolist())
-        return cls(seed, repairs, seconds, max_groups, max_size, *others, lowers)
+        return cls(seed, repairs, seconds, max_groups, max_size, begin, end, hot, cold, lowers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,14 @@ def adjacent_strings(
 ) -> IntArray:
     """Take strings of consecutive stops out of neighbouring routes; drawn orders."""
     customers = len(demands) - 1
-    mean, longest = 10, 10
+    mean = 10.0
+    # As many stops as a route has on average.
+    stops = capacity / max(1e-09, demands[1 : min(customers, 2000) + 1].mean())
+    longest = int(max(2.0, min(10.0, stops)))
     most = min(max_size, 40)
     answer = np.zeros(max_groups * (most + 1), np.int64)
     keys = np.zeros(most)
-    routes = np.zeros(8, np.int64)
+    routes = np.zeros(20, np.int64)
     place = 0
     for group in range(max_groups):
         draw = 32 * group
@@ -52,25 +55,33 @@ def adjacent_strings(
             if known:
                 continue
             routes[used] = route
-            # How many stops the string has, of at most so many on the route around it.
-            length = 1 + int(noise[draw + 3 + 4 * used] * longest)
-            back = int(noise[draw + 4 + 4 * used] * length)
-            skipped = 0
-            if length > 1 and noise[draw + 5 + 4 * used] < 0.5:
-                skipped = 1 + int(noise[draw + 6 + 4 * used] * 3.0)
-            used += 1
-            span = length + skipped
+            ahead = 0
             first = node
-            for _ in range(back + skipped):
-                if preceding[first] == 0:
-                    break
+            while ahead < longest and preceding[first] != 0:
                 first = preceding[first]
+                ahead += 1
+            behind = 0
+            last = node
+            while behind < longest and following[last] != 0:
+                last = following[last]
+                behind += 1
+            whole = ahead + 1 + behind
+            length = 1 + int(noise[draw + 3 + 4 * used % 24] * min(longest, whole))
+            skipped = 0
+            if 1 < length < whole and noise[draw + 5 + 4 * used % 24] < 0.5:
+                skipped = 1
+            span = length + skipped
+            least = max(0, span - 1 - behind)
+            choices = min(span - 1, ahead) - least + 1
+            begin = ahead - least - int(noise[draw + 4 + 4 * used % 24] * choices)
+            # The stop that is skipped stays on the route.
+            spared = -1
+            if skipped > 0:
+                spared = begin + 1 + int(noise[draw + 6 + 4 * used % 24] * (span - 2))
+            used += 1
             here = first
-            for step in range(span):
-                if here == 0 or size == most:
-                    break
-                # The stops that are skipped stay on the route.
-                if step < back or step >= back + skipped or here == node:
+            for step in range(begin + span):
+                if step >= begin and step != spared and size < most:
                     answer[place + size] = here
                     size += 1
                 here = following[here]
@@ -120,3 +131,77 @@ def greedy_with_blinks(
             least = detours[position]
             best = position
     return best
+
+
+def route_removal(
+    preceding: IntArray,
+    following: IntArray,
+    route_of: IntArray,
+    neighbours: IntArray,
+    neighbour_distances: FloatArray,
+    depot_distances: FloatArray,
+    removal_gains: FloatArray,
+    demands: IntArray,
+    capacity: int,
+    exposures: IntArray,
+    noise: FloatArray,
+    progress: float,
+    max_groups: int,
+    max_size: int,
+) -> IntArray:
+    """Take out a whole route, its customers in the order of their visit."""
+    customers = len(demands) - 1
+    answer = np.zeros(max_groups * (max_size + 1), np.int64)
+    place = 0
+    for group in range(max_groups):
+        node = 1 + int(noise[32 * group] * customers)
+        # No further back than a group is long: of a longer route a part is taken.
+        for _ in range(max_size - 1):
+            if preceding[node] == 0:
+                break
+            node = preceding[node]
+        for _ in range(max_size):
+            if node == 0:
+                break
+            answer[place] = node
+            place += 1
+            node = following[node]
+        place += 1
+    return answer[:place]
+
+
+def nearest_customers(
+    preceding: IntArray,
+    following: IntArray,
+    route_of: IntArray,
+    neighbours: IntArray,
+    neighbour_distances: FloatArray,
+    depot_distances: FloatArray,
+    removal_gains: FloatArray,
+    demands: IntArray,
+    capacity: int,
+    exposures: IntArray,
+    noise: FloatArray,
+    progress: float,
+    max_groups: int,
+    max_size: int,
+) -> IntArray:
+    """Take a customer and those nearest to it, one in five left out, the nearest first."""
+    customers = len(demands) - 1
+    answer = np.zeros(max_groups * (max_size + 1), np.int64)
+    place = 0
+    for group in range(max_groups):
+        draw = 32 * group
+        seed = 1 + int(noise[draw] * customers)
+        wanted = min(max_size, 5 + int(noise[draw + 1] * 11.0))
+        answer[place] = seed
+        size = 1
+        for near in range(neighbours.shape[1]):
+            if size == wanted:
+                break
+            if noise[draw + (2 + near) % 32] < 0.2:
+                continue
+            answer[place + size] = neighbours[seed, near]
+            size += 1
+        place += size + 1
+    return answer[:place]
