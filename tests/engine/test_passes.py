@@ -5,7 +5,7 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import cvrp, links, runner, strings
+from specahd.engine import changes, links, passes, runner, strings
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
 from specahd.engine.state import state_for
@@ -142,20 +142,20 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert (edges[1:, links.BEHIND] == matrix[place[1:], place[behind]]).all()
     assert (nodes[behind, links.BEFORE] == np.arange(1, len(nodes))).all()
     assert (edges[behind, links.BEFORE] == edges[1:, links.BEHIND]).all()
-    assert state.costs[cvrp.CURRENT] == edges[1:, links.BEHIND].sum()
+    assert state.costs[changes.CURRENT] == edges[1:, links.BEHIND].sum()
     routes = nodes[1 : size + 1, links.ROUTE]
     assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
-    free = state.free[: state.numbers[cvrp.FREE]]
+    free = state.free[: state.numbers[changes.FREE]]
     assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
-    cvrp.show(
+    changes.show(
         *(matrix, nodes, edges, state.shown, state.gains, state.marks, state.changed),
         state.numbers,
     )
     shown = state.shown[:, 1:]
-    assert (shown[cvrp.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
-    assert (shown[cvrp.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
-    assert (shown[cvrp.ROUTE_OF] == routes).all()
-    around = matrix[shown[cvrp.PRECEDING], shown[cvrp.FOLLOWING]]
+    assert (shown[changes.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
+    assert (shown[changes.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
+    assert (shown[changes.ROUTE_OF] == routes).all()
+    around = matrix[shown[changes.PRECEDING], shown[changes.FOLLOWING]]
     assert (state.gains[1:] == edges[1 : size + 1, :2].sum(axis=1) - around).all()
 
 
@@ -167,7 +167,7 @@ def test_undo_restores_every_bit(block, instance):
     size = instance.size
     for _ in range(50):
         before = [array.copy() for array in (state.nodes, state.edges, state.route_loads)]
-        log, gaps = np.zeros((40, 4), np.int32), np.zeros((40, 3))
+        log, gaps = np.zeros((40, 5), np.int32), np.zeros((40, 3))
         group = 1 + rng.permutation(size)[: rng.integers(1, 20)]
         line = 0
         for node in group:
@@ -237,7 +237,7 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
 def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower):
     program = runner.GROUPS.translate(written("choose", UPPER, body), "choose")
     report, answer = search(program, block, instance, lower, repairs=500)
-    assert (report.repairs, report.passes) == (0, cvrp.EMPTY_PASSES)
+    assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
     assert len(answer.arrays[1]) == 0
 
 

@@ -17,6 +17,8 @@ from numba import njit
 BEFORE, BEHIND, ROUTE = 0, 1, 2
 """Columns of ``nodes``; the first two are those of ``edges`` too."""
 OUT = -1
+ROUTE_NOTED = 4
+"""Where a line of the log has the route."""
 
 REMOVED, INSERTED = 0, 1
 """What a line of the log says of its customer."""
@@ -82,6 +84,7 @@ def note(
     log[line, 1] = node
     log[line, 2] = nodes[node, BEFORE]
     log[line, 3] = nodes[node, BEHIND]
+    log[line, ROUTE_NOTED] = nodes[node, ROUTE]
     log_distances[line, 0] = edges[node, BEFORE]
     log_distances[line, 1] = edges[node, BEHIND]
     log_distances[line, 2] = joined

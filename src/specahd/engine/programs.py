@@ -16,6 +16,9 @@ GROUPS_ANSWER = types.Array(types.int64, 1, "C")
 POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
 POSITION_ANSWER = NUMBER
 """Of lower programs (:func:`specahd.problems.cvrp.insertion.select_position`)."""
+TIMED_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
+"""Of lower programs for the VRPTW: ``slacks`` and ``shifts`` follow ``rests``."""
 
 GROUPS_PROGRAM = program_type(GROUPS_ARGUMENTS, GROUPS_ANSWER)
 POSITION_PROGRAM = program_type(POSITION_ARGUMENTS, POSITION_ANSWER)
+TIMED_POSITION_PROGRAM = program_type(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)

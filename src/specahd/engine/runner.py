@@ -1,11 +1,12 @@
 """What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
 
 A session launches one upper program under :data:`GROUPS` and lower programs under
-:data:`POSITIONS`, and calls the upper one (:mod:`specahd.engine.orders` has the inputs and the
-answer). Everything stays in this forked process: the translated lower programs, and between
-slices the solution. The block holds ``coords``, ``demands``, ``capacity`` and the distances as
-the problem's ``layout`` has them, and ``neighbours`` and ``neighbour_distances``
-(:func:`specahd.engine.neighbours.nearest_neighbours`).
+:data:`POSITIONS` (for the VRPTW :data:`TIMED_POSITIONS`), and calls the upper one;
+:mod:`specahd.engine.orders` has the inputs and the answer. Everything stays in this forked
+process: the translated lower programs, and between slices the solution. The block holds
+``coords``, ``demands``, ``capacity`` and the distances as the problem's ``layout`` has them,
+and ``neighbours`` and ``neighbour_distances``, of integers and floats of 64 bits and of shape
+(n + 1, k), nearest first; for the VRPTW also the windows.
 
 A program that raises has answered nothing: the engine goes on without it, and counts it among
 what was mended. One that does not compile fails at launch, since the interpreter would be too
@@ -21,19 +22,23 @@ from numba import njit, types
 from numba.typed import List
 
 from specahd.core.answer import Answer
-from specahd.engine import cvrp, links
+from specahd.engine import changes, links, passes
 from specahd.engine.orders import Order, Report
 from specahd.engine.programs import (
     GROUPS_ANSWER,
     GROUPS_ARGUMENTS,
     POSITION_ANSWER,
     POSITION_ARGUMENTS,
+    TIMED_POSITION_ARGUMENTS,
 )
-from specahd.engine.state import State, state_for
+from specahd.engine.state import State, state_for, times_for
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import NO_ANSWER, compiled, warm_up
 from specahd.routing.distances import CONVENTION
 from specahd.routing.distances import MATRIX as MATRIX_NAME
+
+READY = "ready_times"
+"""What a block has if customers have time windows."""
 
 _STEP_SECONDS = 0.02
 """How often a slice that is bounded by time looks at the clock."""
@@ -107,7 +112,8 @@ class EngineProgram:
         order, routes = Order.decode(inputs[0]), inputs[1]
         if len(routes) or self._search is None:
             self._search = _Search(arrays, routes, order.seed)
-        return self._search.run(program, POSITIONS.held, order)
+        lowers = TIMED_POSITIONS if READY in arrays else POSITIONS
+        return self._search.run(program, lowers.held, order)
 
     def interpreted(
         self, program: Callable[..., Any], arrays: Arrays, inputs: Sequence[IntArray]
@@ -131,28 +137,33 @@ class _Search:
             int(arrays["capacity"][0]),
         )
         self._state: State = state_for(routes, self._distances, self._demands, seed)
-        self._told = self._state.costs[cvrp.BEST]
+        self._times: tuple[Any, ...] = ()
+        if READY in arrays:
+            windows = (arrays[name] for name in (READY, "due_times", "service_times"))
+            self._times = times_for(self._state, *windows)
+        self._told = self._state.costs[changes.BEST]
         self._replaced = 0
 
     def run(self, upper: Any, lowers: Any, order: Order) -> Answer:
         """Make the passes of one slice."""
         choices = np.array(order.lowers, np.int64)
-        began = self._state.counts[cvrp.REPAIRS]
+        began = self._state.counts[changes.REPAIRS]
         clock = time.thread_time()
         step = min(_FIRST_STEP, order.repairs) if order.seconds else order.repairs
         share, spent = 0.0, 0.0
         while share < 1.0:
-            before = self._state.counts[cvrp.REPAIRS]
+            before = self._state.counts[changes.REPAIRS]
             # What a step will have spent when it ends.
             ahead = (before + step - began) / order.repairs
             if order.seconds:
                 ahead = max(ahead, (spent + _STEP_SECONDS) / order.seconds)
             ahead = min(1.0, ahead)
-            cvrp.improve(
+            passes.improve(
                 upper,
                 lowers,
                 choices,
                 *self._instance,
+                self._times,
                 tuple(self._state),
                 step,
                 order.max_groups,
@@ -162,7 +173,7 @@ class _Search:
                 order.temperature_at(share),
                 order.temperature_at(ahead),
             )
-            done = self._state.counts[cvrp.REPAIRS] - before
+            done = self._state.counts[changes.REPAIRS] - before
             if not done:
                 break
             share = (before + done - began) / order.repairs
@@ -177,8 +188,8 @@ class _Search:
         state = self._state
         report = Report(*state.counts.tolist(), *state.costs.tolist())
         routes = np.zeros(0, np.int64)
-        if state.costs[cvrp.BEST] < self._told:
-            self._told = state.costs[cvrp.BEST]
+        if state.costs[changes.BEST] < self._told:
+            self._told = state.costs[changes.BEST]
             routes = links.flat_routes(state.best, len(self._demands) - 1)
         replaced, self._replaced = self._replaced, report.mended + report.dropped
         return Answer([report.encode(), routes], self._replaced - replaced)
@@ -190,7 +201,7 @@ def _distances(arrays: Arrays) -> tuple[Any, Any]:
         distances = (arrays["coords"], int(arrays[CONVENTION][0]))
     else:
         distances = arrays[MATRIX_NAME]
-    return distances, cvrp.depot_row(distances, len(arrays["demands"]))
+    return distances, passes.depot_row(distances, len(arrays["demands"]))
 
 
 def _listed(program: Any) -> Any:
@@ -207,3 +218,5 @@ GROUPS = EngineProgram(GROUPS_ARGUMENTS, GROUPS_ANSWER)
 """What runs upper programs of the engine, and with them all launched lower programs."""
 POSITIONS = EngineProgram(POSITION_ARGUMENTS, POSITION_ANSWER)
 """What compiles lower programs of the engine."""
+TIMED_POSITIONS = EngineProgram(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)
+"""The same for the VRPTW."""

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import cvrp, links
+from specahd.engine import changes, families, links, passes
 from specahd.engine.random import refill, state_of
-from specahd.routing.base import IntArray
+from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.kernels.distances import between
 
 MAX_SIZE = 1000
@@ -15,8 +15,8 @@ MAX_SIZE = 1000
 
 
 class State(NamedTuple):
-    """The arrays that :func:`specahd.engine.cvrp.improve` changes, in the order in which it
-    takes them; :mod:`specahd.engine.links` and :mod:`specahd.engine.cvrp` say what they hold.
+    """The arrays that :func:`specahd.engine.passes.improve` changes, in the order in which it
+    takes them; :mod:`specahd.engine.links` and :mod:`specahd.engine.passes` say what they hold.
 
     All are linear in the number of customers.
     """
@@ -64,17 +64,17 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     loads = np.zeros(count, np.int64)
     free = np.zeros(count, np.int64)
     numbers = np.zeros(4, np.int64)
-    numbers[cvrp.FREE] = links.load_routes(routes, nodes, loads, demands, free)
+    numbers[changes.FREE] = links.load_routes(routes, nodes, loads, demands, free)
     generator = state_of(seed)
-    noise = np.empty(cvrp.NOISE + 2 * 1024)
+    noise = np.empty(passes.NOISE + 2 * 1024)
     refill(generator, noise, 0, len(noise))
     shown = np.zeros((4, customers + 1), np.int64)
     gains = np.zeros(customers + 1)
     marks = np.zeros((2, size), np.int32)
     changed = np.zeros((2, size), np.int32)
     changed[0, :customers] = np.arange(1, customers + 1)
-    marks[cvrp.CHANGES, 1 : customers + 1] = 1
-    numbers[cvrp.CHANGED] = customers
+    marks[changes.CHANGES, 1 : customers + 1] = 1
+    numbers[changes.CHANGED] = customers
     cost = _measure(nodes, edges, distances, customers)
     best = nodes[:, links.BEHIND].copy()
     return State(
@@ -90,9 +90,25 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
         generator,
         noise,
         np.array([cost, cost]),
-        np.zeros(cvrp.COUNTS, np.int64),
+        np.zeros(changes.COUNTS, np.int64),
         numbers,
     )
+
+
+def times_for(
+    state: State, ready: FloatArray, due: FloatArray, service: FloatArray
+) -> tuple[Any, ...]:
+    """Return the times of a state's routes, as :mod:`specahd.engine.families` has them."""
+    size, customers = len(state.nodes), len(ready) - 1
+    served = service.copy()
+    served[0] = 0.0
+    start = np.full(size, ready[0])
+    latest = np.full(size, due[0])
+    seen = np.zeros(len(state.route_loads), np.int64)
+    times = (ready, due, served, start, latest, seen, np.zeros(1, np.int64))
+    for route in np.unique(state.nodes[1 : customers + 1, links.ROUTE]).tolist():
+        families.refresh_route(times, state.nodes, state.edges, route)
+    return times
 
 
 @njit(cache=True)

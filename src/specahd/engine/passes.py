@@ -1,4 +1,4 @@
-"""The passes of the engine over a CVRP solution, compiled.
+"""The passes of the engine over a solution, compiled.
 
 The upper program sees the current solution and names groups; each group is taken out, put in
 again where the lower programs say, and stays or is taken back. What programs answer becomes an
@@ -11,36 +11,38 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from specahd.engine.links import (
-    BEFORE,
-    BEHIND,
-    INSERTED,
-    REMOVED,
-    ROUTE,
-    link,
-    note,
-    undo,
-    unlink,
+from specahd.engine.changes import (
+    BEST,
+    BETTER,
+    CURRENT,
+    CUSTOMERS_DROPPED,
+    EXPOSURES,
+    FOLLOWING,
+    FREE,
+    KEPT,
+    PASSES,
+    POSITIONS_MENDED,
+    PRECEDING,
+    REPAIRS,
+    ROUTE_OF,
+    STAMPS,
+    TURN,
+    keep_best,
+    mark,
+    show,
 )
-from specahd.engine.programs import GROUPS_PROGRAM, INDICES, POSITION_PROGRAM
+from specahd.engine.families import BACK, THERE, choose, find_positions, push, refresh
+from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
+from specahd.engine.programs import (
+    GROUPS_PROGRAM,
+    INDICES,
+    POSITION_PROGRAM,
+    TIMED_POSITION_PROGRAM,
+)
 from specahd.engine.random import refill, uniform
 from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR
 from specahd.routing.kernels.distances import between
 
-REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
-"""What ``counts`` counts: customers inserted, passes, groups that stayed, passes that ended with a
-new best solution, answers of lower programs that were replaced, entries of upper programs that
-were dropped."""
-COUNTS = 6
-CURRENT, BEST = 0, 1
-"""What ``costs`` holds."""
-PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
-"""The rows of ``shown``."""
-FREE, CHANGED, SINCE_BEST, TURN = range(4)
-"""What ``numbers`` holds: how many routes are free, how long the lists of changed nodes are,
-and where the noise is renewed next."""
-STAMPS, CHANGES = 0, 1
-"""Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
 NOISE = 4096
 """How many numbers the noise of positions is cut from."""
 RENEWED = 256
@@ -58,13 +60,15 @@ _STATE = (
     *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
 )
 _COMPUTED = types.Tuple((MATRIX, types.int64))
+_TIMES = (*(REALS, REALS, FLOATS, FLOATS, FLOATS, INTS, INTS),)
 _SIGNATURES = [
     types.void(
-        *(GROUPS_PROGRAM, POSITION_PROGRAM, VECTOR),
+        *(GROUPS_PROGRAM, lower, VECTOR),
         *(distances, INDICES, MATRIX, REALS, VECTOR, NUMBER),
-        types.Tuple(_STATE),
+        *(types.Tuple(times), types.Tuple(_STATE)),
         *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
     )
+    for lower, times in ((POSITION_PROGRAM, ()), (TIMED_POSITION_PROGRAM, _TIMES))
     for distances in (MATRIX, _COMPUTED)
 ]
 
@@ -79,115 +83,12 @@ def depot_row(distances: Any, nodes: int) -> Any:
 
 
 @njit(cache=True)
-def _positions(
-    customer: int,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    room: int,
-    nodes: Any,
-    edges: Any,
-    route_loads: Any,
-    found: Any,
-    before: Any,
-) -> int:
-    """Write the positions for a customer, but for that on a new route; return how many.
-
-    ``room`` is the load of a route up to which the customer fits. Rows of ``found``: detour,
-    distance from the node before, distance to the node behind, rest capacity.
-    """
-    customers = len(neighbours) - 1
-    home = depot_distances[customer]
-    count = 0
-    for place in range(neighbours.shape[1]):
-        near = neighbours[customer, place]
-        route = nodes[near, ROUTE]
-        if route < 0:
-            continue
-        rest = room - route_loads[route]
-        if rest < 0:
-            continue
-        away = neighbour_distances[customer, place]
-        behind = nodes[near, BEHIND]
-        back = home if behind > customers else between(distances, customer, behind)
-        found[0, count] = away + back - edges[near, BEHIND]
-        found[1, count] = away
-        found[2, count] = back
-        found[3, count] = rest
-        before[count] = near
-        count += 1
-        first = nodes[near, BEFORE]
-        if first > customers:
-            found[0, count] = home + away - edges[near, BEFORE]
-            found[1, count] = home
-            found[2, count] = away
-            found[3, count] = rest
-            before[count] = first
-            count += 1
-    return count
-
-
-@njit(cache=True)
 def _cheapest(detours: Any, count: int) -> int:
     best = 0
     for place in range(1, count):
         if detours[place] < detours[best]:
             best = place
     return best
-
-
-@njit(cache=True)
-def _mark(node: int, marks: Any, changed: Any, numbers: Any) -> None:
-    """Put a node on both lists of changes, unless it is there."""
-    held = marks[CHANGES, node]
-    if not held & 1:
-        changed[0, numbers[CHANGED]] = node
-        numbers[CHANGED] += 1
-    if not held & 2:
-        changed[1, numbers[SINCE_BEST]] = node
-        numbers[SINCE_BEST] += 1
-    marks[CHANGES, node] = 3
-
-
-@njit(cache=True)
-def show(
-    distances: Any,
-    nodes: Any,
-    edges: Any,
-    shown: Any,
-    gains: Any,
-    marks: Any,
-    changed: Any,
-    numbers: Any,
-) -> None:
-    """Bring what upper programs see up to date with the current solution."""
-    customers = shown.shape[1] - 1
-    for place in range(numbers[CHANGED]):
-        node = changed[0, place]
-        marks[CHANGES, node] &= 2
-        if node > customers:
-            continue
-        before = nodes[node, BEFORE]
-        behind = nodes[node, BEHIND]
-        before = 0 if before > customers else before
-        behind = 0 if behind > customers else behind
-        shown[PRECEDING, node] = before
-        shown[FOLLOWING, node] = behind
-        shown[ROUTE_OF, node] = nodes[node, ROUTE]
-        gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
-    numbers[CHANGED] = 0
-
-
-@njit(cache=True)
-def keep_best(nodes: Any, best: Any, costs: Any, marks: Any, changed: Any, numbers: Any) -> None:
-    """Note the current solution as the best one."""
-    for place in range(numbers[SINCE_BEST]):
-        node = changed[1, place]
-        marks[CHANGES, node] &= 1
-        best[node] = nodes[node, BEHIND]
-    numbers[SINCE_BEST] = 0
-    costs[BEST] = costs[CURRENT]
 
 
 @njit(cache=True)
@@ -223,6 +124,7 @@ def improve(
     depot_distances: Any,
     demands: Any,
     capacity: int,
+    times: Any,
     state: Any,
     repairs: int,
     max_groups: int,
@@ -262,10 +164,10 @@ def improve(
     upper = uppers[0]
     customers = len(demands) - 1
     group = np.empty(max_size, np.int64)
-    log = np.empty((2 * max_size, 4), np.int32)
+    log = np.empty((2 * max_size, 5), np.int32)
     log_distances = np.empty((2 * max_size, 3))
     most = 2 * neighbours.shape[1] + 1
-    found = np.empty((4, most))
+    found = np.empty((6, most))
     detours = found[0]
     before = np.empty(most, np.int64)
     upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
@@ -322,11 +224,15 @@ def improve(
                 cost -= edges[customer, BEFORE] + edges[customer, BEHIND] - joined
                 unlink(nodes, edges, route_loads, demands[customer], customer, joined)
                 shown[EXPOSURES, customer] += 1
+            refresh(times, nodes, edges, log, lines)
             available = numbers[FREE]
             for member in range(size):
                 customer = group[member]
                 room = capacity - demands[customer]
-                count = _positions(
+                home = depot_distances[customer]
+                terminal = customers + 1 + free[available - 1]
+                count = find_positions(
+                    times,
                     customer,
                     distances,
                     neighbours,
@@ -336,21 +242,16 @@ def improve(
                     nodes,
                     edges,
                     route_loads,
+                    terminal,
                     found,
                     before,
                 )
-                home = depot_distances[customer]
-                found[0, count] = home + home
-                found[1, count] = home
-                found[2, count] = home
-                found[3, count] = room
-                before[count] = customers + 1 + free[available - 1]
-                count += 1
                 offset = int(uniform(generator) * NOISE)
-                chosen = lower(
-                    found[0, :count],
-                    found[1, :count],
-                    found[3, :count],
+                chosen = choose(
+                    times,
+                    lower,
+                    found,
+                    count,
                     noise[offset : offset + count],
                     float(demands[customer]),
                     home,
@@ -364,10 +265,11 @@ def improve(
                     available -= 1
                 ahead = before[chosen]
                 joined = edges[ahead, BEHIND]
-                there = found[1, chosen]
-                back = found[2, chosen]
+                there = found[THERE, chosen]
+                back = found[BACK, chosen]
                 cost += there + back - joined
                 link(nodes, edges, route_loads, demands[customer], customer, ahead, there, back)
+                push(times, nodes, edges, customer)
                 note(log, log_distances, lines, INSERTED, nodes, edges, customer, joined)
                 lines += 1
             inserted += size
@@ -376,13 +278,14 @@ def improve(
                 allowed -= heat * math.log(1.0 - uniform(generator))
             if cost > allowed:
                 undo(log, log_distances, lines, nodes, edges, route_loads, demands)
+                refresh(times, nodes, edges, log, lines)
                 continue
             counts[KEPT] += 1
             costs[CURRENT] = cost
             for line in range(lines):
-                _mark(log[line, 1], marks, changed, numbers)
-                _mark(log[line, 2], marks, changed, numbers)
-                _mark(log[line, 3], marks, changed, numbers)
+                mark(log[line, 1], marks, changed, numbers)
+                mark(log[line, 2], marks, changed, numbers)
+                mark(log[line, 3], marks, changed, numbers)
             numbers[FREE] = available
             for line in range(size):
                 # A route that lost its last customer is free; its terminal stood on both sides.
