@@ -205,3 +205,28 @@ def nearest_customers(
             size += 1
         place += size + 1
     return answer[:place]
+
+
+def greedy_in_time(
+    detours: FloatArray,
+    distances: FloatArray,
+    rests: FloatArray,
+    slacks: FloatArray,
+    shifts: FloatArray,
+    noise: FloatArray,
+    demand: float,
+    depot_distance: float,
+    capacity: float,
+    progress: float,
+) -> int:
+    """For the VRPTW what :func:`greedy_with_blinks` is for the CVRP."""
+    last = len(detours) - 1
+    best = last
+    least = np.inf
+    for position in range(last + 1):
+        if position == last and least < np.inf:
+            break
+        if detours[position] < least and noise[position] >= 0.01:
+            least = detours[position]
+            best = position
+    return best

@@ -1,0 +1,107 @@
+"""Passes over routes with time windows: feasible at every step, times exact, the same again."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from specahd.core.program import canonical_source
+from specahd.core.syntax import parse
+from specahd.engine import families, links, runner, strings
+from specahd.engine.orders import Order, Report
+from specahd.problems.vrptw.instance import VRPTWInstance
+from specahd.problems.vrptw.problem import VRPTW
+from specahd.routing.formats.vrplib import TimeWindows
+from specahd.routing.geometry import Convention
+from specahd.routing.kernels.distances import fill_distance_matrix
+
+SIZE = 50
+
+
+@pytest.fixture(scope="module")
+def instance():
+    rng = np.random.default_rng(2)
+    coords = 10.0 * rng.integers(0, 100, (SIZE + 1, 2))
+    demands = rng.integers(1, 10, SIZE + 1)
+    service = np.full(SIZE + 1, 100.0)
+    away = np.floor(np.hypot(*(coords - coords[0]).T))
+    ready = away + rng.integers(0, 4000, SIZE + 1)
+    due = ready + rng.integers(300, 2500, SIZE + 1)
+    demands[0] = service[0] = ready[0] = 0
+    due[0] = 10_000
+    return VRPTWInstance(
+        "timed", coords, demands, 60, Convention.DIMACS, windows=TimeWindows(ready, due, service)
+    )
+
+
+@pytest.fixture(scope="module")
+def block(instance):
+    matrix = np.empty((SIZE + 1, SIZE + 1))
+    fill_distance_matrix(instance.coords, instance.measure, matrix)
+    near = np.argsort(matrix[:, 1:], axis=1, kind="stable")[:, 1:16] + 1
+    return {
+        "coords": instance.coords,
+        "demands": instance.demands,
+        "capacity": np.array([instance.capacity]),
+        "distance_matrix": matrix,
+        "neighbours": near,
+        "neighbour_distances": np.take_along_axis(matrix, near, 1),
+        "ready_times": instance.windows.ready,
+        "due_times": instance.windows.due,
+        "service_times": instance.windows.service,
+    }
+
+
+@pytest.fixture(scope="module")
+def search(instance, block):
+    def translate(role, function):
+        return role.translate(
+            canonical_source(parse(inspect.getsource(function)).body[0]), function.__name__
+        )
+
+    upper = translate(runner.GROUPS, strings.adjacent_strings)
+    translate(runner.TIMED_POSITIONS, strings.greedy_in_time)
+    start = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], np.int64)
+
+    def call(seed, repairs=5000, temperature=100.0):
+        order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature)
+        return runner.GROUPS(upper, block, [order.encode(), start]).arrays
+
+    return call
+
+
+def test_solutions_are_in_time_and_cost_what_is_said(search, instance):
+    report, flat = search(1)
+    routes = [part[part > 0].tolist() for part in np.split(flat, np.flatnonzero(flat == 0))]
+    problem = VRPTW()
+    assert problem.check(instance, routes) == ()
+    assert Report.decode(report).best == 10 * problem.cost(instance, routes)
+    alone = problem.cost(instance, [[node] for node in range(1, SIZE + 1)])
+    assert problem.cost(instance, routes) < 0.6 * alone
+    assert Report.decode(report).mended == 0
+
+
+def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
+    """After annealing, hot to the end, what was kept up to date is what a walk finds."""
+    search(2, temperature=2000.0)
+    held = runner.GROUPS._search
+    ready, due, service, start, latest, *_ = held._times
+    state = held._state
+    kept = [start.copy(), latest.copy()]
+    for route in range(len(state.route_loads)):
+        families.refresh_route(held._times, state.nodes, state.edges, route)
+    assert (kept[0] == start).all()
+    assert (kept[1] == latest).all()
+    customers = slice(1, SIZE + 1)
+    assert (start[customers] >= ready[customers]).all()
+    assert (start[customers] <= latest[customers]).all()
+    assert (latest[customers] <= due[customers]).all()
+    ahead = state.nodes[customers, links.BEFORE]
+    left = np.where(ahead > SIZE, 0.0, start[ahead] + service[np.where(ahead > SIZE, 0, ahead)])
+    reached = left + state.edges[customers, links.BEFORE]
+    assert (start[customers] == np.maximum(reached, ready[customers])).all()
+
+
+def test_the_same_seed_gives_the_same_bytes(search):
+    first, second = search(3), search(3)
+    assert all((one == other).all() for one, other in zip(first, second, strict=True))
