@@ -1,0 +1,30 @@
+"""What a search starts from if nobody says otherwise: temperatures and group counts of its scale.
+
+Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written programs.
+"""
+
+from specahd.routing.base import FloatArray
+
+_NEAREST = 10
+_HOT, _COLD = 1.0, 0.04
+
+
+def temperatures(neighbour_distances: FloatArray) -> tuple[float, float]:
+    """Return the first and the last temperature of a search, in units of cost.
+
+    They are shares of the mean distance between a customer and its ten nearest neighbours:
+    what a repair adds or saves is of that size, however far the depot is.
+
+    Parameters
+    ----------
+    neighbour_distances
+        Shape (n + 1, k), nearest first; row 0 is the depot's.
+    """
+    near = neighbour_distances[1:, :_NEAREST]
+    scale = float(near.mean()) if near.size else 0.0
+    return _HOT * scale, _COLD * scale
+
+
+def group_count(customers: int) -> int:
+    """Return how many groups a pass should have: few enough that they seldom meet."""
+    return max(1, min(64, customers // 120))
