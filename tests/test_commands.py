@@ -177,7 +177,7 @@ def test_any_folder_is_verified(tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-2:] == [
         "some/tiny.sol: it costs 206, published is 205",
-        "Not what they should be: 1 of 15 files.",
+        "Not what they should be: 1 of 16 files.",
     ]
     # Files that no problem reads are no instances.
     (tmp_path / "empty").mkdir()

@@ -13,7 +13,9 @@ from specahd.core.plain import misfit
 from specahd.core.settings import POOLS_SEED, Pools
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
-from specahd.routing.formats.kinds import identify
+from specahd.routing.formats import stops
+from specahd.routing.formats.kinds import MATRIX, STOPS, identify
+from specahd.routing.formats.stops import TableOptions
 from specahd.routing.formats.text import read_text
 
 
@@ -106,7 +108,15 @@ def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> A
     return problem
 
 
-def read(path: str | Path, problem: AnyProblem | str | None = None) -> ProblemInstance:
+def read(
+    path: str | Path,
+    problem: AnyProblem | str | None = None,
+    *,
+    capacity: int | None = None,
+    matrix: str | Path | None = None,
+    split: bool = False,
+    speed: float | None = None,
+) -> ProblemInstance:
     """Read an instance file; its content tells the problem, unless one is given.
 
     Parameters
@@ -114,13 +124,22 @@ def read(path: str | Path, problem: AnyProblem | str | None = None) -> ProblemIn
     problem
         A problem, or the name of one with its default options. Give it where two problems
         could read the file, or with options of its own (VRPTW's ``convention``).
+    capacity
+        Of a table of stops (CSV) with demands: what each vehicle carries.
+    matrix
+        Of a table of stops: the file with the distances among them.
+    split
+        Of a table of stops: whether a customer's demand may be delivered in parts.
+    speed
+        Of a table of stops with time windows: what is travelled in one unit of time, in
+        the unit of distances; None for 1.
 
     Raises
     ------
     FileError
         The file cannot be read, no problem reads it, or more than one does.
     ConfigError
-        There is no problem of that name.
+        There is no problem of that name, or an option does not fit the file.
 
     Examples
     --------
@@ -128,12 +147,24 @@ def read(path: str | Path, problem: AnyProblem | str | None = None) -> ProblemIn
     >>> instance = api.read("tests/data/tiny.vrp")
     >>> instance.problem.name, instance.name, instance.size
     ('cvrp', 'tiny', 5)
+    >>> stops = api.read("tests/data/stops.csv", capacity=10)
+    >>> stops.problem.name, stops.size
+    ('cvrp', 5)
     """
     path = Path(path)
+    options = TableOptions(capacity, None if matrix is None else str(matrix), split, speed)
+    kind = identify(read_text(path))
+    if kind in (STOPS, MATRIX):
+        name, data = stops.read(path, options)
+        made = make_problem(name)
+        return ProblemInstance(made, made.made(data, path))
+    if options.given:
+        raise ConfigError(
+            f"Expected {options.given[0]} with a table of stops (CSV), and {path} is none."
+        )
     if problem is not None:
         made = make_problem(problem) if isinstance(problem, str) else problem
         return ProblemInstance(made, made.read(path))
-    kind = identify(read_text(path))
     if kind is not None and kind.solution:
         raise FileError(f"{path}: {kind.content}, expected an instance.")
     if kind is not None and kind.problem is not None:

@@ -10,13 +10,16 @@ the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
+
+if TYPE_CHECKING:
+    from specahd.routing.formats.vrplib import VRPLIBData
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -205,6 +208,16 @@ class Problem(Protocol[I, S]):
         ------
         FileError
             The file is missing, torn, or describes no valid instance.
+        """
+        ...
+
+    def made(self, data: "VRPLIBData", path: Path) -> I:
+        """Return the instance that a table of stops describes; ``path`` is the table's file.
+
+        Raises
+        ------
+        FileError
+            It is no valid instance.
         """
         ...
 

@@ -127,14 +127,15 @@ def verify(
     solutions: list[Path] = []
     for path in paths:
         kind = _kind(path, problems)
-        if kind is None:
+        if kind is None or (kind.problem is None and not kind.solution):
+            # Tables of stops are read with options that say what they leave open.
             step()
             sentence = f"{path}: neither an instance nor a solution"
             yield Finding(_group(path, folder), Status.OTHER, sentence)
         elif kind.solution:
             solutions.append(path)
         else:
-            assert kind.problem is not None  # only solutions leave it open
+            assert kind.problem is not None  # as above
             instances[path] = problems[kind.problem]
     belonging = _pairs(solutions, instances)
     for path, variants in instances.items():

@@ -7,6 +7,7 @@ import numpy as np
 
 from specahd.core.errors import FileError
 from specahd.routing.formats import vrplib
+from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.instance import VehicleInstance
 
@@ -29,7 +30,17 @@ def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    data = vrplib.read(path, euclidean=euclidean)
+    return made(vrplib.read(path, euclidean=euclidean), path)
+
+
+def made(data: VRPLIBData, path: Path) -> CVRPInstance:
+    """Return the instance that a file describes.
+
+    Raises
+    ------
+    FileError
+        It is no valid one.
+    """
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:
         raise FileError(

@@ -59,6 +59,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 
+    made = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

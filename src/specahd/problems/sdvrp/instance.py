@@ -5,6 +5,7 @@ from pathlib import Path
 
 from specahd.core.errors import FileError
 from specahd.routing.formats import sdvrp
+from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.vehicles.instance import VehicleInstance
 
 MOST_LOADS = 200_000
@@ -24,7 +25,17 @@ def read(path: Path) -> SDVRPInstance:
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    data = sdvrp.read(path)
+    return made(sdvrp.read(path), path)
+
+
+def made(data: VRPLIBData, path: Path) -> SDVRPInstance:
+    """Return the instance that a file describes.
+
+    Raises
+    ------
+    FileError
+        It is no valid one.
+    """
     loads = int(data.demands.sum()) // data.capacity
     if loads > MOST_LOADS:
         raise FileError(

@@ -47,6 +47,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)
+    made = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

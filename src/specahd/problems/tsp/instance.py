@@ -1,13 +1,16 @@
 """TSP instances and their files."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import tsplib
+from specahd.routing.formats.tsplib import TSPLIBData
+from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
 
 Solution = tuple[int, ...]
@@ -72,6 +75,25 @@ def read(path: Path) -> TSPInstance:
         The file is missing, torn, or describes no valid instance.
     """
     data = tsplib.read(path)
+    instance = _instance(data)
+    return replace(instance, fixed_edges=data.fixed_edges)
+
+
+def made(data: VRPLIBData, path: Path) -> TSPInstance:
+    """Return the instance that a table of stops describes.
+
+    Raises
+    ------
+    FileError
+        It has too few nodes.
+    """
+    if len(data.demands) < 3:
+        raise FileError(f"{path}: holds {len(data.demands)} stops, expected at least 3.")
+    return _instance(data)
+
+
+def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
+    """Return what a file says; coordinates that it lacks come from scaling."""
     scaled = data.coords is None
     coords = data.coords
     if coords is None:
@@ -83,7 +105,6 @@ def read(path: Path) -> TSPInstance:
         convention=data.convention,
         matrix=data.weights,
         coords_from_scaling=scaled,
-        fixed_edges=data.fixed_edges,
         comment=data.comment,
     )
 

@@ -58,6 +58,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)
+    made = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     read_solution = staticmethod(tours.read)
     generate = staticmethod(generator.generate)

@@ -74,6 +74,17 @@ def read(
         data = solomon.read(path, convention, customers)
     else:
         data = vrplib.read(path, TIMED, convention)
+    return made(data, path)
+
+
+def made(data: VRPLIBData, path: Path) -> VRPTWInstance:
+    """Return the instance that a file describes.
+
+    Raises
+    ------
+    FileError
+        It is no valid one.
+    """
     heavy = np.flatnonzero(data.demands > data.capacity)
     if heavy.size:
         raise FileError(
@@ -86,8 +97,8 @@ def read(
     if late.size:
         opens, closes = data.windows.ready[late[0]], data.windows.due[late[0]]
         raise FileError(
-            f"{path}: TIME_WINDOW of customer {late[0]} is {opens:g} to {closes:g}, expected one "
-            "in which a vehicle can come from the depot, serve, and be back before it closes."
+            f"{path}: TIME_WINDOW of {data.customer(late[0])} is {opens:g} to {closes:g}, expected "
+            "one in which a vehicle can come from the depot, serve, and be back before it closes."
         )
     return instance
 

@@ -64,6 +64,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 
+    made = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

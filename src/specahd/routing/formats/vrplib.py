@@ -79,6 +79,8 @@ class VRPLIBData:
         capacity: not every problem forbids that.
     windows
         Of VRPTW files only.
+    lines
+        Of tables: where each node stands in the file.
     """
 
     name: str
@@ -89,6 +91,11 @@ class VRPLIBData:
     weights: FloatArray | None
     demands: IntArray
     windows: TimeWindows | None = None
+    lines: tuple[int, ...] = ()
+
+    def customer(self, node: int) -> str:
+        """Return what a customer is called in a sentence."""
+        return f"line {self.lines[node]}" if self.lines else f"customer {node}"
 
 
 def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:

@@ -1,0 +1,178 @@
+"""Tables of stops and distance matrices (CSV): what they mean, and a sentence for each mistake."""
+
+import math
+
+import numpy as np
+import pytest
+
+from specahd import api
+from specahd.core.errors import ConfigError, FileError
+
+XY = "name,x,y,demand\ndepot,0,0,\na,3,4,5\nb,6,8,6\nc,0,10,7\n"
+TIMED = (
+    "name,x,y,demand,ready,due,service\n"
+    "depot,0,0,,0,400,\na,3,4,5,0,50,2\nb,6,8,6,60,90,2\nc,0,10,7,,,1\n"
+)
+PLACES = "lon,lat,demand\n13.40,52.52,\n13.41,52.52,1\n13.40,52.53,1\n"
+MATRIX = "0,3,4\n3,0,5\n4,5,0\n"
+
+
+def read(tmp_path, text, **options):
+    (tmp_path / "stops.csv").write_text(text)
+    return api.read(tmp_path / "stops.csv", **options)
+
+
+def test_coordinates_are_measured_straight_and_unrounded(tmp_path):
+    instance = read(tmp_path, XY, capacity=10)
+    assert (instance.problem.name, instance.name, instance.size) == ("cvrp", "stops", 3)
+    assert instance.data.demands.tolist() == [0, 5, 6, 7]
+    assert instance.problem.cost(instance.data, ((1,), (2,), (3,))) == 50
+    one = instance.problem.cost(instance.data, ((1, 2), (3,)))
+    assert one == pytest.approx(5 + 5 + 10 + 20)
+
+
+def test_the_row_named_depot_is_the_depot_wherever_it_stands(tmp_path):
+    lines = XY.splitlines()
+    moved = "\n".join([lines[0], *lines[2:], lines[1].replace("depot", "Depot")])
+    first, second = read(tmp_path, XY, capacity=10), read(tmp_path, moved, capacity=10)
+    assert np.array_equal(first.data.coords, second.data.coords)
+    # Without a name the first row is.
+    nameless = "\n".join(line.partition(",")[2] for line in lines)
+    third = read(tmp_path, nameless, capacity=10)
+    assert np.array_equal(first.data.coords, third.data.coords)
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_other_separators_and_spellings_are_read(tmp_path, sign):
+    text = XY.replace(",", sign).replace(f"name{sign}x", f"ID{sign} X")
+    assert read(tmp_path, text, capacity=10).size == 3
+
+
+def test_time_windows_make_a_vrptw_and_speed_turns_times_into_distances(tmp_path):
+    instance = read(tmp_path, TIMED, capacity=18)
+    windows = instance.data.windows
+    assert instance.problem.name == "vrptw"
+    assert windows.ready.tolist() == [0, 0, 60, 0]
+    assert windows.due[:3].tolist() == [400, 50, 90]
+    assert windows.service.tolist() == [0, 2, 2, 1]
+    # Whoever names no due time is never late.
+    assert windows.due[3] >= 400
+    assert instance.problem.check(instance.data, ((1, 2, 3),)) == ()
+    faster = read(tmp_path, TIMED, capacity=18, speed=2.0).data.windows
+    assert faster.due[:3].tolist() == [800, 100, 180]
+
+
+def test_degrees_are_measured_along_great_circles_in_metres(tmp_path):
+    instance = read(tmp_path, PLACES, capacity=1).data
+    # A hundredth of a degree of latitude; the same of longitude is shorter by its cosine.
+    assert instance.matrix[0, 2] == 1112
+    assert instance.matrix[0, 1] == round(1111.95 * math.cos(math.radians(52.52)))
+    assert np.array_equal(instance.matrix, instance.matrix.T)
+    across = np.hypot(*(instance.coords[1] - instance.coords[2]))
+    assert across == pytest.approx(instance.matrix[1, 2], rel=1e-2)
+    antimeridian = "lon,lat\n179.99,0\n-179.99,0\n180,0\n"
+    assert read(tmp_path, antimeridian).data.matrix[0, 1] == 2224
+
+
+def test_what_has_no_demands_is_a_tsp(tmp_path):
+    assert read(tmp_path, "x,y\n0,0\n3,4\n6,8\n").problem.name == "tsp"
+    instance = read(tmp_path, MATRIX)
+    assert (instance.problem.name, instance.size) == ("tsp", 3)
+    assert instance.problem.cost(instance.data, (0, 1, 2)) == 12
+
+
+def test_split_deliveries_may_exceed_the_capacity(tmp_path):
+    instance = read(tmp_path, XY, capacity=4, split=True)
+    assert instance.problem.name == "sdvrp"
+    assert instance.problem.check(instance.data, instance.problem.baseline(instance.data)) == ()
+
+
+def test_a_matrix_stands_for_the_distances_of_a_table(tmp_path):
+    (tmp_path / "km.csv").write_text(",a,depot,b\na,0,3,4\ndepot,3,0,5\nb,4,5,0\n")
+    table = "name,demand\na,1\ndepot,0\nb,2\n"
+    instance = read(tmp_path, table, capacity=3, matrix=tmp_path / "km.csv").data
+    assert instance.matrix.tolist() == [[0, 3, 5], [3, 0, 4], [5, 4, 0]]
+    assert instance.demands.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (XY.replace("a,3", "a,three"), {"capacity": 10}, "line 3 holds the x three, expected a"),
+        (XY.replace("a,3", "a,1_0"), {"capacity": 10}, "line 3 holds the x 1_0"),
+        (XY.replace("a,3", "a,nan"), {"capacity": 10}, "line 3 holds the x nan"),
+        (XY.replace("a,3", "a,"), {"capacity": 10}, "line 3 holds no x, expected a number in"),
+        (XY.replace(",7", ",7.5"), {"capacity": 10}, "line 5 holds the demand 7.5, expected an"),
+        (XY.replace(",7", ",-7"), {"capacity": 10}, "line 5 holds the demand -7"),
+        (XY.replace(",7", ",17"), {"capacity": 10}, r"line 5 .* at most the capacity 10 \(split"),
+        (XY.replace(",7", ",0"), {"capacity": 9, "split": True}, "line 5 holds the demand 0"),
+        (XY.replace(",7", ",7,8"), {"capacity": 10}, "line 5 holds 5 cells, expected 4 as the"),
+        (XY.replace("depot,0,0,", "depot,0,0,5"), {"capacity": 10}, "line 2 .* of the depot"),
+        (XY.replace("c,0", "depot,0"), {"capacity": 10}, "line 5 holds a second depot"),
+        (XY.replace("\nb,", "\n\n'b,").replace("c,0", '"c,0'), {"capacity": 10}, "cannot be read"),
+        (XY.replace("name,", "skills,"), {"capacity": 10}, "'skills', which is not supported"),
+        (XY.replace("name,", "x,"), {"capacity": 10}, "line 1 holds the column x twice"),
+        (XY.replace(",y,", ",lat,"), {"capacity": 10}, "columns x and y, or lon and lat"),
+        ("name,demand\na,1\nb,1\n", {"capacity": 10}, "or matrix=FILE"),
+        ("x,y,demand\n1,1,\n", {"capacity": 10}, "holds 1 stops, expected at least 2"),
+        ("x,y\n1,1\n2,2\n", {}, "holds 2 stops, expected at least 3"),
+        (PLACES.replace("52.53", "152.53"), {"capacity": 1}, r"line 4 .* lat 152.53, .* \[-90, 90"),
+        (TIMED.replace("60,90", "90,60"), {"capacity": 18}, "line 4 holds the due time 60"),
+        (TIMED.replace("60,90", "60,9e9"), {"capacity": 18}, "line 4 holds the due 9e9"),
+        (TIMED.replace("60,90", "0,9"), {"capacity": 18}, "TIME_WINDOW of line 4"),
+        (XY.replace("name", "service"), {"capacity": 10}, "due or ready beside service"),
+        (MATRIX.replace("3,0", "2,0"), {}, "line 1 holds the distance 3 to stop 2, expected 2"),
+        (MATRIX.replace("3,0,5", "3,1,5"), {}, "line 2 holds 1 from a stop to itself"),
+        (MATRIX.replace("3,0,5", "3,0,-5"), {}, "line 2 holds the distance '-5'"),
+        (MATRIX.replace("3,0,5", "3,0"), {}, "line 2 holds 2 distances, expected 3"),
+        (",a,b,c\n" + MATRIX, {}, "line 2 holds the name '0'"),
+        ("0,1\n1,0\n", {}, "holds 2 rows of distances, expected at least 3"),
+    ],
+)
+def test_a_bad_row_gets_one_sentence_with_file_and_line(tmp_path, text, options, sentence):
+    with pytest.raises(FileError, match=sentence) as refused:
+        read(tmp_path, text, **options)
+    said = str(refused.value)
+    assert said.startswith(f"{tmp_path / 'stops.csv'}: ")
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (XY, {}, "has demands, expected capacity=NUMBER"),
+        ("x,y\n0,0\n3,4\n6,8\n", {"capacity": 5}, "has no column demand, expected no capacity"),
+        (XY, {"capacity": 0}, r"Expected capacity in \[1, "),
+        (XY, {"capacity": 10, "speed": 2}, "expected no speed"),
+        (TIMED, {"capacity": 18, "speed": 0}, "Expected speed in"),
+        (TIMED, {"capacity": 18, "split": True}, "has time windows, expected split=false"),
+        (MATRIX, {"capacity": 5}, "Expected capacity with a table of stops"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path, text, options, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        read(tmp_path, text, **options)
+
+
+def test_other_files_take_no_options_of_tables(data):
+    with pytest.raises(ConfigError, match=r"Expected capacity with a table of stops \(CSV\)"):
+        api.read(data / "tiny.vrp", capacity=5)
+
+
+def test_a_matrix_that_does_not_fit_its_table_is_named(tmp_path):
+    table = "name,demand\ndepot,\na,1\nb,1\n"
+    for text, sentence in (
+        ("0,1,2,3\n1,0,2,3\n2,2,0,3\n3,3,3,0\n", "holds the distances of 4 stops, expected 3"),
+        (",depot,b,a\ndepot,0,3,4\nb,3,0,5\na,4,5,0\n", "row 2 is named 'b', expected 'a'"),
+        ("x,y\n1,2\n", "this is a table of stops, expected a distance matrix"),
+    ):
+        (tmp_path / "km.csv").write_text(text)
+        with pytest.raises(FileError, match=sentence):
+            read(tmp_path, table, capacity=1, matrix=tmp_path / "km.csv")
+
+
+def test_commands_that_read_no_tables_say_who_does(data):
+    problem = api.make_problem("cvrp")
+    with pytest.raises(FileError, match=r"a table of stops, expected CVRP \(specahd solve reads"):
+        problem.read(data / "stops.csv")
