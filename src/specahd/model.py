@@ -17,7 +17,7 @@ from typing import Any
 
 from specahd.api.checkpoints import load
 from specahd.api.problems import ProblemInstance, checkpoint_problem
-from specahd.api.solutions import Solution
+from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import one_of
 from specahd.core.settings import Accept, check_workers
@@ -138,7 +138,7 @@ class SpecAHDModel:
         return type(model_input)(answers, columns=list(OUTPUTS))
 
 
-def _answer(entry: Mapping[str, str], solution: Solution) -> dict[str, Any]:
+def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
     """Return the row of the output for a row of the input."""
     told = row(solution.problem, solution.case, solution.repair)
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specahd.api.problems import ProblemInstance, checkpoint_problem
-from specahd.api.solutions import Solution
+from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
@@ -46,7 +46,7 @@ class LoadedCheckpoint:
         incumbent: str | Path | None = None,
         *,
         accept: str | None = None,
-    ) -> Solution:
+    ) -> Repaired:
         """Repair a solution of one instance, in one pass.
 
         Parameters
@@ -108,7 +108,7 @@ class LoadedCheckpoint:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
         return [given_case(self.problem, given[0], Path(incumbent))]
 
-    def repair_cases(self, cases: Sequence[Case], *, accept: str | None = None) -> list[Solution]:
+    def repair_cases(self, cases: Sequence[Case], *, accept: str | None = None) -> list[Repaired]:
         """Repair solutions of several instances at once, in order."""
         if not cases:
             return []
@@ -119,7 +119,7 @@ class LoadedCheckpoint:
         finally:
             executor.close()
         return [
-            Solution(self.problem, case, repair)
+            Repaired.of(self.problem, case, repair)
             for case, repair in zip(cases, repairs, strict=True)
         ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, Source, load
-from specahd.api.solutions import Solution
+from specahd.api.solutions import Repaired
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing
 from specahd.core.ranges import one_of
@@ -38,7 +38,7 @@ class Evaluation:
         The regions that the study replayed.
     """
 
-    solutions: Sequence[Solution]
+    solutions: Sequence[Repaired]
     rows: Sequence[Mapping[str, Any]]
     summary: PoolSummary
     policies: Mapping[str, Policy] = field(default_factory=dict)
@@ -145,7 +145,7 @@ def _evaluate(
             )
     rows = [row(problem, case, repair) for case, repair in pairs]
     summary = summarise(problem, title, cases, rows, problem.references)
-    solutions = [Solution(problem, case, repair) for case, repair in pairs]
+    solutions = [Repaired.of(problem, case, repair) for case, repair in pairs]
     return Evaluation(solutions, rows, summary, policies, tasks), table
 
 
@@ -160,7 +160,7 @@ def _write(
     write_rows(directory, "rows", loaded.problem, cases, repairs)
     for solution in solutions:
         name = file_name(solution.name, "solution")
-        files = loaded.problem.solution_files(name, solution.repair.solution, solution.cost)
+        files = loaded.problem.solution_files(name, solution.data, solution.cost)
         for suffix, text in files.items():
             path = directory / f"{name}{suffix}"
             with writing(path):

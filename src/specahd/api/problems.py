@@ -10,12 +10,11 @@ from specahd.checkpoint import Checkpoint
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.plain import misfit
-from specahd.core.settings import POOLS_SEED, Pools
+from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
 from specahd.routing.formats import stops
 from specahd.routing.formats.kinds import MATRIX, STOPS, identify
-from specahd.routing.formats.stops import TableOptions
 from specahd.routing.formats.text import read_text
 
 

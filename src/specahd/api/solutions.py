@@ -1,14 +1,15 @@
-"""A repaired solution: its routes and cost, its files, its picture."""
+"""A solution: its routes and cost, its files, its picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
 from specahd.core.folders import write_whole
 from specahd.repair.cases import Case
 from specahd.repair.maps import before_and_after
+from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing.base import AnyProblem
 from specahd.tracking.figures import route_map
@@ -19,21 +20,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Solution:
-    """What one pass of a checkpoint made of one instance.
+    """A feasible solution of one instance, and the one that it was made of.
 
     Parameters
     ----------
     problem
         The problem of the instance.
     case
-        The instance with the incumbent that was repaired.
-    repair
-        What the pass did, region by region.
+        The instance with the incumbent that was to be improved.
+    data
+        The solution in the problem's own type.
+    cost
+        What it costs; never above the incumbent's, unless ``accept=feasible`` allowed it.
     """
 
     problem: AnyProblem
     case: Case
-    repair: Repair
+    data: Any
+    cost: float
 
     @property
     def name(self) -> str:
@@ -41,24 +45,14 @@ class Solution:
         return str(self.case.instance.name)
 
     @property
-    def cost(self) -> float:
-        """The cost after repair, never above that of the incumbent under ``accept=improving``."""
-        return self.repair.cost
-
-    @property
     def incumbent_cost(self) -> float:
-        """The cost before repair."""
-        return self.repair.baseline_cost
+        """The cost of the incumbent."""
+        return self.case.cost
 
     @property
     def improvement(self) -> float:
-        """What repair gained, relative to the incumbent's cost."""
-        return self.repair.improvement
-
-    @property
-    def failed(self) -> bool:
-        """Whether the upper program failed, so that the incumbent stands."""
-        return self.repair.failed
+        """What was gained, relative to the incumbent's cost."""
+        return (self.incumbent_cost - self.cost) / max(EPSILON, self.incumbent_cost)
 
     @property
     def routes(self) -> Sequence[Any]:
@@ -66,11 +60,11 @@ class Solution:
 
         A stop is a node, for SDVRP a pair of node and quantity.
         """
-        return routes(self.repair.solution)
+        return routes(self.data)
 
     def files(self) -> dict[str, str]:
         """Return the texts of the solution's files by their endings, ``.sol`` among them."""
-        return dict(self.problem.solution_files(self.name, self.repair.solution, self.cost))
+        return dict(self.problem.solution_files(self.name, self.data, self.cost))
 
     def write(self, path: str | Path) -> Path:
         """Write the solution to a file; its ending says in which format.
@@ -109,7 +103,7 @@ class Solution:
         return path
 
     def plot(self) -> "Figure":
-        """Draw the routes before and after repair; what differs has colour.
+        """Draw the routes before and after; what differs has colour.
 
         Returns
         -------
@@ -122,7 +116,34 @@ class Solution:
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.plot().savefig("tiny.png")
         """
-        return route_map(before_and_after(self.problem, self.case, self.repair))
+        return route_map(self.drawn())
+
+    def drawn(self) -> dict[str, Any]:
+        """Return the routes before and after as plain values, as ``routes.json`` holds them."""
+        return before_and_after(self.problem, self.case, self.data, self.cost)
+
+
+@dataclass(frozen=True)
+class Repaired(Solution):
+    """What one pass of a checkpoint made of one instance.
+
+    Parameters
+    ----------
+    repair
+        What the pass did, region by region.
+    """
+
+    repair: Repair
+
+    @classmethod
+    def of(cls, problem: AnyProblem, case: Case, repair: Repair) -> Self:
+        """Return what a pass made of a case."""
+        return cls(problem, case, repair.solution, repair.cost, repair)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the upper program failed, so that the incumbent stands."""
+        return self.repair.failed
 
 
 def routes(solution: Sequence[Any]) -> Sequence[Any]:

@@ -13,6 +13,7 @@ from specahd.core.ranges import integer_within, one_of, within
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
 TIERS = ("auto", "interpreted", "compiled")
+LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
 
@@ -199,6 +200,75 @@ class Confinement:
 
     def __post_init__(self) -> None:
         one_of("sandbox.require", self.require, REQUIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimit:
+    """How long solving goes on: for so many seconds, or for so many repairs.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds of wall-clock time.
+    repairs
+        Customers that are inserted again, in place of it; None where time is the limit.
+    target
+        A cost at which it ends earlier; None for none.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    time_limit: float = 30.0
+    repairs: int | None = None
+    target: float | None = None
+
+    def __post_init__(self) -> None:
+        within("time_limit", self.time_limit, 0, 1e7)
+        if self.repairs is not None:
+            within("repairs", self.repairs, 0)
+        if self.target is not None:
+            within("target", self.target, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What a table of stops (CSV) leaves open.
+
+    Parameters
+    ----------
+    capacity
+        Of each vehicle, in the unit of the demands.
+    matrix
+        The file with the distances among the stops, in the order of the table.
+    split
+        Whether a customer's demand may be delivered in parts.
+    speed
+        What is travelled in one unit of time, in the unit of distances.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    capacity: int | None = None
+    matrix: str | None = None
+    split: bool = False
+    speed: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.capacity is not None:
+            integer_within("capacity", self.capacity, 1, LARGEST_CAPACITY)
+        if self.speed is not None:
+            within("speed", self.speed, 1e-6, 1e6)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that say something."""
+        return [name for name in self.__slots__ if getattr(self, name) not in (None, False)]
 
 
 @dataclass(frozen=True)

@@ -21,19 +21,22 @@ def write_example(
     order = sorted(range(len(gains)), key=lambda index: gains[index])
     improved = [index for index in order if gains[index] > 0] or order
     middle = improved[len(improved) // 2]
-    example = before_and_after(problem, cases[middle], repairs[middle])
+    repair = repairs[middle]
+    example = before_and_after(problem, cases[middle], repair.solution, repair.cost)
     write_records(directory / ROUTES, [example])
 
 
-def before_and_after(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
-    """Return the routes of a case before and after repair, as ``routes.json`` holds them."""
+def before_and_after(
+    problem: AnyProblem, case: Case, solution: object, cost: float
+) -> dict[str, Any]:
+    """Return the routes of a case and of a better solution, as ``routes.json`` holds them."""
     return {
         "instance": case.instance.name,
         "coords": case.instance.coords.tolist(),
         "before": routes_of(problem, case.baseline),
-        "after": routes_of(problem, repair.solution),
-        "cost_before": repair.baseline_cost,
-        "cost_after": repair.cost,
+        "after": routes_of(problem, solution),
+        "cost_before": case.cost,
+        "cost_after": cost,
     }
 
 

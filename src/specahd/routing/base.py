@@ -188,6 +188,8 @@ class Problem(Protocol[I, S]):
     """The baseline solvers that it has."""
     references: Sequence[str]
     """Those of them that are quick enough to run beside any evaluation."""
+    construction: str
+    """The one of them whose solutions solving starts from."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 

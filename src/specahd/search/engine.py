@@ -19,6 +19,7 @@ from specahd.core.budget import Allowance, Ledger
 from specahd.core.contract import Parent, Proposer, Request
 from specahd.core.errors import RunFailed
 from specahd.core.events import Committed, Observer
+from specahd.core.interrupts import Interrupts
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.seeding import generator
 from specahd.core.skill import Skill
@@ -28,7 +29,6 @@ from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
-from specahd.search.interrupts import Interrupts
 from specahd.search.pending import PendingSample, measured_of, next_events, rejected, text_record
 from specahd.search.prompts import render
 from specahd.search.replay import Replay

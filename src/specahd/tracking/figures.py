@@ -110,22 +110,59 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 5.8), layout="constrained")
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
-    coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
+    _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
+    figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has")
+    return figure
+
+
+def solving_figure(
+    drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]
+) -> "Figure":
+    """Draw an instance's routes before and after solving, and the cost over time.
+
+    Parameters
+    ----------
+    drawn
+        As for :func:`route_map`.
+    history
+        Seconds, cost and repairs at the start, at every improvement and at the end.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 8.2), layout="constrained")
+    grid = figure.add_gridspec(2, 2, height_ratios=(2.4, 1))
+    before = figure.add_subplot(grid[0, 0])
+    after = figure.add_subplot(grid[0, 1], sharex=before, sharey=before)
+    _draw_routes((before, after), drawn)
+    panel = figure.add_subplot(grid[1, :])
+    seconds, costs, _ = zip(*history, strict=True)
+    panel.step(seconds, costs, where="post", color=_COLOURS["lower"])
+    panel.set(xlabel="seconds", ylabel="cost")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(axis="y", color="0.9")
+    figure.suptitle(_gain(drawn))
+    return figure
+
+
+def _gain(drawn: Mapping[str, Any]) -> str:
     cost, repaired = drawn["cost_before"], drawn["cost_after"]
+    return f"{drawn['instance']}: {100 * (cost - repaired) / max(1e-12, cost):+.2f}%"
+
+
+def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
+    """Draw the edges of two solutions, those that only one has in its colour."""
+    coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
+    across, along = zip(*coords, strict=True)
     for panel, edges, other, colour, title in (
-        (panels[0], before, after, _COLOURS["upper"], f"before: {cost:,.1f}"),
-        (panels[1], after, before, _COLOURS["lower"], f"after: {repaired:,.1f}"),
+        (panels[0], before, after, _COLOURS["upper"], f"before: {drawn['cost_before']:,.1f}"),
+        (panels[1], after, before, _COLOURS["lower"], f"after: {drawn['cost_after']:,.1f}"),
     ):
         _draw_edges(panel, coords, edges & other, "0.75")
         _draw_edges(panel, coords, edges - other, colour)
-        panel.scatter(*zip(*coords, strict=True), s=6, color="0.35", zorder=3)
+        panel.scatter(across, along, s=6, color="0.35", zorder=3)
         if len(drawn["before"]) > 1:
             panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
-    gain = 100 * (cost - repaired) / max(1e-12, cost)
-    figure.suptitle(f"{drawn['instance']}: {gain:+.2f}%; in colour, the edges that only one has")
-    return figure
 
 
 def _edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:

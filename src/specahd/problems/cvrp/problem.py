@@ -56,6 +56,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     }
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
+    construction = "savings"
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 

@@ -43,6 +43,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     }
     iterated = "splitting"
     references: Sequence[str] = ("nearest", "unsplit")
+    construction = "nearest"
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 

@@ -53,6 +53,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         "space_filling": baseline.space_filling,
     }
     references: Sequence[str] = tuple(baselines)
+    construction = "greedy"
     operators: Operators = {"append": _append}
     smallest_region = regions.SMALLEST
     descriptor_names = descriptor.NAMES

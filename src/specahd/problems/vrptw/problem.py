@@ -61,6 +61,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     }
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "insertion")
+    construction = "insertion"
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 

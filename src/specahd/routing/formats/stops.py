@@ -13,14 +13,13 @@ the file, without it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.memory_limit import require_memory
-from specahd.core.ranges import integer_within, within
+from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import kinds, matrix
@@ -31,48 +30,9 @@ from specahd.routing.geometry import Convention
 
 MEAN_RADIUS = 6_371_008.8
 """Of the earth, in metres (IUGG)."""
-FASTEST = 1e6
 
 _PLACES = (("x", "y"), ("lon", "lat"))
 _TIMES = ("ready", "due", "service")
-
-
-@dataclass(frozen=True, slots=True)
-class TableOptions:
-    """What a table of stops leaves open.
-
-    Parameters
-    ----------
-    capacity
-        Of each vehicle, in the unit of the demands.
-    matrix
-        The file with the distances among the stops, in the order of the table.
-    split
-        Whether a customer's demand may be delivered in parts.
-    speed
-        What is travelled in one unit of time, in the unit of distances.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of its range.
-    """
-
-    capacity: int | None = None
-    matrix: str | None = None
-    split: bool = False
-    speed: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.capacity is not None:
-            integer_within("capacity", self.capacity, 1, LARGEST)
-        if self.speed is not None:
-            within("speed", self.speed, 1 / FASTEST, FASTEST)
-
-    @property
-    def given(self) -> list[str]:
-        """The names of the options that say something."""
-        return [name for name in self.__slots__ if getattr(self, name) not in (None, False)]
 
 
 def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:

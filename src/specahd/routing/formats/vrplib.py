@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from specahd.core.settings import LARGEST_CAPACITY
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.weights import read_matrix
@@ -12,7 +13,7 @@ from specahd.routing.geometry import Convention
 
 TIMED = "VRPTW"
 """The TYPE of files that have time windows."""
-LARGEST = 2**31 - 1
+LARGEST = LARGEST_CAPACITY
 """Largest capacity and demand."""
 FARTHEST = 1e9
 """Largest absolute coordinate: squares and sums of distances stay finite and exact."""

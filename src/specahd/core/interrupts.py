@@ -1,4 +1,4 @@
-"""Ctrl-C during a search: the commit in hand is finished first."""
+"""Ctrl-C during long work: what is in hand is finished first."""
 
 import signal
 import threading
@@ -10,14 +10,20 @@ from typing import Any
 class Interrupts:
     """Remembers whether the user has pressed Ctrl-C.
 
+    Parameters
+    ----------
+    numbers
+        The signals that count as such.
+
     Attributes
     ----------
     pressed
         Once, while it was :meth:`held`; a second time raises at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *numbers: signal.Signals) -> None:
         self.pressed = False
+        self._numbers = numbers or (signal.SIGINT,)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -25,11 +31,12 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self._press)
+        before = {number: signal.signal(number, self._press) for number in self._numbers}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _press(self, *_: Any) -> None:
         if self.pressed:

@@ -1,0 +1,219 @@
+"""The trusted side of a search with the engine: slices of it, every best one checked exactly.
+
+The engine's process answers after a slice of a second or less, so that a limit holds and a
+user who wants to stop is not kept waiting. What it reports is believed only once the checker
+found it feasible and it costs less than the best so far; nothing that the process does can
+spoil what was found before.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.routing.base import AnyProblem
+
+SLICE_SECONDS = 0.5
+SLICE_REPAIRS = 50_000
+"""Of a search that is limited by repairs: part of its result, as the engine reports in between."""
+LEAST_SECONDS = 0.005
+"""A shorter slice is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a search stands.
+
+    Parameters
+    ----------
+    seconds
+        Since it began.
+    share
+        How much of its limit is spent, in [0, 1].
+    cost
+        Of the best solution so far.
+    repairs
+        Customers that were inserted again so far.
+    better
+        Whether the best solution is new.
+    """
+
+    seconds: float
+    share: float
+    cost: float
+    repairs: int
+    better: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What the engine's process says of one slice.
+
+    Parameters
+    ----------
+    outcome, detail
+        ``ok``, or why there is no answer.
+    solution
+        The best solution so far, in the problem's own type; None where it is no better than
+        what was reported before, or no solution at all.
+    repairs, fallbacks
+        Customers that were inserted again, and answers of programs that were replaced.
+    """
+
+    outcome: Outcome
+    detail: str = ""
+    solution: Any = None
+    repairs: int = 0
+    fallbacks: int = 0
+
+
+class Improver(Protocol):
+    """What goes on with a search, slice by slice."""
+
+    def improve(self, seconds: float | None, repairs: int | None, share: float) -> Slice:
+        """Go on for so many seconds, or so many repairs.
+
+        Parameters
+        ----------
+        share
+            How much of the whole limit is spent when the slice begins.
+        """
+        ...
+
+
+@dataclass
+class Descent:
+    """What a search found.
+
+    Parameters
+    ----------
+    solution, cost
+        The best one, which the checker found feasible, and what it costs.
+    moments
+        The beginning, and every new best solution.
+    ended
+        ``time``, ``repairs``, ``target``, ``stopped`` (by whom it was told) or ``failed``.
+    failure
+        Why the engine's process answers no more; empty if it does.
+    """
+
+    solution: Any
+    cost: float
+    moments: list[Moment]
+    ended: str = "time"
+    failure: str = ""
+    seconds: float = 0.0
+    repairs: int = 0
+    fallbacks: int = 0
+    # Wall-clock seconds that slices took beyond what was asked for: answers, checks.
+    _overrun: float = field(default=0.0, repr=False)
+
+
+Tell = Callable[[Moment, "Descent"], bool | None]
+"""Is told after every slice; stops the search by returning True."""
+
+
+def descend(
+    problem: AnyProblem,
+    instance: Any,
+    solution: Any,
+    cost: float,
+    improver: Improver,
+    limit: SearchLimit,
+    tell: Tell = lambda moment, descent: None,
+    began: float | None = None,
+) -> Descent:
+    """Improve a solution until a limit is reached, and return the best that was found.
+
+    Parameters
+    ----------
+    solution, cost
+        A feasible solution, and what it costs: the result is never dearer.
+    tell
+        Is told of the beginning and after every slice.
+    began
+        When the time began to run, by ``time.monotonic``; None for now.
+    """
+    began = time.monotonic() if began is None else began
+    found = Descent(solution, cost, [])
+    moment = Moment(time.monotonic() - began, 0.0, cost, 0, better=True)
+    found.moments.append(moment)
+    stop = tell(moment, found)
+    while not stop and not _reached(found, limit, began):
+        _take(problem, instance, found, improver, limit, began)
+        better = found.cost < found.moments[-1].cost
+        now = time.monotonic() - began
+        moment = Moment(now, _share(found, limit, began), found.cost, found.repairs, better)
+        if better:
+            found.moments.append(moment)
+        stop = tell(moment, found)
+    if stop:
+        found.ended = "stopped"
+    found.seconds = time.monotonic() - began
+    return found
+
+
+def _reached(found: Descent, limit: SearchLimit, began: float) -> bool:
+    """Say whether the search is at its end, and note which."""
+    if found.failure:
+        found.ended = "failed"
+    elif limit.target is not None and found.cost <= limit.target:
+        found.ended = "target"
+    elif limit.repairs is not None:
+        found.ended = "repairs"
+        return found.repairs >= limit.repairs
+    else:
+        return _left(found, limit, began) < LEAST_SECONDS
+    return True
+
+
+def _left(found: Descent, limit: SearchLimit, began: float) -> float:
+    return limit.time_limit - (time.monotonic() - began) - found._overrun
+
+
+def _share(found: Descent, limit: SearchLimit, began: float) -> float:
+    if limit.repairs is not None:
+        return min(1.0, found.repairs / max(1, limit.repairs))
+    return min(1.0, (time.monotonic() - began) / max(LEAST_SECONDS, limit.time_limit))
+
+
+def _take(
+    problem: AnyProblem,
+    instance: Any,
+    found: Descent,
+    improver: Improver,
+    limit: SearchLimit,
+    began: float,
+) -> None:
+    """Let the engine go on for a slice, and believe of its answer what holds."""
+    seconds, repairs = None, None
+    if limit.repairs is not None:
+        repairs = min(SLICE_REPAIRS, limit.repairs - found.repairs)
+    else:
+        seconds = min(SLICE_SECONDS, _left(found, limit, began))
+    start = time.monotonic()
+    part = improver.improve(seconds, repairs, _share(found, limit, began))
+    found.repairs += part.repairs
+    found.fallbacks += part.fallbacks
+    if part.outcome is not Outcome.OK:
+        found.failure = f"{part.outcome}: {part.detail}" if part.detail else str(part.outcome)
+    elif part.repairs < 1 and seconds in (None, SLICE_SECONDS):
+        found.failure = f"{Outcome.INVALID_OUTPUT}: no customer was inserted in a whole slice"
+    elif part.solution is not None:
+        _believe(problem, instance, found, part.solution)
+    if seconds is not None:
+        # One that a busy machine made late says little about the next.
+        found._overrun = max(found._overrun / 2, time.monotonic() - start - seconds)
+
+
+def _believe(problem: AnyProblem, instance: Any, found: Descent, solution: Any) -> None:
+    """Keep a solution if it is feasible and costs less than the best."""
+    violations = problem.check(instance, solution)
+    if violations:
+        found.failure = f"{Outcome.INFEASIBLE_MERGE}: {violations[0].detail}"
+        return
+    cost = problem.cost(instance, solution)
+    if cost < found.cost:
+        found.solution, found.cost = solution, cost

@@ -1,0 +1,127 @@
+"""The trusted side of a search: limits, and what of an engine's answers is believed."""
+
+from pathlib import Path
+
+import pytest
+
+from specahd import api
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.engine import descent
+from specahd.engine.descent import Slice, descend
+
+TINY = Path(__file__).parent.parent / "data" / "tiny.vrp"
+START = ((1,), (2,), (3,), (4,), (5,))
+GOOD = ((1, 3), (2, 4), (5,))
+
+
+class Scripted:
+    """Answers what it was told to, the last answer again and again, on a clock of its own."""
+
+    def __init__(self, *answers, pause=0.0):
+        self.answers, self.asked, self.pause, self.now = list(answers), [], pause, 0.0
+
+    def improve(self, seconds, repairs, share):
+        self.asked.append((seconds, repairs, share))
+        self.now += (seconds or 0.0) + self.pause
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    def monotonic(self):
+        return self.now
+
+
+def search(monkeypatch, improver, limit, tell=lambda moment, found: None):
+    monkeypatch.setattr(descent.time, "monotonic", improver.monotonic)
+    instance = api.read(TINY)
+    cost = instance.problem.cost(instance.data, START)
+    return descend(instance.problem, instance.data, START, cost, improver, limit, tell)
+
+
+@pytest.fixture
+def tiny():
+    return api.read(TINY)
+
+
+def test_a_better_solution_is_kept_at_its_exact_cost(monkeypatch, tiny):
+    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=10))
+    found = search(monkeypatch, improver, SearchLimit(time_limit=1.0))
+    assert (found.solution, found.cost) == (GOOD, 206)
+    assert [moment.cost for moment in found.moments] == [tiny.problem.cost(tiny.data, START), 206]
+    assert (found.ended, found.failure, found.repairs) == ("time", "", 20)
+
+
+def test_the_time_is_cut_into_slices_that_end_with_it(monkeypatch):
+    improver = Scripted(Slice(Outcome.OK, repairs=1))
+    found = search(monkeypatch, improver, SearchLimit(time_limit=1.2))
+    seconds = [asked[0] for asked in improver.asked]
+    assert seconds == pytest.approx([0.5, 0.5, 0.2])
+    assert [asked[2] for asked in improver.asked] == pytest.approx([0, 0.5 / 1.2, 1 / 1.2])
+    assert found.seconds == pytest.approx(1.2)
+
+
+def test_what_answers_and_checks_take_is_kept_free(monkeypatch):
+    improver = Scripted(Slice(Outcome.OK, repairs=1), pause=0.1)
+    found = search(monkeypatch, improver, SearchLimit(time_limit=2.0))
+    assert found.seconds <= 2.0 * 1.02 + 0.001
+    assert found.seconds >= 1.8
+
+
+def test_a_worse_solution_is_not_kept(monkeypatch):
+    worse = tuple((node,) for node in (5, 4, 3, 2, 1))
+    improver = Scripted(
+        Slice(Outcome.OK, solution=GOOD, repairs=1), Slice(Outcome.OK, solution=worse, repairs=1)
+    )
+    found = search(monkeypatch, improver, SearchLimit(time_limit=2.0))
+    assert (found.solution, found.failure) == (GOOD, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (Slice(Outcome.OK, solution=((1, 2, 3, 4, 5),), repairs=1), "Route 1 carries"),
+        (Slice(Outcome.OK, solution=((1, 2), (3, 4)), repairs=1), "Customer 5 is not visited"),
+        (Slice(Outcome.OK), "no customer was inserted"),
+        (Slice(Outcome.CRASHED, "killed by SIGSEGV"), "crashed: killed by SIGSEGV"),
+        (Slice(Outcome.TIMEOUT), "timeout"),
+    ],
+)
+def test_what_lies_or_dies_ends_the_search_and_the_best_stands(monkeypatch, answer, word):
+    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1), answer)
+    found = search(monkeypatch, improver, SearchLimit(time_limit=60.0))
+    assert (found.solution, found.cost, found.ended) == (GOOD, 206, "failed")
+    assert word in found.failure
+    assert len(improver.asked) == 2
+
+
+def test_a_count_of_repairs_takes_the_place_of_time(monkeypatch):
+    improver = Scripted(Slice(Outcome.OK, repairs=50_000))
+    found = search(monkeypatch, improver, SearchLimit(time_limit=0.0, repairs=120_000))
+    assert [asked[:2] for asked in improver.asked] == [
+        (None, 50_000),
+        (None, 50_000),
+        (None, 20_000),
+    ]
+    assert [asked[2] for asked in improver.asked] == pytest.approx([0, 5 / 12, 10 / 12])
+    assert found.ended == "repairs"
+
+
+def test_a_target_or_the_callback_ends_the_search(monkeypatch):
+    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1))
+    found = search(monkeypatch, improver, SearchLimit(time_limit=60.0, target=206))
+    assert (found.ended, len(improver.asked)) == ("target", 1)
+    heard = []
+    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1))
+    found = search(
+        monkeypatch,
+        improver,
+        SearchLimit(time_limit=60.0),
+        lambda moment, found: heard.append(moment.better) or len(heard) == 3,
+    )
+    assert heard == [True, True, False]
+    assert (found.ended, found.cost) == ("stopped", 206)
+
+
+def test_no_time_is_no_search(monkeypatch):
+    improver = Scripted(Slice(Outcome.OK, repairs=1))
+    found = search(monkeypatch, improver, SearchLimit(time_limit=0.0))
+    assert (found.solution, improver.asked) == (START, [])
