@@ -18,12 +18,12 @@ GOOD = ((1, 3), (2, 4), (5,))
 class Scripted:
     """Answers what it was told to, the last answer again and again, on a clock of its own."""
 
-    def __init__(self, *answers, pause=0.0):
-        self.answers, self.asked, self.pause, self.now = list(answers), [], pause, 0.0
+    def __init__(self, *answers, slower=1.0):
+        self.answers, self.asked, self.slower, self.now = list(answers), [], slower, 0.0
 
-    def improve(self, seconds, repairs, share):
-        self.asked.append((seconds, repairs, share))
-        self.now += (seconds or 0.0) + self.pause
+    def improve(self, seconds, repairs, share, end_share):
+        self.asked.append((seconds, repairs, share, end_share))
+        self.now += (seconds or 0.0) * self.slower
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def monotonic(self):
@@ -56,14 +56,15 @@ def test_the_time_is_cut_into_slices_that_end_with_it(monkeypatch):
     seconds = [asked[0] for asked in improver.asked]
     assert seconds == pytest.approx([0.5, 0.5, 0.2])
     assert [asked[2] for asked in improver.asked] == pytest.approx([0, 0.5 / 1.2, 1 / 1.2])
+    assert [asked[3] for asked in improver.asked] == pytest.approx([0.5 / 1.2, 1 / 1.2, 1])
     assert found.seconds == pytest.approx(1.2)
 
 
-def test_what_answers_and_checks_take_is_kept_free(monkeypatch):
-    improver = Scripted(Slice(Outcome.OK, repairs=1), pause=0.1)
-    found = search(monkeypatch, improver, SearchLimit(time_limit=2.0))
-    assert found.seconds <= 2.0 * 1.02 + 0.001
-    assert found.seconds >= 1.8
+@pytest.mark.parametrize("slower", [1.3, 3.0])
+def test_slices_are_shorter_where_they_take_longer_than_was_asked(monkeypatch, slower):
+    improver = Scripted(Slice(Outcome.OK, repairs=1), slower=slower)
+    found = search(monkeypatch, improver, SearchLimit(time_limit=10.0))
+    assert 9.9 <= found.seconds <= 10.0 * 1.02 + 0.2
 
 
 def test_a_worse_solution_is_not_kept(monkeypatch):

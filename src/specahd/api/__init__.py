@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from specahd.api.evaluation import Evaluation, evaluate
     from specahd.api.plans import Training
     from specahd.api.problems import ProblemInstance, make_problem, read, read_pool
-    from specahd.api.solutions import Solution
+    from specahd.api.solutions import Repaired, Solution
+    from specahd.api.solving import Solved, solve
     from specahd.api.training import train
     from specahd.core.budget import Budget
     from specahd.core.settings import CallLimits, Penalty, Settings, TierRule
@@ -35,8 +36,10 @@ _HOMES = {
     "LoadedCheckpoint": "specahd.api.checkpoints",
     "Penalty": "specahd.core.settings",
     "ProblemInstance": "specahd.api.problems",
+    "Repaired": "specahd.api.solutions",
     "Settings": "specahd.core.settings",
     "Solution": "specahd.api.solutions",
+    "Solved": "specahd.api.solving",
     "TierRule": "specahd.core.settings",
     "Training": "specahd.api.plans",
     "evaluate": "specahd.api.evaluation",
@@ -44,6 +47,7 @@ _HOMES = {
     "make_problem": "specahd.api.problems",
     "read": "specahd.api.problems",
     "read_pool": "specahd.api.problems",
+    "solve": "specahd.api.solving",
     "train": "specahd.api.training",
 }
 
@@ -55,8 +59,10 @@ __all__ = [
     "LoadedCheckpoint",
     "Penalty",
     "ProblemInstance",
+    "Repaired",
     "Settings",
     "Solution",
+    "Solved",
     "TierRule",
     "Training",
     "evaluate",
@@ -64,6 +70,7 @@ __all__ = [
     "make_problem",
     "read",
     "read_pool",
+    "solve",
     "train",
 ]
 

@@ -24,7 +24,9 @@ from specahd.core.settings import (
     CallLimits,
     Confinement,
     Pools,
+    SearchLimit,
     Settings,
+    TableOptions,
     TierRule,
     Transfers,
     check_workers,
@@ -92,6 +94,34 @@ class EvaluateConfig:
 
 
 @dataclass
+class SolveConfig:
+    """What ``python -m specahd.solve`` accepts; the library checks the ranges of most of it."""
+
+    instance: str = MISSING
+    time_limit: float = 30.0
+    checkpoint: str | None = None
+    incumbent: str | None = None
+    target: float | None = None
+    seed: int = 0
+    repairs: int | None = None
+    capacity: int | None = None
+    matrix: str | None = None
+    split: bool = False
+    speed: float | None = None
+    convention: str | None = None
+    out: str | None = None
+    plot: str | None = None
+    memory_gb: float = 4.0
+    sandbox: Confinement = field(default_factory=Confinement)
+
+    def __post_init__(self) -> None:
+        within("seed", self.seed, 0)
+        within("memory_gb", self.memory_gb, 0.001, 1e6)
+        SearchLimit(self.time_limit, self.repairs, self.target)
+        TableOptions(self.capacity, self.matrix, self.split, self.speed)
+
+
+@dataclass
 class PrepareConfig:
     """What ``python -m specahd.prepare`` accepts."""
 
@@ -145,6 +175,7 @@ class FetchConfig(Transfers):
 SCHEMAS: Mapping[str, type] = {
     "train": TrainConfig,
     "evaluate": EvaluateConfig,
+    "solve": SolveConfig,
     "prepare": PrepareConfig,
     "track": TrackConfig,
     "report": ReportConfig,

@@ -20,6 +20,7 @@ SLICE_REPAIRS = 50_000
 """Of a search that is limited by repairs: part of its result, as the engine reports in between."""
 LEAST_SECONDS = 0.005
 """A shorter slice is none."""
+_MOST_DELAY = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,15 @@ class Slice:
 class Improver(Protocol):
     """What goes on with a search, slice by slice."""
 
-    def improve(self, seconds: float | None, repairs: int | None, share: float) -> Slice:
+    def improve(
+        self, seconds: float | None, repairs: int | None, share: float, end_share: float
+    ) -> Slice:
         """Go on for so many seconds, or so many repairs.
 
         Parameters
         ----------
-        share
-            How much of the whole limit is spent when the slice begins.
+        share, end_share
+            How much of the whole limit is spent when the slice begins and when it ends.
         """
         ...
 
@@ -107,8 +110,9 @@ class Descent:
     seconds: float = 0.0
     repairs: int = 0
     fallbacks: int = 0
-    # Wall-clock seconds that slices took beyond what was asked for: answers, checks.
-    _overrun: float = field(default=0.0, repr=False)
+    # What a slice takes for each second that is asked for, and what its check takes.
+    _delay: float = field(default=1.0, repr=False)
+    _check: float = field(default=0.0, repr=False)
 
 
 Tell = Callable[[Moment, "Descent"], bool | None]
@@ -170,7 +174,7 @@ def _reached(found: Descent, limit: SearchLimit, began: float) -> bool:
 
 
 def _left(found: Descent, limit: SearchLimit, began: float) -> float:
-    return limit.time_limit - (time.monotonic() - began) - found._overrun
+    return limit.time_limit - (time.monotonic() - began) - found._check
 
 
 def _share(found: Descent, limit: SearchLimit, began: float) -> float:
@@ -188,13 +192,17 @@ def _take(
     began: float,
 ) -> None:
     """Let the engine go on for a slice, and believe of its answer what holds."""
-    seconds, repairs = None, None
+    share = _share(found, limit, began)
     if limit.repairs is not None:
-        repairs = min(SLICE_REPAIRS, limit.repairs - found.repairs)
+        seconds, repairs = None, min(SLICE_REPAIRS, limit.repairs - found.repairs)
+        end_share = min(1.0, (found.repairs + repairs) / limit.repairs)
     else:
-        seconds = min(SLICE_SECONDS, _left(found, limit, began))
+        wanted = min(SLICE_SECONDS, _left(found, limit, began))
+        seconds, repairs = wanted / found._delay, None
+        end_share = min(1.0, share + wanted / limit.time_limit)
     start = time.monotonic()
-    part = improver.improve(seconds, repairs, _share(found, limit, began))
+    part = improver.improve(seconds, repairs, share, end_share)
+    answered = time.monotonic()
     found.repairs += part.repairs
     found.fallbacks += part.fallbacks
     if part.outcome is not Outcome.OK:
@@ -203,9 +211,11 @@ def _take(
         found.failure = f"{Outcome.INVALID_OUTPUT}: no customer was inserted in a whole slice"
     elif part.solution is not None:
         _believe(problem, instance, found, part.solution)
+        found._check = time.monotonic() - answered
     if seconds is not None:
         # One that a busy machine made late says little about the next.
-        found._overrun = max(found._overrun / 2, time.monotonic() - start - seconds)
+        late = (answered - start) / seconds
+        found._delay = max(1.0, (1.0 + found._delay) / 2, min(late, _MOST_DELAY))
 
 
 def _believe(problem: AnyProblem, instance: Any, found: Descent, solution: Any) -> None:

@@ -14,7 +14,7 @@ slow by a factor of a hundred.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import State, state_for, times_for
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.runner import NO_ANSWER, compiled, warm_up
+from specahd.routing.compiled.runner import NO_ANSWER, compiled
 from specahd.routing.distances import CONVENTION
 from specahd.routing.distances import MATRIX as MATRIX_NAME
 
@@ -53,6 +53,15 @@ def caught({names}):
 """
 
 Arrays = Mapping[str, Any]
+
+_NO_GROUPS = f"""
+def groups({", ".join(f"_{place}" for place in range(len(GROUPS_ARGUMENTS)))}):
+    return np.zeros(0, np.int64)
+"""
+_FIRST_POSITION = f"""
+def position({", ".join(f"_{place}" for place in range(len(POSITION_ARGUMENTS)))}):
+    return int(np.argmin(_0))
+"""
 
 
 class EngineProgram:
@@ -81,8 +90,20 @@ class EngineProgram:
         return self._held
 
     def warm_up(self) -> None:
-        """Compile what most programs need of numba, before the child is confined."""
-        warm_up()
+        """Search a little in the zygote: a confined child can write no compiled loop to disk."""
+        if self is not GROUPS:
+            return
+        groups = GROUPS.translate(_NO_GROUPS, "groups")
+        POSITIONS.translate(_FIRST_POSITION, "position")
+        order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
+        routes = np.array([1, 0, 2], np.int64)
+        routes.flags.writeable = False
+        for arrays in _tiny_blocks():
+            search = _Search(arrays, routes, 0)
+            search.run(groups, POSITIONS.held, order)
+            search.best_routes()
+        for program in (GROUPS, POSITIONS):
+            program._programs, program._held = [], None
 
     def translate(self, source: str, name: str) -> Any:
         """Compile a guarded program, add it to :attr:`held` and return a list of it alone.
@@ -190,9 +211,31 @@ class _Search:
         routes = np.zeros(0, np.int64)
         if state.costs[changes.BEST] < self._told:
             self._told = state.costs[changes.BEST]
-            routes = links.flat_routes(state.best, len(self._demands) - 1)
+            routes = self.best_routes()
         replaced, self._replaced = self._replaced, report.mended + report.dropped
         return Answer([report.encode(), routes], self._replaced - replaced)
+
+    def best_routes(self) -> IntArray:
+        """Return the best routes, with 0 between two of them."""
+        routes: IntArray = links.flat_routes(self._state.best, len(self._demands) - 1)
+        return routes
+
+
+def _tiny_blocks() -> Iterator[Arrays]:
+    """Yield two blocks of two customers: with a distance matrix, and without one."""
+    arrays: dict[str, Any] = {
+        "coords": np.arange(6.0).reshape(3, 2),
+        "demands": np.array([0, 1, 1]),
+        "capacity": np.array([2]),
+        "neighbours": np.array([[1], [2], [1]]),
+        "neighbour_distances": np.ones((3, 1)),
+        MATRIX_NAME: np.ones((3, 3)),
+        CONVENTION: np.zeros(1, np.int64),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    for without in (CONVENTION, MATRIX_NAME):
+        yield {name: array for name, array in arrays.items() if name != without}
 
 
 def _distances(arrays: Arrays) -> tuple[Any, Any]:

@@ -190,6 +190,8 @@ class Problem(Protocol[I, S]):
     """Those of them that are quick enough to run beside any evaluation."""
     construction: str
     """The one of them whose solutions solving starts from."""
+    engine: str
+    """The module whose runners improve its solutions when it is solved; empty if there is none."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 

@@ -33,6 +33,7 @@ class RoutingProblem(Generic[I, S]):
 
     conventions: Sequence[str] = ()
     pool_unit: str = ""
+    engine: str = ""
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""
     operators: Operators

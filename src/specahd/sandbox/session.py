@@ -74,7 +74,8 @@ class Sandbox:
         self._runners = {False: tuple(runners), True: (*runners, *compiled)}
         self._path = tuple(path)
         self._lock = threading.Lock()
-        self._clients = {False: self._start(False)}
+        # Where all programs are compiled, the second zygote is the only one.
+        self._clients = {False: self._start(False)} if runners else {}
 
     def _start(self, compiling: bool) -> SandboxClient:
         return SandboxClient(self._shared, self._runners[compiling], self._path)

@@ -1,0 +1,77 @@
+"""The programs that solving runs: a checkpoint's, or those that come with specahd."""
+
+import ast
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from specahd.api.problems import make_problem, settings_of
+from specahd.checkpoint import Checkpoint, located, thaw
+from specahd.core.errors import ConfigError
+from specahd.core.program import Level, Program, canonical_source
+from specahd.core.syntax import parse
+from specahd.engine import strings
+from specahd.engine.improver import NAMES, Programs
+from specahd.routing.base import AnyProblem
+
+OPERATOR = "insertion"
+"""The repair operator that checkpoints for solving are trained with."""
+SHIPPED = Path(__file__).parent.parent / "checkpoints"
+"""Where a checkpoint of each problem's name comes with specahd."""
+
+
+def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs:
+    """Return the programs that solve a problem.
+
+    Parameters
+    ----------
+    checkpoint
+        Its directory, or that of its run; None for the one that comes with specahd, and where
+        there is none for programs written by hand.
+
+    Raises
+    ------
+    CheckpointError
+        There is no checkpoint, or it is torn or altered, or another problem's, or was trained
+        with another repair operator.
+    ConfigError
+        The problem cannot be solved.
+    """
+    if not problem.engine:
+        raise ConfigError(
+            f"{problem.name} cannot be solved yet, only evaluated with a checkpoint: it has no "
+            f"engine for the repair operator {OPERATOR}."
+        )
+    shipped = SHIPPED / problem.name
+    if checkpoint is None and not shipped.is_dir():
+        return HAND_WRITTEN
+    frozen = thaw(located(Path(checkpoint or shipped)))
+    return _of_checkpoint(problem, frozen)
+
+
+def _of_checkpoint(problem: AnyProblem, frozen: Checkpoint) -> Programs:
+    trained = str(frozen.settings.get("repair"))
+    if trained != OPERATOR:
+        raise ConfigError(
+            f"The checkpoint was trained with problem.repair={trained}, and solving needs one of "
+            f"problem.repair={OPERATOR}."
+        )
+    frozen.admit(make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR}))
+    return Programs(frozen.upper, frozen.repertoire)
+
+
+def _written(function: Callable[..., Any], level: Level) -> Program:
+    """Return a function of ours as a program of a contract."""
+    [tree] = parse(inspect.getsource(function)).body
+    assert isinstance(tree, ast.FunctionDef)
+    tree.name = NAMES[0] if level is Level.UPPER else NAMES[1]
+    return Program(
+        function.__name__, level, canonical_source(tree), "", "written", contract=OPERATOR
+    )
+
+
+HAND_WRITTEN = Programs(
+    _written(strings.adjacent_strings, Level.UPPER),
+    (_written(strings.greedy_with_blinks, Level.LOWER),),
+)

@@ -1,0 +1,216 @@
+"""Solving: the best feasible solution of one instance that can be found in so many seconds."""
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specahd.api.checkpoints import Source
+from specahd.api.problems import ProblemInstance, make_problem, read, settings_of
+from specahd.api.programs import programs_for
+from specahd.api.solutions import Solution
+from specahd.core.events import Observer, PythonWarnings
+from specahd.core.interrupts import Interrupts
+from specahd.core.ranges import within
+from specahd.core.settings import SearchLimit
+from specahd.engine.descent import Descent, Moment, descend
+from specahd.engine.improver import engine
+from specahd.repair.cases import Case, given_case, make_case
+from specahd.repair.execution import Execution
+from specahd.routing.base import AnyProblem
+from specahd.tracking.figures import solving_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Callback = Callable[[Moment, Solution], bool | None]
+
+
+@dataclass(frozen=True)
+class Solved(Solution):
+    """The best solution that a search found, and how it went.
+
+    Parameters
+    ----------
+    descent
+        The cost over time, the repairs, and why the search ended.
+    startup
+        Seconds that reading programs and starting the sandbox took, before the search.
+    programs
+        What the programs are called.
+    """
+
+    descent: Descent
+    startup: float
+    programs: tuple[str, ...]
+
+    @property
+    def history(self) -> tuple[tuple[float, float, int], ...]:
+        """The cost over time: seconds, cost and repairs at the start and at every improvement."""
+        return tuple((each.seconds, each.cost, each.repairs) for each in self.descent.moments)
+
+    @property
+    def failure(self) -> str:
+        """Why the programs' process ended early; empty if it did not."""
+        return self.descent.failure
+
+    def statistics(self) -> dict[str, Any]:
+        """Return what is told of the search beside the solution, in plain values."""
+        descent = self.descent
+        return {
+            "instance": self.name,
+            "problem": self.problem.name,
+            "size": int(self.case.instance.size),
+            "cost": self.cost,
+            "routes": len(self.routes),
+            "start": {"source": self.case.source, "cost": self.case.cost},
+            "improvement": self.improvement,
+            "ended": descent.ended,
+            "failure": descent.failure,
+            "seconds": round(descent.seconds, 3),
+            "startup_seconds": round(self.startup, 3),
+            "repairs": descent.repairs,
+            "repairs_per_second": round(descent.repairs / max(descent.seconds, 1e-9)),
+            "fallbacks": descent.fallbacks,
+            "programs": list(self.programs),
+            "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
+        }
+
+    def plot(self) -> "Figure":
+        """Draw the routes before and after, and the cost over time.
+
+        Returns
+        -------
+        Figure
+            One of matplotlib's, which no window shows by itself.
+
+        Examples
+        --------
+        >>> from specahd import api
+        >>> solution = api.solve("tests/data/tiny.vrp", time_limit=0.1)
+        >>> solution.plot().savefig("tiny.png")
+        """
+        end = (self.descent.seconds, self.cost, self.descent.repairs)
+        return solving_figure(self.drawn(), (*self.history, end))
+
+
+def solve(
+    instance: Source,
+    time_limit: float = 30.0,
+    checkpoint: str | Path | None = None,
+    incumbent: str | Path | None = None,
+    *,
+    seed: int = 0,
+    target: float | None = None,
+    repairs: int | None = None,
+    callback: Callback | None = None,
+    interrupts: Interrupts | None = None,
+    memory_gb: float = 4.0,
+    require: str = "available",
+    observer: Observer | None = None,
+) -> Solved:
+    """Find the best feasible solution of one instance in so many seconds.
+
+    A quick construction, or your own solution, is improved by programs that run in the sandbox;
+    every better solution is checked exactly before it counts.
+
+    Parameters
+    ----------
+    instance
+        An instance or its file; :func:`specahd.api.read` has the options of tables of stops.
+    time_limit
+        Seconds of construction and search. The file, the sandbox and the programs are made
+        ready before, which takes two or three.
+    checkpoint
+        The directory of a checkpoint that was trained for the repair operator ``insertion``;
+        None takes the programs that come with specahd.
+    incumbent
+        A file with a feasible solution to start from; the result never costs more.
+    seed
+        For equal ``repairs``, equal seeds give equal solutions.
+    target
+        A cost at which the search ends.
+    repairs
+        How many customers are inserted again, in place of ``time_limit``.
+    callback
+        Is told after every half second or less: where the search stands, and the best solution
+        so far. The search ends if it returns True.
+    interrupts
+        Signals that wait during the search, so that ``callback`` can end it.
+    memory_gb
+        GiB that the programs' process may take.
+    require
+        ``available`` runs where the host lacks a layer of the sandbox, ``strict`` does not.
+    observer
+        Is warned of such layers, and of programs that fail; None warns as Python does.
+
+    Returns
+    -------
+    Solved
+        A :class:`Solution` with the cost over time.
+
+    Raises
+    ------
+    FileError
+        A file cannot be read, or the incumbent does not solve the instance.
+    ConfigError
+        An option is out of range, or the problem cannot be solved with these programs.
+    NotEnoughMemory
+        The instance's arrays would not fit.
+
+    Examples
+    --------
+    >>> from specahd import api
+    >>> solution = api.solve("tests/data/tiny.vrp", time_limit=0.2, seed=1)
+    >>> solution.cost <= solution.incumbent_cost
+    True
+    >>> better = api.solve("tests/data/tiny.vrp", 0.1, incumbent="tests/data/tiny.sol")
+    >>> better.incumbent_cost
+    206.0
+    """
+    within("seed", seed, 0)
+    within("memory_gb", memory_gb, 0.001, 1e6)
+    limit = SearchLimit(time_limit, repairs, target)
+    observer = observer or PythonWarnings()
+    came = time.monotonic()
+    given = instance if isinstance(instance, ProblemInstance) else read(instance)
+    problem = _for_solving(given.problem)
+    programs = programs_for(problem, checkpoint)
+    case = None if incumbent is None else given_case(problem, given.data, Path(incumbent))
+    Execution(require=require).inspect(observer)
+    memory = int(memory_gb * 2**30)
+    with engine(problem, given.data, programs, seed, memory, repairs is not None) as improver:
+        began = time.monotonic()
+        case = case or make_case(problem, given.data)
+        improver.start(case.baseline, case.cost)
+        tell = _telling(callback, problem, case)
+        with interrupts.held() if interrupts else nullcontext():
+            descent = descend(
+                problem, given.data, case.baseline, case.cost, improver, limit, tell, began
+            )
+    if descent.failure:
+        observer.on_warning(
+            f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
+            "the best solution until then stands."
+        )
+    return Solved(
+        problem, case, descent.solution, descent.cost, descent, began - came, programs.names
+    )
+
+
+def _for_solving(problem: AnyProblem) -> AnyProblem:
+    """Return a problem under its options, but with the construction that solving starts from."""
+    settings = {**settings_of(problem), "baseline": problem.construction}
+    return problem if not problem.engine else make_problem(problem.name, **settings)
+
+
+def _telling(
+    callback: Callback | None, problem: AnyProblem, case: Case
+) -> Callable[[Moment, Descent], bool | None]:
+    if callback is None:
+        return lambda moment, descent: None
+    return lambda moment, descent: callback(
+        moment, Solution(problem, case, descent.solution, descent.cost)
+    )

@@ -1,0 +1,146 @@
+"""``python -m specahd.solve``: find the best routes for one file that a time limit allows.
+
+``specahd solve FILE`` is ``python -m specahd.solve instance=FILE``. The solution is written as
+soon as there is one, then as it gets better, and at the end: when the time is up, the target is
+reached, or upon Ctrl-C or SIGTERM. Whatever is there is complete and feasible. Beside it stands
+a JSON file of its name, with the cost over time.
+"""
+
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from specahd.api.problems import ProblemInstance, make_problem, read
+from specahd.api.solutions import Solution
+from specahd.api.solving import Solved
+from specahd.api.solving import solve as find
+from specahd.config.cli import run_command, run_directory
+from specahd.config.words import with_file
+from specahd.core.errors import ConfigError
+from specahd.core.folders import file_name, short, writing
+from specahd.core.interrupts import Interrupts
+from specahd.core.settings import SearchLimit
+from specahd.engine.descent import Moment
+from specahd.runs.files import write_json
+from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.solving import SolvingLine, print_summary
+
+PICTURES = (".png", ".pdf", ".svg")
+KEEP_SECONDS = 5.0
+"""A solution that is found later than this after the last one is written at once."""
+_WRITING_SHARE = 20
+"""Writing takes at most one part of so many of the time."""
+
+
+class _Keeper:
+    """Writes the best solution while the search goes on, without holding it up."""
+
+    def __init__(self, out: Path, line: SolvingLine, interrupts: Interrupts) -> None:
+        self._out, self._line, self._interrupts = out, line, interrupts
+        self._next = 0.0
+        self._waiting = False
+
+    def __call__(self, moment: Moment, solution: Solution) -> bool:
+        self._line.show(moment)
+        self._waiting |= moment.better
+        began = time.monotonic()
+        if self._waiting and began >= self._next:
+            solution.write(self._out)
+            done = time.monotonic()
+            self._next = done + max(KEEP_SECONDS, _WRITING_SHARE * (done - began))
+            self._waiting = False
+        return self._interrupts.pressed
+
+
+def solve(config: DictConfig) -> None:
+    """Solve one instance and write what was found."""
+    instance = _instance(config)
+    out = _out(config, instance)
+    _expect_ending("plot", config.plot, PICTURES)
+    limit = SearchLimit(config.time_limit, config.repairs, config.target)
+    line = SolvingLine(instance.name, limit)
+    interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
+    try:
+        solved = find(
+            instance,
+            config.time_limit,
+            config.checkpoint,
+            config.incumbent,
+            seed=config.seed,
+            target=config.target,
+            repairs=config.repairs,
+            callback=_Keeper(out, line, interrupts),
+            memory_gb=config.memory_gb,
+            require=config.sandbox.require,
+            observer=ProgressObserver(),
+            interrupts=interrupts,
+        )
+    finally:
+        line.close()
+    print_summary(solved.statistics(), config.target, _write(config, solved, out))
+    if interrupts.pressed:
+        raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
+
+
+def _instance(config: DictConfig) -> ProblemInstance:
+    """Read the instance, under a convention of its problem's if one is asked for."""
+    found = read(
+        config.instance,
+        capacity=config.capacity,
+        matrix=config.matrix,
+        split=config.split,
+        speed=config.speed,
+    )
+    if config.convention is None:
+        return found
+    if not found.problem.conventions or Path(config.instance).suffix == ".csv":
+        raise ConfigError(f"{config.instance} leaves no convention open, expected none.")
+    problem = make_problem(found.problem.name, convention=config.convention)
+    return read(config.instance, problem)
+
+
+def _out(config: DictConfig, instance: ProblemInstance) -> Path:
+    """Return where the solution goes; the folder is there."""
+    if config.out is None:
+        return run_directory() / f"{file_name(instance.name, 'solution')}.sol"
+    _expect_ending("out", config.out, (".sol",))
+    return Path(config.out).absolute()
+
+
+def _expect_ending(option: str, path: str | None, endings: tuple[str, ...]) -> None:
+    if path is not None and Path(path).suffix not in endings:
+        raise ConfigError(f"Expected {option} to end in {' or '.join(endings)}, got {path}.")
+    if path is not None and not Path(path).absolute().parent.is_dir():
+        raise ConfigError(f"Expected {option} in a folder that is there, got {path}.")
+
+
+def _write(config: DictConfig, solved: Solved, out: Path) -> list[Path]:
+    """Write the solution, its statistics and its picture; return the files."""
+    solved.write(out)
+    statistics = out.with_suffix(".json")
+    asked: dict[str, Any] = {
+        "seed": config.seed,
+        "time_limit": None if config.repairs is not None else config.time_limit,
+        "target": config.target,
+    }
+    write_json(statistics, {**asked, **solved.statistics()})
+    written = [out, statistics]
+    if config.plot is not None:
+        picture = Path(config.plot)
+        with writing(picture):
+            solved.plot().savefig(picture)
+        written.append(picture)
+    return written
+
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    return run_command(solve, "solve", rewrite=with_file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

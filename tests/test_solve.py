@@ -1,0 +1,168 @@
+"""``specahd solve``: from a file to routes, as a user meets it."""
+
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import call, run, start
+from specahd import api
+from specahd.config.words import with_file
+from specahd.core.errors import ConfigError
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Where a user stands, with a file that has one row of 60 customers more than our tiny one."""
+    shutil.copy(DATA / "tiny.vrp", tmp_path / "my.vrp")
+    shutil.copy(DATA / "stops.csv", tmp_path / "stops.csv")
+    problem = api.make_problem("cvrp")
+    (tmp_path / "large.vrp").write_text(problem.dumps(next(problem.generate("validation", 1))))
+    return tmp_path
+
+
+def cost_of(solution, instance):
+    """Return what the solution in a file costs; it is feasible, and states the same."""
+    found = api.read(instance)
+    routes, stated = found.problem.read_solution(solution)
+    assert found.problem.check(found.data, routes) == ()
+    cost = found.problem.cost(found.data, routes)
+    assert stated == pytest.approx(cost)
+    return cost
+
+
+def test_a_file_is_solved_and_everything_is_written(place):
+    done = run(
+        "specahd", "solve", "large.vrp", "time_limit=1", "target=1", "plot=routes.png", cwd=place
+    )
+    assert done.returncode == 0, done.stderr
+    [solution] = (place / "solutions").glob("*/*.sol")
+    statistics = json.loads(solution.with_suffix(".json").read_text())
+    assert cost_of(solution, place / "large.vrp") == statistics["cost"]
+    assert statistics["cost"] < statistics["start"]["cost"]
+    assert statistics["start"]["source"] == "savings"
+    assert (statistics["ended"], statistics["failure"]) == ("time", "")
+    seconds, costs, repairs = zip(*statistics["history"], strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert list(costs) == sorted(costs, reverse=True)
+    assert costs[-1] == statistics["cost"]
+    assert repairs[-1] <= statistics["repairs"]
+    assert (place / "routes.png").read_bytes().startswith(b"\x89PNG")
+    for words in ("savings", "repairs", "gap +", str(solution.relative_to(place)), "routes.png"):
+        assert words in done.stdout
+    assert "repairs/s" in done.stderr
+    assert "s left" in done.stderr
+
+
+def test_equal_seeds_and_repairs_are_equal_bytes(place):
+    options = ["instance=large.vrp", "repairs=30000"]
+    call("solve", *options, "out=one.sol", cwd=place)
+    call("solve", *options, "out=two.sol", cwd=place, cold=True)
+    call("solve", *options, "seed=1", "out=other.sol", cwd=place)
+    one, two, other = ((place / f"{name}.sol").read_bytes() for name in ("one", "two", "other"))
+    assert one == two != other
+    statistics = json.loads((place / "one.json").read_text())
+    assert statistics["ended"] == "repairs"
+    assert statistics["repairs"] >= 30_000
+    assert not (place / "solutions").exists()
+
+
+def test_a_table_of_stops_is_solved(place):
+    shutil.move(place / "stops.csv", place / "my stops, all.csv")
+    done = run(
+        *("specahd", "solve", "my stops, all.csv", "capacity=10", "time_limit=0.3"),
+        *("out=routes.sol",),
+        cwd=place,
+    )
+    assert done.returncode == 0, done.stderr
+    instance = api.read(place / "my stops, all.csv", capacity=10)
+    routes, _ = instance.problem.read_solution(place / "routes.sol")
+    assert instance.problem.check(instance.data, routes) == ()
+
+
+def test_the_result_is_never_worse_than_the_incumbent(place):
+    call("solve", "instance=large.vrp", "repairs=20000", "out=good.sol", cwd=place)
+    good = cost_of(place / "good.sol", place / "large.vrp")
+    call(
+        "solve", "instance=large.vrp", "incumbent=good.sol", "repairs=2000", "seed=3",
+        "out=again.sol", cwd=place,
+    )  # fmt: skip
+    assert cost_of(place / "again.sol", place / "large.vrp") <= good
+    assert json.loads((place / "again.json").read_text())["start"] == {
+        "source": "good.sol",
+        "cost": good,
+    }
+
+
+def test_an_infeasible_incumbent_is_refused_by_name(place):
+    (place / "wrong.sol").write_text("Route #1: 1 2 3 4\nCost 1\n")
+    done = call("solve", "instance=my.vrp", "incumbent=wrong.sol", cwd=place, check=False)
+    assert done.returncode == 2
+    [sentence] = done.stderr.splitlines()
+    assert sentence.startswith("wrong.sol does not solve tiny: ")
+    assert "Customer 5 is not visited" in sentence
+    assert not (place / "solutions").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_a_complete_solution(place, number):
+    process = start("specahd.solve", "instance=large.vrp", "time_limit=600", cwd=place)
+    deadline = time.monotonic() + 120
+    while not list((place / "solutions").glob("*/*.sol")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.splitlines()[-1].startswith("Interrupted; the best solution until then is in solut")
+    [solution] = (place / "solutions").glob("*/*.sol")
+    statistics = json.loads(solution.with_suffix(".json").read_text())
+    assert statistics["ended"] == "stopped"
+    assert cost_of(solution, place / "large.vrp") == statistics["cost"]
+    assert "interrupted" in out
+
+
+MISTAKES = {
+    "no such file": (["instance=gone.vrp"], "Cannot read gone.vrp"),
+    "a solution": (["instance=tiny.sol"], "this is a solution, expected an instance"),
+    "no capacity": (["instance=stops.csv"], "expected capacity=NUMBER"),
+    "a capacity too many": (["instance=my.vrp", "capacity=3"], "Expected capacity with a table"),
+    "another ending": (["instance=my.vrp", "out=my.txt"], "Expected out to end in .sol"),
+    "another picture": (["instance=my.vrp", "plot=my.txt"], "Expected plot to end in .png or"),
+    "no such folder": (["instance=my.vrp", "plot=gone/my.png"], "in a folder that is there"),
+    "no such checkpoint": (["instance=my.vrp", "checkpoint=gone"], "No checkpoint at gone"),
+    "a negative time": (["instance=my.vrp", "time_limit=-1"], "Expected time_limit in [0, "),
+    "another convention": (["instance=my.vrp", "convention=x"], "Expected convention to be one of"),
+    "a convention of a table": (
+        ["instance=stops.csv", "capacity=10", "convention=float"],
+        "leaves no convention open",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_sentence_and_leaves_nothing(place, mistake):
+    shutil.copy(DATA / "tiny.sol", place / "tiny.sol")
+    before = {path.name for path in place.iterdir()}
+    arguments, sentence = MISTAKES[mistake]
+    done = call("solve", *arguments, cwd=place, check=False)
+    assert done.returncode == 2, done.stderr
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert {path.name for path in place.iterdir()} == before
+
+
+def test_a_file_may_stand_without_its_option():
+    assert with_file(["a b.vrp", "seed=1"]) == ["instance='a b.vrp'", "seed=1"]
+    assert with_file(["--cfg", "job", "it's.vrp"]) == ["instance='it\\'s.vrp'", "--cfg", "job"]
+    assert with_file(["out=x/y.sol"]) == ["out=x/y.sol", "hydra.run.dir='x'"]
+    assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
+    with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):
+        with_file(["a.vrp", "b.vrp"])
