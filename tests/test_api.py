@@ -30,7 +30,7 @@ from specahd.routing.base import POOLS
 
 ROOT = Path(__file__).parent.parent
 
-MODULES = ("checkpoints", "evaluation", "problems", "solutions", "training")
+MODULES = ("checkpoints", "evaluation", "problems", "solutions", "solving", "training")
 SMALL = api.Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
 
 

@@ -155,19 +155,11 @@ def engine(
     NotEnoughMemory
         The instance's arrays would not fit.
     """
-    shared = _shared(problem, instance)
-    runners = [f"{problem.engine}:{name}" for name in RUNNERS]
-    launches = [
-        Launch(programs.upper.source, NAMES[0], runners[0]),
-        *(Launch(program.source, NAMES[1], runners[1]) for program in programs.lowers),
-    ]
-    most = _REPAIR_SECONDS * SLICE_REPAIRS if counted else 2 * SLICE_SECONDS + 1.0
-    seconds = most + instance.size / _CUSTOMERS_PER_SECOND
-    limits = SessionLimits(seconds, None, memory_bytes)
+    shared = shared_block(problem, instance)
     try:
         with (
-            Sandbox(shared, [], compiled=runners) as sandbox,
-            sandbox.session(launches, limits) as session,
+            sandbox_of(problem, shared) as sandbox,
+            _launched(sandbox, problem, instance, programs, memory_bytes, counted) as session,
         ):
             if session.launched is not Outcome.OK:
                 raise ConfigError(f"The programs cannot be started: {session.detail}")
@@ -176,7 +168,34 @@ def engine(
         shared.close()
 
 
-def _shared(problem: AnyProblem, instance: Any) -> SharedArrays:
+def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
+    """Return a sandbox for the engine of a problem, which compiles all programs."""
+    return Sandbox(shared, [], compiled=_runners(problem))
+
+
+def _runners(problem: AnyProblem) -> list[str]:
+    return [f"{problem.engine}:{name}" for name in RUNNERS]
+
+
+def _launched(
+    sandbox: Sandbox,
+    problem: AnyProblem,
+    instance: Any,
+    programs: Programs,
+    memory_bytes: int,
+    counted: bool,
+) -> Session:
+    groups, positions = _runners(problem)
+    launches = [
+        Launch(programs.upper.source, NAMES[0], groups),
+        *(Launch(program.source, NAMES[1], positions) for program in programs.lowers),
+    ]
+    most = _REPAIR_SECONDS * SLICE_REPAIRS if counted else 2 * SLICE_SECONDS + 1.0
+    seconds = most + instance.size / _CUSTOMERS_PER_SECOND
+    return sandbox.session(launches, SessionLimits(seconds, None, memory_bytes))
+
+
+def shared_block(problem: AnyProblem, instance: Any) -> SharedArrays:
     """Return the block of the instance: what programs see, and who is near whom."""
     nodes, depot = len(instance.coords), len(instance.coords) > instance.size
     near = (nodes, max(0, min(NEIGHBOURS, nodes - depot - 1)))

@@ -1,0 +1,117 @@
+"""Programs that nobody trusts, in the engine's process: the best solution before them stands."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from specahd import api
+from specahd.api.programs import HAND_WRITTEN
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.engine import improver
+from specahd.engine.descent import descend
+from specahd.engine.improver import Programs, SandboxedEngine
+
+GROUPS = (
+    "preceding, following, route_of, neighbours, neighbour_distances, depot_distances, "
+    "removal_gains, demands, capacity, exposures, noise, progress, max_groups, max_size"
+)
+POSITION = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"
+
+
+@pytest.fixture(scope="module")
+def instance():
+    problem = api.make_problem("cvrp", baseline="savings")
+    return api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
+
+
+@pytest.fixture(scope="module")
+def sandbox(instance):
+    shared = improver.shared_block(instance.problem, instance.data)
+    with closing(shared), improver.sandbox_of(instance.problem, shared) as sandbox:
+        yield sandbox
+
+
+def programs(upper="return np.arange(1, 30)", lower="return int(np.argmin(detours))"):
+    """Return programs with these bodies; the short ones that stand here compile quickly."""
+    groups, [position] = HAND_WRITTEN.upper, HAND_WRITTEN.lowers
+    return Programs(
+        replace(groups, source=f"def {improver.NAMES[0]}({GROUPS}):\n    {upper}\n"),
+        (replace(position, source=f"def {improver.NAMES[1]}({POSITION}):\n    {lower}\n"),),
+    )
+
+
+def launched(sandbox, instance, chosen):
+    return improver._launched(
+        sandbox, instance.problem, instance.data, chosen, memory_bytes=1 << 30, counted=False
+    )
+
+
+def searched(sandbox, instance, chosen, repairs=3000):
+    """Return what a search found with some programs; it is never worse than its start."""
+    problem, data = instance.problem, instance.data
+    start = problem.baseline(data)
+    cost = problem.cost(data, start)
+    with launched(sandbox, instance, chosen) as session:
+        assert session.launched is Outcome.OK, session.detail
+        engine = SandboxedEngine(session, data, 1, seed=1)
+        engine.start(start, cost)
+        found = descend(problem, data, start, cost, engine, SearchLimit(repairs=repairs))
+    assert problem.check(data, found.solution) == ()
+    assert problem.cost(data, found.solution) == found.cost <= cost
+    return found
+
+
+def test_honest_programs_improve(sandbox, instance):
+    found = searched(sandbox, instance, HAND_WRITTEN)
+    assert (found.ended, found.failure) == ("repairs", "")
+    assert found.cost < found.moments[0].cost
+    again = searched(sandbox, instance, HAND_WRITTEN)
+    assert (again.solution, again.repairs) == (found.solution, found.repairs)
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        {"lower": "return int(-5 - demand)"},
+        {"lower": "return int(detours[len(detours)])"},
+        {"upper": "return np.arange(10) * 1000000 + 1"},
+        {"upper": "return -np.arange(50) + 1"},
+    ],
+)
+def test_nonsense_is_mended_and_counted(sandbox, instance, bodies):
+    found = searched(sandbox, instance, programs(**bodies), repairs=300)
+    assert (found.fallbacks > 0, found.failure) == (True, "")
+
+
+# What reads nothing the compiler takes out.
+_ENDLESS = "count = 0\n    while noise[count % len(noise)] >= 0.0:\n        count += 1\n    return "
+
+
+@pytest.mark.parametrize(
+    ("bodies", "words"),
+    [
+        ({"upper": f"{_ENDLESS}np.arange(count)"}, ("timeout",)),
+        ({"lower": f"{_ENDLESS}count"}, ("timeout",)),
+        ({"upper": "return np.zeros(0, np.int64)"}, ("no customer was inserted",)),
+        (
+            {"upper": "return np.ones(10**12, np.int64)"},
+            ("no customer was inserted", "out_of_memory", "crashed"),
+        ),
+    ],
+)
+def test_what_stalls_or_allocates_costs_a_sentence(sandbox, instance, bodies, words):
+    found = searched(sandbox, instance, programs(**bodies))
+    assert found.ended == "failed"
+    assert any(word in found.failure for word in words), found.failure
+    assert found.solution == instance.problem.baseline(instance.data)
+
+
+@pytest.mark.parametrize(
+    "bodies", [{"lower": "detours[0] = 0.0; return 0"}, {"lower": "return [1, 2]"}]
+)
+def test_what_does_not_compile_does_not_start(sandbox, instance, bodies):
+    with launched(sandbox, instance, programs(**bodies)) as session:
+        assert session.launched is Outcome.LAUNCH_FAILED
+        assert "Untranslatable" in session.detail
