@@ -15,9 +15,9 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.api.checkpoints import LoadedCheckpoint, Source, load
+from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
-from specahd.api.problems import read_pool
+from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
 from specahd.config.compose import execution
 from specahd.tracking.progress import ProgressObserver

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from specahd.api.problems import ProblemInstance, checkpoint_problem
+from specahd.api.problems import ProblemInstance, Source, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
@@ -14,9 +14,6 @@ from specahd.repair.cases import Case, given_case, make_cases
 from specahd.repair.execution import Execution
 from specahd.repair.rows import run_frozen
 from specahd.routing.base import AnyProblem
-
-Source = ProblemInstance | str | Path
-"""An instance, or the file that holds one."""
 
 
 @dataclass(frozen=True)

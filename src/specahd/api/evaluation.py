@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specahd.api.checkpoints import LoadedCheckpoint, Source, load
+from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.problems import Source
 from specahd.api.solutions import Repaired
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing

@@ -4,9 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from specahd.checkpoint import Checkpoint
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.plain import misfit
@@ -16,6 +15,10 @@ from specahd.routing.base import AnyProblem
 from specahd.routing.formats import stops
 from specahd.routing.formats.kinds import MATRIX, STOPS, identify
 from specahd.routing.formats.text import read_text
+
+if TYPE_CHECKING:
+    # Its tables' library takes a while to import.
+    from specahd.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ class ProblemInstance:
     def size(self) -> int:
         """How many nodes are to be served."""
         return int(self.data.size)
+
+
+Source = ProblemInstance | str | Path
+"""An instance, or the file that holds one."""
 
 
 def make_problem(name: str, **options: Any) -> AnyProblem:
@@ -77,7 +84,7 @@ def settings_of(problem: AnyProblem) -> dict[str, Any]:
     }
 
 
-def checkpoint_problem(checkpoint: Checkpoint, baseline: str | None = None) -> AnyProblem:
+def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) -> AnyProblem:
     """Make a checkpoint's problem again, under another baseline if one is asked for.
 
     The class is the one that ``conf/`` names, called with the options that ``conf/`` declares: a

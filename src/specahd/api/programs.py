@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.problems import make_problem, settings_of
-from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program, canonical_source
 from specahd.core.syntax import parse
@@ -46,11 +45,14 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
     shipped = SHIPPED / problem.name
     if checkpoint is None and not shipped.is_dir():
         return HAND_WRITTEN
-    frozen = thaw(located(Path(checkpoint or shipped)))
-    return _of_checkpoint(problem, frozen)
+    return _of_checkpoint(problem, Path(checkpoint or shipped))
 
 
-def _of_checkpoint(problem: AnyProblem, frozen: Checkpoint) -> Programs:
+def _of_checkpoint(problem: AnyProblem, place: Path) -> Programs:
+    # Its tables' library takes a while to import.
+    from specahd.checkpoint import located, thaw
+
+    frozen = thaw(located(place))
     trained = str(frozen.settings.get("repair"))
     if trained != OPERATOR:
         raise ConfigError(

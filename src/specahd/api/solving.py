@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.api.checkpoints import Source
-from specahd.api.problems import ProblemInstance, make_problem, read, settings_of
+from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
 from specahd.api.programs import programs_for
 from specahd.api.solutions import Solution
 from specahd.core.events import Observer, PythonWarnings
