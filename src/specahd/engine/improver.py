@@ -57,8 +57,8 @@ class Annealing:
         solution that it starts from.
     """
 
-    first: float = 0.1
-    last: float = 0.002
+    first: float = 0.5
+    last: float = 0.01
 
     def at(self, share: float, edge: float) -> float:
         """Return the temperature when some share of the search is over."""
