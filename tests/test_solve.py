@@ -72,17 +72,30 @@ def test_equal_seeds_and_repairs_are_equal_bytes(place):
     assert not (place / "solutions").exists()
 
 
-def test_a_table_of_stops_is_solved(place):
-    shutil.move(place / "stops.csv", place / "my stops, all.csv")
+TIMED = "x,y,demand,ready,due,service\n0,0,,0,400,\n3,4,5,0,50,2\n6,8,6,60,90,2\n0,10,7,,,1\n"
+
+
+@pytest.mark.parametrize(("table", "problem"), [(None, "cvrp"), (TIMED, "vrptw")])
+def test_a_table_of_stops_is_solved(place, table, problem):
+    file = place / "my stops, all.csv"
+    file.write_text(table or (DATA / "stops.csv").read_text())
     done = run(
-        *("specahd", "solve", "my stops, all.csv", "capacity=10", "time_limit=0.3"),
-        *("out=routes.sol",),
+        *("specahd", "solve", file.name, "capacity=11", "time_limit=0.3", "out=routes.sol"),
         cwd=place,
     )
     assert done.returncode == 0, done.stderr
-    instance = api.read(place / "my stops, all.csv", capacity=10)
+    instance = api.read(file, capacity=11)
+    assert instance.problem.name == problem
     routes, _ = instance.problem.read_solution(place / "routes.sol")
     assert instance.problem.check(instance.data, routes) == ()
+
+
+def test_a_problem_without_an_engine_is_told_in_a_sentence(place):
+    (place / "km.csv").write_text("0,3,4\n3,0,5\n4,5,0\n")
+    done = call("solve", "instance=km.csv", cwd=place, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tsp cannot be solved yet, only evaluated with a checkpoint")
+    assert not (place / "solutions").exists()
 
 
 def test_the_result_is_never_worse_than_the_incumbent(place):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specahd import api
-from specahd.api.programs import HAND_WRITTEN
+from specahd.api.programs import programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import improver
@@ -35,7 +35,8 @@ def sandbox(instance):
 
 def programs(upper="return np.arange(1, 30)", lower="return int(np.argmin(detours))"):
     """Return programs with these bodies; the short ones that stand here compile quickly."""
-    groups, [position] = HAND_WRITTEN.upper, HAND_WRITTEN.lowers
+    written = programs_for(api.make_problem("cvrp"), None)
+    groups, [position] = written.upper, written.lowers
     return Programs(
         replace(groups, source=f"def {improver.NAMES[0]}({GROUPS}):\n    {upper}\n"),
         (replace(position, source=f"def {improver.NAMES[1]}({POSITION}):\n    {lower}\n"),),
@@ -55,8 +56,9 @@ def searched(sandbox, instance, chosen, repairs=3000):
     cost = problem.cost(data, start)
     with launched(sandbox, instance, chosen) as session:
         assert session.launched is Outcome.OK, session.detail
-        engine = SandboxedEngine(session, data, 1, seed=1)
-        engine.start(start, cost)
+        near = sandbox._shared.arrays(0)["neighbour_distances"]
+        engine = SandboxedEngine(session, data, near, 1, seed=1)
+        engine.start(start)
         found = descend(problem, data, start, cost, engine, SearchLimit(repairs=repairs))
     assert problem.check(data, found.solution) == ()
     assert problem.cost(data, found.solution) == found.cost <= cost
@@ -64,10 +66,10 @@ def searched(sandbox, instance, chosen, repairs=3000):
 
 
 def test_honest_programs_improve(sandbox, instance):
-    found = searched(sandbox, instance, HAND_WRITTEN)
+    found = searched(sandbox, instance, programs_for(instance.problem, None))
     assert (found.ended, found.failure) == ("repairs", "")
     assert found.cost < found.moments[0].cost
-    again = searched(sandbox, instance, HAND_WRITTEN)
+    again = searched(sandbox, instance, programs_for(instance.problem, None))
     assert (again.solution, again.repairs) == (found.solution, found.repairs)
 
 

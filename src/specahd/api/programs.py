@@ -44,7 +44,7 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
         )
     shipped = SHIPPED / problem.name
     if checkpoint is None and not shipped.is_dir():
-        return HAND_WRITTEN
+        return HAND_WRITTEN[problem.engine]
     return _of_checkpoint(problem, Path(checkpoint or shipped))
 
 
@@ -73,7 +73,13 @@ def _written(function: Callable[..., Any], level: Level) -> Program:
     )
 
 
-HAND_WRITTEN = Programs(
-    _written(strings.adjacent_strings, Level.UPPER),
-    (_written(strings.greedy_with_blinks, Level.LOWER),),
-)
+_STRINGS = _written(strings.adjacent_strings, Level.UPPER)
+HAND_WRITTEN = {
+    "specahd.engine.runner:POSITIONS": Programs(
+        _STRINGS, (_written(strings.greedy_with_blinks, Level.LOWER),)
+    ),
+    "specahd.engine.runner:TIMED_POSITIONS": Programs(
+        _STRINGS, (_written(strings.greedy_in_time, Level.LOWER),)
+    ),
+}
+"""By what compiles the lower ones."""

@@ -183,7 +183,7 @@ def solve(
     with engine(problem, given.data, programs, seed, memory, repairs is not None) as improver:
         began = time.monotonic()
         case = case or make_case(problem, given.data)
-        improver.start(case.baseline, case.cost)
+        improver.start(case.baseline)
         tell = _telling(callback, problem, case)
         with interrupts.held() if interrupts else nullcontext():
             descent = descend(

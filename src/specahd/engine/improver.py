@@ -13,16 +13,19 @@ from specahd.core.program import Outcome, Program
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.orders import Order, Report
-from specahd.routing.base import AnyProblem, IntArray
+from specahd.engine.schedule import group_count, temperatures
+from specahd.routing.base import AnyProblem, FloatArray, IntArray
 from specahd.routing.groups import concatenated, is_vector
 from specahd.sandbox.calls import Call, Launch, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
 
-RUNNERS = ("GROUPS", "POSITIONS")
+GROUPS = "specahd.engine.runner:GROUPS"
+"""What runs upper programs; a problem names what compiles its lower ones."""
 NAMES = ("select_customer_groups", "select_position")
-"""In a problem's engine, what runs upper programs and what compiles lower ones; and their names."""
-NEIGHBOURS = 40
+"""What upper and lower programs are called."""
+NEIGHBOURS, TIMED_NEIGHBOURS = 40, 150
+"""Of customers, and of those with time windows, which rule most positions out."""
 MAX_SIZE = 100
 _NO_ROUTES = np.empty(0, np.int64)
 _CUSTOMERS_PER_SECOND = 50_000
@@ -46,25 +49,6 @@ class Programs:
         return tuple(program.id for program in (self.upper, *self.lowers))
 
 
-@dataclass(frozen=True, slots=True)
-class Annealing:
-    """How a search accepts what is dearer: by a temperature that falls by equal factors.
-
-    Parameters
-    ----------
-    first, last
-        Temperatures at its beginning and its end, in mean lengths of an edge of the
-        solution that it starts from.
-    """
-
-    first: float = 0.5
-    last: float = 0.01
-
-    def at(self, share: float, edge: float) -> float:
-        """Return the temperature when some share of the search is over."""
-        return edge * self.first * float((self.last / self.first) ** share)
-
-
 class SandboxedEngine:
     """Goes on with a search in a process of the sandbox.
 
@@ -72,27 +56,33 @@ class SandboxedEngine:
     ----------
     session
         With the upper program launched first.
+    neighbour_distances
+        As in the block; temperatures follow from them.
     lowers
         How many lower programs are launched behind it.
     """
 
-    def __init__(self, session: Session, instance: Any, lowers: int, seed: int) -> None:
+    def __init__(
+        self,
+        session: Session,
+        instance: Any,
+        neighbour_distances: FloatArray,
+        lowers: int,
+        seed: int,
+    ) -> None:
         self._session = session
         self._size = int(instance.size)
         self._lowers = tuple(range(lowers))
         self._seed = seed
-        self._annealing = Annealing()
-        # A pass through all would cost more than it finds; the larger, the more there is to do.
-        self._groups = int(min(64, max(8, self._size // 150)))
+        self._hot, self._cold = temperatures(neighbour_distances)
+        self._groups = group_count(self._size)
         self._routes = _NO_ROUTES
-        self._edge = 0.0
         self._repairs = 0
 
-    def start(self, solution: Any, cost: float) -> None:
+    def start(self, solution: Any) -> None:
         """Say with which solution the search begins."""
         lengths, customers = concatenated(solution)
         self._routes = np.insert(customers, np.cumsum(lengths), 0)
-        self._edge = cost / max(1, len(self._routes))
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
@@ -105,8 +95,8 @@ class SandboxedEngine:
             max_size=min(self._size, MAX_SIZE),
             progress=share,
             end_progress=end_share,
-            temperature=self._annealing.at(share, self._edge),
-            end_temperature=self._annealing.at(end_share, self._edge),
+            temperature=self._temperature(share),
+            end_temperature=self._temperature(end_share),
             lowers=self._lowers,
         )
         result = self._session.call(Call(0, 0, (order.encode(), self._routes)))
@@ -123,6 +113,12 @@ class SandboxedEngine:
             return Slice(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
         solution = _solution(routes) if len(routes) else None
         return Slice(Outcome.OK, "", solution, done, result.fallbacks)
+
+    def _temperature(self, share: float) -> float:
+        """Return the temperature when some share of the search is over: it falls evenly."""
+        if self._cold <= 0.0:
+            return 0.0
+        return float(self._hot * (self._cold / self._hot) ** share)
 
 
 def _solution(routes: IntArray) -> tuple[tuple[int, ...], ...]:
@@ -163,7 +159,8 @@ def engine(
         ):
             if session.launched is not Outcome.OK:
                 raise ConfigError(f"The programs cannot be started: {session.detail}")
-            yield SandboxedEngine(session, instance, len(programs.lowers), seed)
+            near = shared.arrays(0)["neighbour_distances"]
+            yield SandboxedEngine(session, instance, near, len(programs.lowers), seed)
     finally:
         shared.close()
 
@@ -174,7 +171,7 @@ def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
 
 
 def _runners(problem: AnyProblem) -> list[str]:
-    return [f"{problem.engine}:{name}" for name in RUNNERS]
+    return [GROUPS, problem.engine]
 
 
 def _launched(
@@ -198,9 +195,11 @@ def _launched(
 def shared_block(problem: AnyProblem, instance: Any) -> SharedArrays:
     """Return the block of the instance: what programs see, and who is near whom."""
     nodes, depot = len(instance.coords), len(instance.coords) > instance.size
-    near = (nodes, max(0, min(NEIGHBOURS, nodes - depot - 1)))
+    known = problem.layout(instance)
+    count = TIMED_NEIGHBOURS if "ready_times" in known else NEIGHBOURS
+    near = (nodes, max(0, min(count, nodes - depot - 1)))
     layout: Layout = {
-        **problem.layout(instance),
+        **known,
         "neighbours": (np.int64, near),
         "neighbour_distances": (np.float64, near),
     }
@@ -209,6 +208,6 @@ def shared_block(problem: AnyProblem, instance: Any) -> SharedArrays:
     arrays = shared.writable(0)
     problem.fill(instance, arrays)
     measure = getattr(instance, "measure", instance.convention)
-    found = nearest_neighbours(instance.coords, measure, instance.matrix, NEIGHBOURS, depot)
+    found = nearest_neighbours(instance.coords, measure, instance.matrix, count, depot)
     arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
     return shared

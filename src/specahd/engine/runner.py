@@ -54,15 +54,6 @@ def caught({names}):
 
 Arrays = Mapping[str, Any]
 
-_NO_GROUPS = f"""
-def groups({", ".join(f"_{place}" for place in range(len(GROUPS_ARGUMENTS)))}):
-    return np.zeros(0, np.int64)
-"""
-_FIRST_POSITION = f"""
-def position({", ".join(f"_{place}" for place in range(len(POSITION_ARGUMENTS)))}):
-    return int(np.argmin(_0))
-"""
-
 
 class EngineProgram:
     """Compiles programs of one contract, and runs slices with them.
@@ -90,19 +81,22 @@ class EngineProgram:
         return self._held
 
     def warm_up(self) -> None:
-        """Search a little in the zygote: a confined child can write no compiled loop to disk."""
-        if self is not GROUPS:
+        """Search a little in the zygote: a confined child can write no compiled loop to disk.
+
+        Only runners of lower programs do, since those tell what the loops are.
+        """
+        if self is GROUPS:
             return
-        groups = GROUPS.translate(_NO_GROUPS, "groups")
-        POSITIONS.translate(_FIRST_POSITION, "position")
+        groups = GROUPS.translate(_no_choice("np.zeros(0, np.int64)", GROUPS_ARGUMENTS), "program")
+        self.translate(_no_choice("int(np.argmin(a0))", self._arguments), "program")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         routes = np.array([1, 0, 2], np.int64)
         routes.flags.writeable = False
-        for arrays in _tiny_blocks():
+        for arrays in _tiny_blocks(timed=self is TIMED_POSITIONS):
             search = _Search(arrays, routes, 0)
-            search.run(groups, POSITIONS.held, order)
+            search.run(groups, self.held, order)
             search.best_routes()
-        for program in (GROUPS, POSITIONS):
+        for program in (GROUPS, self):
             program._programs, program._held = [], None
 
     def translate(self, source: str, name: str) -> Any:
@@ -221,7 +215,13 @@ class _Search:
         return routes
 
 
-def _tiny_blocks() -> Iterator[Arrays]:
+def _no_choice(answer: str, arguments: Sequence[types.Type]) -> str:
+    """Return the source of a program that answers the same always."""
+    names = ", ".join(f"a{place}" for place in range(len(arguments)))
+    return f"def program({names}):\n    return {answer}\n"
+
+
+def _tiny_blocks(timed: bool) -> Iterator[Arrays]:
     """Yield two blocks of two customers: with a distance matrix, and without one."""
     arrays: dict[str, Any] = {
         "coords": np.arange(6.0).reshape(3, 2),
@@ -232,6 +232,9 @@ def _tiny_blocks() -> Iterator[Arrays]:
         MATRIX_NAME: np.ones((3, 3)),
         CONVENTION: np.zeros(1, np.int64),
     }
+    if timed:
+        windows = {READY: 0.0, "due_times": 100.0, "service_times": 0.0}
+        arrays.update({name: np.full(3, time) for name, time in windows.items()})
     for array in arrays.values():
         array.flags.writeable = False
     for without in (CONVENTION, MATRIX_NAME):

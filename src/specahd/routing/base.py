@@ -191,7 +191,7 @@ class Problem(Protocol[I, S]):
     construction: str
     """The one of them whose solutions solving starts from."""
     engine: str
-    """The module whose runners improve its solutions when it is solved; empty if there is none."""
+    """What compiles lower programs where it is solved, as ``package.module:name``; or empty."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 

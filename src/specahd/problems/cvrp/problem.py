@@ -57,7 +57,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
-    engine = "specahd.engine.runner"
+    engine = "specahd.engine.runner:POSITIONS"
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 

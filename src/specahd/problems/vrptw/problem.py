@@ -62,6 +62,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
+    engine = "specahd.engine.runner:TIMED_POSITIONS"
     operators: Operators = {"append": _append}
     descriptor_names = descriptor.NAMES
 
