@@ -204,7 +204,7 @@ def _plain_choice(
     home: float,
     capacity: float,
     now: float,
-) -> int:
+) -> Any:
     return lower(
         found[DETOUR, :count],
         found[THERE, :count],
@@ -228,7 +228,7 @@ def _timed_choice(
     home: float,
     capacity: float,
     now: float,
-) -> int:
+) -> Any:
     return lower(
         found[DETOUR, :count],
         found[THERE, :count],
