@@ -1,0 +1,41 @@
+"""RandSample (LLM4AD): independent samples of one prompt, of which the best is kept."""
+
+import numpy as np
+
+from specahd.core.contract import Operator, Parent
+from specahd.search.base import Query, RoundStart, Sample
+from specahd.search.versions import completion
+
+COMPLETE = Operator("complete", "Write an improved version of the example.")
+
+
+class RandSample:
+    """Asks for an improved version of the seed program, always in the same words.
+
+    Deviations from LLM4AD's code, the original:
+
+    - The prompt is code alone, but our rules and the form of an answer follow: a program that
+      breaks them is not measured.
+    - A seed program that fails does not end the run: it is an example here, and no parent.
+    - A reply without a program takes a ticket, as with every method; there it is asked for again.
+    """
+
+    size = 1
+
+    def __init__(self) -> None:
+        self.members: list[Parent] = []
+        self._prompt = ""
+
+    def begin(self, start: RoundStart) -> None:
+        """Write the prompt; keep the best program carried over."""
+        self._prompt = completion(start.contract, [start.contract.seed.source])
+        self.members = sorted(start.carried, key=lambda parent: -parent.score)[:1]
+
+    def ask(self, index: int, rng: np.random.Generator) -> Query:
+        """Return the one query there is."""
+        return Query(COMPLETE, prompt=self._prompt)
+
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Keep a program that scores more than the best so far."""
+        if sample.retained and (not self.members or sample.parent.score > self.members[0].score):
+            self.members = [sample.parent]

@@ -1,0 +1,63 @@
+"""Code-completion prompts: versions of one function, each said to improve the one before it.
+
+Methods that complete code send no task and no instruction beside the code (FunSearch and what
+LLM4AD compares it with). What a program may say and the form of the answer are told all the
+same: the guard and the parser hold every program to them.
+"""
+
+import ast
+from collections.abc import Sequence
+
+from specahd.core.contract import Contract
+from specahd.core.syntax import parse
+from specahd.search.prompts import answer, fenced, rules
+
+
+def completion(contract: Contract, sources: Sequence[str]) -> str:
+    """Write a prompt that asks for the version after those given.
+
+    Parameters
+    ----------
+    contract
+        Gives every version its signature, and the first one its docstring.
+    sources
+        Canonical sources of at least one program, worst first.
+    """
+    names = [f"{contract.name}_v{number}" for number in range(len(sources) + 1)]
+    [template] = parse(contract.document).body
+    assert isinstance(template, ast.FunctionDef)
+    docstrings = [
+        ast.get_docstring(template, clean=False) or "",
+        *(f"Improved version of `{earlier}`." for earlier in names[:-1]),
+    ]
+    bodies = [*(_body(source) for source in sources), []]
+    versions = [
+        _version(template, name, docstring, body)
+        for name, docstring, body in zip(names, docstrings, bodies, strict=True)
+    ]
+    parts = (
+        rules(contract),
+        f"Complete {names[-1]}. IntArray and FloatArray are NumPy arrays of int64 and float64.",
+        fenced("\n\n".join(versions)),
+        f"Name your function {contract.name}, without a number, and call no other version.",
+        answer(contract),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _body(source: str) -> list[ast.stmt]:
+    [function] = parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    return function.body
+
+
+def _version(template: ast.FunctionDef, name: str, docstring: str, body: Sequence[ast.stmt]) -> str:
+    said = ast.Expr(ast.Constant(docstring))
+    version = ast.FunctionDef(
+        name=name,
+        args=template.args,
+        body=[said, *body],
+        decorator_list=[],
+        returns=template.returns,
+    )
+    return ast.unparse(ast.fix_missing_locations(version))
