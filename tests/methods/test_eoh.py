@@ -38,8 +38,8 @@ def tell(policy, name=None):
     policy.tell(sample, RNG)
 
 
-def founded(count=4, size=4):
-    policy = EoH(size)
+def founded(count=4, size=4, policy=None):
+    policy = policy or EoH(size)
     begin(policy)
     for index in range(count):
         tell(policy, f"{index}={index}")
@@ -85,6 +85,14 @@ def test_parents_follow_the_rank_weights():
     assert found == pytest.approx([0.32916, 0.26333, 0.21944, 0.18808], abs=0.0135)
 
 
+def test_the_original_weighs_ranks_from_one():
+    policy = founded(policy=EoH(4, rank_offset=1))
+    rng = np.random.default_rng(1)
+    drawn = [policy.ask(2, rng).parents[0].program.id for _ in range(20000)]
+    found = [drawn.count(member.program.id) / len(drawn) for member in policy.members]
+    assert found == pytest.approx([0.31525, 0.26270, 0.22518, 0.19703], abs=0.0135)
+
+
 def test_recombination_shows_two_parents_best_first():
     policy = founded()
     rng = np.random.default_rng(1)
@@ -100,9 +108,20 @@ def test_the_worst_leaves_and_the_older_wins_ties():
     assert "later=1" not in [member.program.id for member in policy.members]
 
 
+def test_an_equal_score_is_dropped_if_programs_are_to_be_distinct():
+    for distinct, kept in ((True, ["a=2", "c=1"]), (False, ["a=2", "b=2"])):
+        policy = EoH(2, distinct=distinct)
+        begin(policy)
+        for name in ("a=2", "b=2", "c=1"):
+            tell(policy, name)
+        assert [member.program.id for member in policy.members] == kept
+
+
 def test_operators_of_ones_own():
     assert EoH(2, ["i1"]).operators == (OPERATORS["i1"],)
     with pytest.raises(ConfigError, match="got e9"):
         EoH(2, ["e9"])
     with pytest.raises(ConfigError, match="at least 2, got 1"):
         EoH(1)
+    with pytest.raises(ConfigError, match="rank_offset of at least 0, got -1"):
+        EoH(2, rank_offset=-1)

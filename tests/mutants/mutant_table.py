@@ -99,7 +99,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("self._valid >= self.size", "self._valid > self.size", "tests/methods/test_eoh.py::test_i1_until_founded_then_in_turn"),
         ("self._tried >= 2 * self.size", "self._tried >= self.size", "tests/methods/test_eoh.py::test_twice_the_population_tried_also_founds"),
         ("self.operators[index % len(self.operators)]", "self.operators[(index + 1) % len(self.operators)]", "tests/methods/test_eoh.py::test_i1_until_founded_then_in_turn"),
-        ("1.0 / (ranks + len(self.members))", "1.0 / (ranks + 1)", "tests/methods/test_eoh.py::test_parents_follow_the_rank_weights"),
+        ("1.0 / (ranks + self._rank_offset + len(self.members))", "1.0 / (ranks + 1)", "tests/methods/test_eoh.py::test_parents_follow_the_rank_weights"),
         ("for rank in sorted(drawn)", "for rank in drawn", "tests/methods/test_eoh.py::test_recombination_shows_two_parents_best_first"),
         ("key=lambda program: self._ages[program.id]", "key=lambda program: -self._ages[program.id]", "tests/methods/test_eoh.py::test_the_worst_leaves_and_the_older_wins_ties"),
         ("self._rank(oldest_first)[: self.size]", "self._rank(oldest_first)[: self.size + 1]", "tests/methods/test_eoh.py::test_the_worst_leaves_and_the_older_wins_ties"),

@@ -66,6 +66,8 @@ _COMMON: Mapping[str, str] = {
     **{f"llm.{name}": line.format(group="llm") for name, line in _MODEL.items()},
     "method.policy.population": "programs that a level keeps, at least 1",
     "method.policy.operators": "variations in turn, once i1 has founded the population",
+    "method.policy.rank_offset": "added to a rank before parents are drawn by 1 / (rank + N)",
+    "method.policy.distinct": "whether a program that scores just what another does is dropped",
     "method.portfolio": "most programs of the result; several are chosen by J",
     "method.lower": "another method for the lower level, in the form of policy",
     "method.upper": "another method for the upper level, in the form of policy",

@@ -7,6 +7,7 @@ import numpy as np
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Program
+from specahd.core.ranges import integer_within
 from specahd.search.base import Query, Rank, RoundStart, Sample
 
 OPERATORS = {
@@ -65,15 +66,38 @@ VARIATIONS = tuple(name for name in OPERATORS if name != INITIAL.name)
 class EoH:
     """Fresh samples until the population is founded, then the operators in turn.
 
+    Deviations from EoH's published code, the original:
+
+    - Every program competes for survival as soon as it is told, where the original waits for a
+      generation of ``population``: no sampler waits.
+    - The operators come in turn, as in LLM4AD, where the original draws them: at any budget
+      their shares are equal.
+    - The population is founded, as in LLM4AD, once ``population`` programs were retained, or
+      twice as many tried, where the original always tries twice as many: a ticket more for each
+      operator.
+    - A reply without a program takes a ticket, as with every method; there it is asked for again.
+
     Parameters
     ----------
     population
         Survivors after each commit, at least 2.
     operators
-        Operators in turn once ``population`` programs were retained, or twice as many tried.
+        Operators in turn once the population is founded.
+    rank_offset
+        Added to a rank before its weight in the draw of parents is taken, 1 / (rank + offset +
+        number of members), at least 0: 1 in the original, 0 in LLM4AD and SpecAHD.
+    distinct
+        Whether a program that scores exactly what a member scores is dropped, as in the original.
+        Where the generation memory turns repetitions away, it need not be.
     """
 
-    def __init__(self, population: int = 10, operators: Sequence[str] = VARIATIONS) -> None:
+    def __init__(
+        self,
+        population: int = 10,
+        operators: Sequence[str] = VARIATIONS,
+        rank_offset: int = 0,
+        distinct: bool = False,
+    ) -> None:
         if population < 2:
             raise ConfigError(f"Expected method.policy.population of at least 2, got {population}.")
         unknown = [name for name in operators if name not in OPERATORS]
@@ -82,7 +106,10 @@ class EoH:
                 f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
                 f"got {', '.join(operators) or 'none'}."
             )
+        integer_within("method.policy.rank_offset", rank_offset, 0)
         self.size = population
+        self._rank_offset = rank_offset
+        self._distinct = distinct
         self.operators = tuple(OPERATORS[name] for name in operators)
         self.members: list[Parent] = []
         self._rank: Rank = lambda programs: []
@@ -107,7 +134,7 @@ class EoH:
         if count == 0:
             return ()
         ranks = np.arange(len(self.members))
-        weights = 1.0 / (ranks + len(self.members))
+        weights = 1.0 / (ranks + self._rank_offset + len(self.members))
         # Each parent is drawn independently; the same member may come twice.
         drawn = rng.choice(ranks, size=count, p=weights / weights.sum())
         return tuple(self.members[rank] for rank in sorted(drawn))
@@ -118,6 +145,8 @@ class EoH:
         if not sample.retained:
             return
         self._valid += 1
+        if self._distinct and sample.score in {member.score for member in self.members}:
+            return
         self._survive([*(member.program for member in self.members), sample.parent.program])
 
     def _survive(self, candidates: Sequence[Program]) -> None:
