@@ -33,6 +33,19 @@ def integer_within(name: str, value: object, low: int, high: int | None = None) 
     within(name, value, low, high)
 
 
+def number_within(name: str, value: object, low: float, high: float | None = None) -> None:
+    """Refuse what is not a number in [low, high], where nobody has checked the type.
+
+    Raises
+    ------
+    ConfigError
+        With what is accepted and the value.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ConfigError(f"Expected {name} to be a number, got {value!r}.")
+    within(name, value, low, high)
+
+
 def one_of(name: str, value: str, choices: Collection[str]) -> None:
     """Refuse a value that is none of the choices; ``name`` is the parameter's.
 
