@@ -1,0 +1,173 @@
+"""VRPAgent's genetic search (Hottung et al. 2025): elites, biased crossover, a price on length."""
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from specahd.core.contract import Operator, Parent, Treatment
+from specahd.core.ranges import integer_within, number_within
+from specahd.search.base import Query, RoundStart, Sample
+
+CREATE = Operator(
+    "create",
+    "Write a new program. Do not start from the example; choose an approach of your own that "
+    "fits the problem, and keep it short.",
+)
+CROSSOVER = Operator(
+    "crossover",
+    "Program 1 is one of the best. Write a program that combines it with program 2: take about "
+    "three quarters of the logic from program 1, and from program 2 what is promising and missing "
+    "there.",
+    parents=2,
+    treatment=Treatment.COMBINE,
+)
+MUTATIONS = (
+    Operator(
+        "ablate",
+        "Remove one part of {parents}: one that seems to contribute little, or that may even do "
+        "harm. Leave the rest as it is.",
+        parents=1,
+        treatment=Treatment.SIMPLIFY,
+        skills=True,
+    ),
+    Operator(
+        "extend",
+        "Extend {parents} by one new part: a signal, a rule or a case that it does not have yet. "
+        "Leave the rest as it is.",
+        parents=1,
+        treatment=Treatment.RESTRUCTURE,
+        skills=True,
+    ),
+    Operator(
+        "adjust",
+        "Adjust the parameters of {parents}: give one or several of its constants, weights and "
+        "thresholds other values, and change nothing else.",
+        parents=1,
+        treatment=Treatment.RETUNE,
+        skills=True,
+    ),
+    Operator(
+        "refactor",
+        "Refactor {parents}: keep its idea, and rewrite how it is computed, so that it is "
+        "shorter, clearer and faster.",
+        parents=1,
+        treatment=Treatment.RESTRUCTURE,
+        skills=True,
+    ),
+)
+"""Of which each elite gets one, drawn at random, in every generation."""
+
+
+class VRPAgent:
+    """A genetic search on programs, whose fitness is the score less a price for length.
+
+    The first population is written from scratch. Every generation, the fittest programs are
+    its elites. Each offspring crosses one of them with one of the others, mostly after the
+    elite. Each elite is mutated once, and gives way to its mutation if that is fitter. Elites
+    and offspring are the next population; the others leave.
+
+    Deviations from the paper (arXiv 2510.07073), whose code is not public:
+
+    - It evolves the removal and the ordering of customers in a large neighbourhood search, in
+      C++. Here the program is the contract's, scored as with every other method.
+    - Sizes and price are ours: the text that we could read does not give them, and the budgets
+      here are of tens to a thousand programs. Length is in characters of the source without
+      comments, docstring and annotations.
+    - A program that fails takes a ticket and is not asked for again, so a generation may have
+      fewer offspring. With fewer than two programs, a generation is written from scratch. With
+      no others than elites, two elites are crossed.
+    - The programs carried over, at first the seed program, belong to the population.
+
+    Parameters
+    ----------
+    initial
+        Programs written from scratch, at least 2.
+    elites
+        At least 1.
+    offspring
+        Crossovers in a generation, at least 1.
+    length_price
+        What 1,000 characters cost, in units of the score, at least 0.
+    """
+
+    def __init__(
+        self,
+        initial: int = 20,
+        elites: int = 5,
+        offspring: int = 15,
+        length_price: float = 0.0005,
+    ) -> None:
+        integer_within("method.policy.initial", initial, 2)
+        integer_within("method.policy.elites", elites, 1)
+        integer_within("method.policy.offspring", offspring, 1)
+        number_within("method.policy.length_price", length_price, 0)
+        self.size = max(initial, elites + offspring)
+        self._initial = initial
+        self._elite_count = elites
+        self._offspring_count = offspring
+        self._price = length_price
+        self._founded = False
+        self._elites: list[Parent] = []
+        self._others: list[Parent] = []
+        self._offspring: list[Parent] = []
+        self._planned: deque[Operator | int] = deque()
+        self._under_way: dict[int, int | None] = {}
+
+    @property
+    def members(self) -> Sequence[Parent]:
+        """The next population as far as it has come, the fittest first."""
+        population = [*self._elites, *self._offspring]
+        return sorted(population, key=self._fitness, reverse=True)[: self.size]
+
+    def _fitness(self, parent: Parent) -> float:
+        return parent.score - self._price * len(parent.program.source) / 1000
+
+    def begin(self, start: RoundStart) -> None:
+        """Make the programs carried over the population."""
+        self._elites = []
+        self._offspring = list(start.carried)
+        self._planned.clear()
+
+    def ask(self, index: int, rng: np.random.Generator) -> Query | None:
+        """Return the next query of the generation, None between two until all are told."""
+        if not self._planned:
+            if self._under_way:
+                return None
+            self._plan()
+        planned = self._planned.popleft()
+        self._under_way[index] = planned if isinstance(planned, int) else None
+        if isinstance(planned, int):
+            mutation = MUTATIONS[rng.integers(len(MUTATIONS))]
+            return Query(mutation, (self._elites[planned],))
+        return Query(planned, self._pair(rng) if planned is CROSSOVER else ())
+
+    def _plan(self) -> None:
+        """Plan a generation: crossovers, then a mutation of each elite by its position."""
+        population = list(self.members)
+        if not self._founded or len(population) < 2:
+            self._founded = True
+            self._elites, self._offspring = [], population
+            self._planned.extend([CREATE] * self._initial)
+            return
+        self._elites = population[: self._elite_count]
+        self._others = population[self._elite_count :]
+        self._offspring = []
+        self._planned.extend([CROSSOVER] * self._offspring_count)
+        self._planned.extend(range(len(self._elites)))
+
+    def _pair(self, rng: np.random.Generator) -> tuple[Parent, Parent]:
+        """Return an elite and one of the others; another elite if there are none."""
+        elite = self._elites[rng.integers(len(self._elites))]
+        others = self._others or [one for one in self._elites if one is not elite]
+        return elite, others[rng.integers(len(others))]
+
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Take in an offspring, or a mutation that is fitter than its elite."""
+        position = self._under_way.pop(sample.request.index)
+        if not sample.retained:
+            return
+        if position is None:
+            self._offspring.append(sample.parent)
+        elif self._fitness(sample.parent) > self._fitness(self._elites[position]):
+            self._elites[position] = sample.parent
