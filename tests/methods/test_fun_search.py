@@ -74,24 +74,26 @@ def test_equal_means_with_other_responses_are_other_clusters():
     ]
 
 
-def test_a_prompt_shows_the_worse_version_first_and_is_sent_four_times():
+def test_a_prompt_shows_the_worse_version_first():
     method = FunSearch(islands=1)
     method.begin(start(long("seed", 0.01, 400)))
     rng = np.random.default_rng(0)
-    queries = [method.ask(index, rng) for index in range(4)]
-    assert {query.prompt for query in queries} == {
-        completion(CONTRACT, [method.members[0].program.source])
-    }
-    better = long("better", 0.02, 500)
-    method.tell(measured(0, better), rng)
-    for index in range(1, 4):
-        method.tell(failed(index), rng)
-    both = next(
-        query for index in range(4, 200) if len((query := method.ask(index, rng)).parents) == 2
-    )
+    method.ask(0, rng)
+    method.tell(measured(0, long("better", 0.02, 500)), rng)
+    queries = (method.ask(index, rng) for index in range(1, 200))
+    both = next(query for query in queries if len(query.parents) == 2)
     assert [one.program.id for one in both.parents] == ["better", "seed"]
     sources = [one.program.source for one in reversed(both.parents)]
     assert both.prompt == completion(CONTRACT, sources)
+
+
+def test_each_prompt_is_sent_four_times():
+    method = planted(*(0.01 * number for number in range(1, 11)), samples_per_prompt=4)
+    rng = np.random.default_rng(0)
+    queries = [method.ask(index, rng) for index in range(40)]
+    blocks = [queries[first : first + 4] for first in range(0, 40, 4)]
+    assert all(query is block[0] for block in blocks for query in block)
+    assert len({block[0].parents[0].program.id for block in blocks}) > 3
 
 
 def test_islands_are_drawn_evenly_and_a_child_joins_the_one_it_came_from():
@@ -118,7 +120,7 @@ def test_islands_are_drawn_evenly_and_a_child_joins_the_one_it_came_from():
 
 def planted(*scores, **options):
     """Return a method with one program on each island."""
-    method = FunSearch(islands=len(scores), samples_per_prompt=1, **options)
+    method = FunSearch(islands=len(scores), **{"samples_per_prompt": 1, **options})
     method.begin(start(*(parent(str(n), score, (score,)) for n, score in enumerate(scores))))
     return method
 

@@ -29,10 +29,12 @@ def founded(scores, seed=0, **options):
 def generation(method, rng, first):
     """Ask until the method waits; return the queries by index."""
     queries = {}
-    while (query := method.ask(first, rng)) is not None:
-        queries[first] = query
-        first += 1
-    return queries
+    for index in range(first, first + 10_000):
+        query = method.ask(index, rng)
+        if query is None:
+            return queries
+        queries[index] = query
+    raise AssertionError("It never waits.")
 
 
 def test_a_population_then_generations_of_crossovers_and_a_mutation_of_each_elite():

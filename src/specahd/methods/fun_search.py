@@ -204,5 +204,6 @@ def by_length(lengths: Sequence[int]) -> FloatArray:
 
 
 def _softmax(values: FloatArray) -> FloatArray:
-    weights: FloatArray = np.exp(values - values.max())
-    return weights / weights.sum()
+    weights = np.exp(values - values.max())
+    probabilities: FloatArray = weights / weights.sum()
+    return probabilities
