@@ -367,6 +367,19 @@ def test_hints_reach_the_prompt(tmp_path):
     )
 
 
+def test_views_reach_the_prompt(tmp_path):
+    class Veiled(InTurn):
+        def ask(self, index, rng):
+            parent = Parent(self.start.contract.seed, 0.01)
+            return Query(Operator("vary", "Vary {parents}.", 1), (parent,), views=("A view.",))
+
+    proposer = Scripted(lost=0.0)
+    run(tmp_path / "run", proposer, tickets=2, samplers=1, method=Veiled())
+    for prompt in proposer.prompts:
+        assert "Program 1, score 1.000 %" in prompt
+        assert ". A view.\n\nVary program 1." in prompt
+
+
 @pytest.mark.parametrize("method", [EoH, lambda: InTurn(WRITE, REMARK)])
 @pytest.mark.parametrize(
     ("max_reply", "longest", "bound"),

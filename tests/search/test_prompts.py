@@ -22,6 +22,7 @@ from specahd.methods.eoh import OPERATORS
 from specahd.routing.base import contracts
 from specahd.sandbox.guard import guard
 from specahd.search.prompts import MAX_IDEA, render
+from specahd.search.prompts import described as described_by
 
 GOLDEN = Path(__file__).parent / "golden"
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
@@ -435,3 +436,15 @@ def test_a_passage_that_is_not_there_is_a_mistake(contract):
     with pytest.raises(ValueError, match="does not say once"):
         replace(contract, cheaper=("never said", "")).with_dearer()
     assert replace(contract, cheaper=None).with_dearer() == replace(contract, cheaper=None)
+
+
+def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(contract):
+    asked = request(contract, "e2")
+    plain = render(asked)
+    first, *others = (parent.program for parent in asked.parents)
+    views = ("Half of it is gone.", *(described_by(one.idea, one.source) for one in others))
+    prompt = render(asked, views)
+    assert prompt == plain.replace(described_by(first.idea, first.source), views[0])
+    assert "Half of it is gone." in prompt
+    twice = render(replace(asked, parents=asked.parents[:1] * 2), ("Seen.", "Seen."))
+    assert twice.count("Seen.") == 1

@@ -57,12 +57,17 @@ class Query:
         The whole message to a language model, in place of the usual one
         (:func:`specahd.search.prompts.render`, whose parts are functions of that module).
         Operator, parents and hints are then for the offline proposer and the journal.
+    views
+        What to show of each parent, in the same order, in place of its idea and code: a part of
+        the code, another description (:func:`specahd.search.prompts.described` writes one).
+        Empty for their own.
     """
 
     operator: Operator
     parents: tuple[Parent, ...] = ()
     hints: str = ""
     prompt: str = ""
+    views: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

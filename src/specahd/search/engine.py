@@ -234,7 +234,7 @@ class Engine:
             context=search.context([parent.program for parent in query.parents]),
         )
         request = replace(request, skills=self._skills(request))
-        return replace(request, prompt=query.prompt or render(request))
+        return replace(request, prompt=query.prompt or render(request, query.views))
 
     def _skills(self, request: Request) -> tuple[Skill, ...]:
         """Return the records that a request carries, or carried before."""

@@ -4,10 +4,11 @@ Everything that the requests of a level share comes first, word for word the
 same, so that a provider that caches the beginning of a prompt bills it once.
 What an operator asks for is the search method's; a method that writes a whole
 prompt of its own can use the parts: :func:`interface`, :func:`score`,
-:func:`rules`, :func:`program`, :func:`answer`, :func:`fenced`.
+:func:`rules`, :func:`program`, :func:`described`, :func:`answer`, :func:`fenced`.
 """
 
 import textwrap
+from collections.abc import Sequence
 
 from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
@@ -65,18 +66,25 @@ _WEAK = (
 _TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
-def render(request: Request) -> str:
+def render(request: Request, views: Sequence[str] = ()) -> str:
     """Write a request out as the one message that a language model receives.
 
     The same request always gives the same text. Programs are numbered in the
     order of the request, which is best first; one that was drawn twice is shown
     once. Of a clock nothing is said, so that every machine says the same.
+
+    Parameters
+    ----------
+    views
+        What to show of each parent in place of its idea and code; empty for their own.
     """
     contract = request.contract
     operator = request.operator
     measured = request.context.measured
     # Two programs of a run may be equal in source and idea, but not in their identifier.
-    shown = list({parent.program.id: parent for parent in request.parents}.values())
+    views = views or [described(one.program.idea, one.program.source) for one in request.parents]
+    pairs = zip(request.parents, views, strict=True)
+    shown = list({parent.program.id: (parent, view) for parent, view in pairs}.values())
     parts = [
         contract.task,
         interface(contract),
@@ -84,8 +92,8 @@ def render(request: Request) -> str:
         "" if operator.wants_text else rules(contract),
         known(request),
         *(
-            program(number, parent, measured.get(parent.program.id, ""))
-            for number, parent in enumerate(shown, start=1)
+            program(number, parent, view, measured.get(parent.program.id, ""))
+            for number, (parent, view) in enumerate(shown, start=1)
         ),
         _skill_records(request),
         request.hints,
@@ -142,14 +150,16 @@ def known(request: Request) -> str:
     return "\n".join(("Facts of this round:", *(f"- {line}" for line in lines))) if lines else ""
 
 
-def program(number: int, parent: Parent, measured: str = "") -> str:
-    """Return a program with its number, score, what else was ``measured``, and its idea."""
-    idea = textwrap.shorten(parent.program.idea, MAX_IDEA, placeholder=" ...")
+def program(number: int, parent: Parent, view: str, measured: str = "") -> str:
+    """Return a program with its number, score, what else was ``measured``, and a view of it."""
     beside = f": {measured}" if measured else ""
-    return (
-        f"Program {number}, score {_percent(parent.score)}{beside}. Its idea: {idea}\n\n"
-        f"{fenced(parent.program.source)}"
-    )
+    return f"Program {number}, score {_percent(parent.score)}{beside}. {view}"
+
+
+def described(idea: str, source: str) -> str:
+    """Return what a program is: its idea and its code."""
+    shortened = textwrap.shorten(idea, MAX_IDEA, placeholder=" ...")
+    return f"Its idea: {shortened}\n\n{fenced(source)}"
 
 
 def _is_wasted(request: Request) -> bool:
