@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import json
 
 import pytest
 
@@ -104,3 +105,29 @@ def test_sources_are_guarded_again():
     with pytest.raises(CheckpointError, match="upper-seed"):
         dataclasses.replace(checkpoint(), upper=hostile).admit(PROBLEM)
     checkpoint().admit(PROBLEM)
+
+
+def test_a_portfolio_comes_back_as_one(tmp_path):
+    freeze(dataclasses.replace(checkpoint(), portfolio=True), tmp_path / "portfolio")
+    assert thaw(tmp_path / "portfolio").system().portfolio is True
+
+
+def test_what_a_router_chooses_for_reads_as_it_always_did(frozen):
+    assert "portfolio" not in json.loads((frozen / "manifest.json").read_text())
+    assert thaw(frozen).system().portfolio is False
+
+
+@pytest.mark.parametrize("odd", [False, 1, "yes", None])
+def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
+    path = frozen / "manifest.json"
+    manifest = {**json.loads(path.read_text()), "portfolio": odd}
+    path.write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    lines = [
+        line for line in (frozen / "SHA256SUMS").read_text().splitlines() if line[66:] != path.name
+    ]
+    lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}")
+    (frozen / "SHA256SUMS").write_text(
+        "".join(f"{line}\n" for line in sorted(lines, key=lambda line: line[66:]))
+    )
+    with pytest.raises(CheckpointError, match="portfolio is missing or not as a training run"):
+        thaw(frozen)

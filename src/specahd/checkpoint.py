@@ -70,6 +70,8 @@ class Checkpoint:
         The problem's scalars (baseline, region budget, …).
     neighbours
         k of the router.
+    portfolio
+        As of :class:`specahd.repair.system.RepairSystem`.
     """
 
     problem: str
@@ -80,6 +82,7 @@ class Checkpoint:
     statistics: Statistics
     accept: Accept
     neighbours: int
+    portfolio: bool = False
 
     def system(self, accept: Accept | None = None) -> RepairSystem:
         """Return the repair system, under another acceptance policy if one is given."""
@@ -88,7 +91,9 @@ class Checkpoint:
             n_neighbors=self.neighbours,
             statistics=self.statistics,
         )
-        return RepairSystem("checkpoint", self.repertoire, router, accept or self.accept)
+        return RepairSystem(
+            "checkpoint", self.repertoire, router, accept or self.accept, self.portfolio
+        )
 
     def admit(self, problem: AnyProblem) -> None:
         """Compare with the problem, and guard every source as if it had just been generated.
@@ -144,6 +149,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
             "mean": list(checkpoint.statistics.mean),
             "scale": list(checkpoint.statistics.scale),
         },
+        **({"portfolio": True} if checkpoint.portfolio else {}),
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -253,6 +259,7 @@ def thaw(directory: Path) -> Checkpoint:
         statistics=Statistics(tuple(descriptor["mean"]), tuple(descriptor["scale"])),
         accept=Accept(manifest["accept"]),
         neighbours=manifest["neighbours"],
+        portfolio="portfolio" in manifest,
     )
 
 
@@ -289,7 +296,7 @@ def _manifest(directory: Path) -> dict[str, Any]:
 def _wrong(manifest: Mapping[str, Any]) -> str | None:
     """Return which part of a manifest of the right shape no training run writes."""
     for part, shape in (
-        (manifest, _MANIFEST),
+        (manifest, {**_MANIFEST, "portfolio": bool}),
         (manifest["descriptor"], _MANIFEST["descriptor"]),
         *((entry, _PROGRAM) for entry in (manifest["upper"], *manifest["repertoire"])),
     ):
@@ -303,6 +310,8 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
             return f"settings.{name}"
     if manifest["neighbours"] < 1:
         return "neighbours"
+    if manifest.get("portfolio", True) is not True:
+        return "portfolio"
     descriptor = manifest["descriptor"]
     if not len(descriptor["names"]) == len(descriptor["mean"]) == len(descriptor["scale"]):
         return "descriptor"

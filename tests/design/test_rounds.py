@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from arithmetic import BROKEN, PROBLEM, Arithmetic, InTurn, number_of, response, task
 
+from specahd.checkpoint import Checkpoint
 from specahd.core.budget import Allowance, Budget, Ledger
 from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.events import Observer
@@ -229,14 +230,30 @@ def test_a_round_makes_up_for_what_the_one_before_left(trained):
     assert asked(run) == {(2, "lower"): 12}
 
 
+def checkpoint(portfolio=False):
+    """Return a checkpoint with the seed programs."""
+    archive = ResponseArchive(PROBLEM.descriptor_names)
+    return Checkpoint(
+        problem="arithmetic",
+        settings={},
+        upper=SEEDS[Level.UPPER],
+        repertoire=(SEEDS[Level.LOWER],),
+        archive=archive,
+        statistics=archive.statistics(),
+        accept=Accept.IMPROVING,
+        neighbours=5,
+        portfolio=portfolio,
+    )
+
+
 @pytest.mark.parametrize("level", ["lower", "upper"])
 def test_one_level_alone_gets_every_ticket(trained, level):
-    given = (SEEDS[Level.LOWER],), ResponseArchive(PROBLEM.descriptor_names)
-    run = trained(levels=level, parts={"given": given if level == "upper" else None})
+    given = checkpoint() if level == "upper" else None
+    run = trained(levels=level, parts={"given": given})
     assert asked(run) == {(1, level): 6, (2, level): 6}
     if level == "upper":
         assert run.cases["expose"] == []
-        assert {system.repertoire for system in run.systems} == {given[0]}
+        assert {system.repertoire for system in run.systems} == {(SEEDS[Level.LOWER],)}
     else:
         assert run.cases["utility"] == []
         assert {candidate.upper for candidate in run.candidates} == {SEEDS[Level.UPPER]}
@@ -336,6 +353,7 @@ def test_a_single_level_has_one_round_and_a_portfolio(trained, portfolio, most):
     assert asked(run) == {(1, "lower"): 12}
     [candidate] = run.candidates
     assert len(candidate.repertoire) == most
+    assert candidate.portfolio is (portfolio > 1)
     rows = {}
     for (_, program), found in candidate.archive.responses.items():
         rows.setdefault(program, []).append(found.score)
@@ -344,6 +362,15 @@ def test_a_single_level_has_one_round_and_a_portfolio(trained, portfolio, most):
     assert candidate.repertoire[0].id == min(
         program for program, scores in rows.items() if np.mean(scores) == best
     )
+
+
+@pytest.mark.parametrize("portfolio", [False, True])
+def test_a_portfolio_that_is_given_stays_one(trained, portfolio):
+    given = checkpoint(portfolio)
+    for kind, parts in ((Coupled, {}), (Single, {"portfolio": 3})):
+        run = trained(kind=kind, levels="upper", rounds=1, parts={"given": given, **parts})
+        [candidate] = run.candidates
+        assert candidate.portfolio is portfolio
 
 
 @pytest.mark.parametrize("portfolio", [0, True, 1.5])

@@ -262,7 +262,7 @@ def _search(
             settings=plan.settings,
             journal=journal,
             observer=observer,
-            given=(given.repertoire, given.archive) if given else None,
+            given=given,
             cases=cases,
             limits=plan.execution.limits,
         )
@@ -299,6 +299,7 @@ def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
         statistics=candidate.archive.statistics(),
         accept=Accept(plan.settings.accept),
         neighbours=plan.settings.neighbours,
+        portfolio=candidate.portfolio,
     )
 
 

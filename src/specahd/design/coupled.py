@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 
+from specahd.checkpoint import Checkpoint
 from specahd.core.budget import Budget
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer, RoundEnd
@@ -36,6 +37,8 @@ class Candidate:
         Mean improvement on the selection pool, nan if there is none.
     failed
         On how many of its instances g failed; they enter into no mean.
+    portfolio
+        As of :class:`specahd.repair.system.RepairSystem`.
     """
 
     round: int
@@ -44,6 +47,7 @@ class Candidate:
     archive: ResponseArchive
     selection: float
     failed: int = 0
+    portfolio: bool = False
 
 
 def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[int, int]]:
@@ -78,7 +82,7 @@ class Coupled:
     budget
         How the tickets are split over rounds and levels.
     given
-        A repertoire with its archive, for ``levels=upper``.
+        The checkpoint whose repertoire is kept, for ``levels=upper``.
     cases, limits
         The run's cases, and what programs may use: what prompts tell of them.
     """
@@ -95,7 +99,7 @@ class Coupled:
         settings: Settings,
         journal: Journal,
         observer: Observer,
-        given: tuple[Sequence[Program], ResponseArchive] | None = None,
+        given: Checkpoint | None = None,
         lower: Callable[[], SearchMethod] | None = None,
         upper: Callable[[], SearchMethod] | None = None,
         cases: Sequence[Case] = (),
@@ -114,8 +118,9 @@ class Coupled:
         self._journal = journal
         self._observer = observer
         self._upper = problem.operator.selector.contract.seed
-        self._repertoire: tuple[Program, ...] = tuple(given[0]) if given else ()
-        self._archive = given[1] if given else ResponseArchive(problem.descriptor_names)
+        self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
+        self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
+        self._portfolio = given.portfolio if given else False
         self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
             level: [contract.seed] for level, contract in contracts(problem.operator).items()
@@ -150,7 +155,9 @@ class Coupled:
             repertoire = tuple(self._lower.repertoire())
         if not repertoire:
             return None
-        return Candidate(0, self._upper, repertoire, archive, float("nan"))
+        return Candidate(
+            0, self._upper, repertoire, archive, float("nan"), portfolio=self._portfolio
+        )
 
     def quota(self, number: int) -> tuple[int, int]:
         """Return the (lower, upper) tickets of a round."""
@@ -188,7 +195,8 @@ class Coupled:
         )
         self._observer.on_round(RoundEnd(number, measures))
         return Candidate(
-            number, self._upper, self._repertoire, self._archive.copy(), selection, failed
+            *(number, self._upper, self._repertoire),
+            *(self._archive.copy(), selection, failed, self._portfolio),
         )
 
     def _lower_round(self, number: int, tickets: int, measures: dict[str, float]) -> int:
@@ -208,6 +216,7 @@ class Coupled:
             settings=self._settings,
             coordinates=self._problem.descriptor_names,
             known=self._facts.lower(tasks),
+            portfolio=self._portfolio,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry(search, self._members[Level.LOWER], tickets)
@@ -258,7 +267,8 @@ class Coupled:
             [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
         )
         return RepairSystem(
-            f"round-{number}", self._repertoire, router, Accept(self._settings.accept)
+            *(f"round-{number}", self._repertoire, router),
+            *(Accept(self._settings.accept), self._portfolio),
         )
 
     def _upper_round(

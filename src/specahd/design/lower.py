@@ -33,6 +33,8 @@ class LowerSearch:
         What their descriptors say, by name.
     known
         Sentences about the round for a language model.
+    portfolio
+        Whether every member of the repertoire will be tried on every instance.
     """
 
     level = Level.LOWER
@@ -48,6 +50,7 @@ class LowerSearch:
         settings: Settings,
         coordinates: Sequence[str],
         known: Sequence[str] = (),
+        portfolio: bool = False,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -57,6 +60,7 @@ class LowerSearch:
         self._settings = settings
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
+        self._portfolio = portfolio
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -161,13 +165,15 @@ class LowerSearch:
         return objective(scores, chosen, beta=settings.beta, budget=settings.repertoire_size)
 
     def repertoire(self) -> list[Program]:
-        """Return H, in greedy order.
+        """Return H, in greedy order; of a portfolio, the method's own members in their order.
 
         When no program has a positive gain the first of the population stands
         alone, so that a frozen system can always act.
         """
         programs = [member.program for member in self.method.members]
-        scores = self.table.scores([program.id for program in programs])
         settings = self._settings
+        if self._portfolio:
+            return programs[: settings.repertoire_size]
+        scores = self.table.scores([program.id for program in programs])
         chosen = greedy(scores, beta=settings.beta, budget=settings.repertoire_size)
         return [programs[row] for row in chosen] or programs[:1]

@@ -27,7 +27,8 @@ class Single(Coupled):
         command, means the lower one.
     portfolio
         How many programs the lower level hands over, at least 1: one chooses the program
-        with the best mean, more choose a repertoire by J.
+        with the best mean; more are the method's first members, all of which are tried on
+        every instance (:class:`specahd.repair.system.RepairSystem`).
     policy
         Makes the search method.
     parts
@@ -50,6 +51,8 @@ class Single(Coupled):
             policy=policy,
             **parts,
         )
+        if level == "lower":
+            self._portfolio = portfolio > 1
 
     @staticmethod
     def check(

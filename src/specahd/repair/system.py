@@ -32,12 +32,16 @@ class RepairSystem:
     ----------
     key
         Identity within a run; systems with equal keys are equal.
+    portfolio
+        Every member repairs the whole instance by itself, and the cheapest result stays; the
+        router chooses nothing.
     """
 
     key: str
     repertoire: tuple[Program, ...]
     router: Router
     accept: Accept
+    portfolio: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Repair:
         Raw proposals, and the validator's reasons against some of them.
     seconds
         Wall time by stage: propose, validate, describe, route, rebuild, merge; what numba compiled
-        in the first pass of a process is left out.
+        in the first pass of a process is left out. That of all members of a portfolio.
     """
 
     outcome: Outcome
@@ -126,6 +130,9 @@ def repair_case(
 ) -> Repair:
     """Run one pass: propose regions on y0, then route, rebuild, merge and check each in turn.
 
+    Of a portfolio each member goes over the regions by itself, beginning with y0; the steps told
+    are those of the cheapest result, the earlier member's on ties.
+
     Parameters
     ----------
     propose
@@ -146,21 +153,52 @@ def _repair(
     rebuild: Rebuild,
     watch: _Stopwatch,
 ) -> Repair:
-    instance, solution, cost = case.instance, case.baseline, case.cost
-    operator = problem.operator
-    proposal = propose(operator.selector.inputs(instance, solution))
+    instance, baseline = case.instance, case.baseline
+    selector = problem.operator.selector
+    proposal = propose(selector.inputs(instance, baseline))
     watch.lap("propose")
-    steps: list[Step] = []
     validation = Validation(0, (), ())
     outcome = proposal.outcome
     if outcome is Outcome.OK:
-        validation = operator.selector.validate(instance, solution, proposal.output)
+        validation = selector.validate(instance, baseline, proposal.output)
         outcome = Outcome.OK if validation.regions else Outcome.EMPTY_REGIONS
         watch.lap("validate")
-    for region in validation.regions if system.repertoire else ():
+    regions = validation.regions if system.repertoire else ()
+    alone = range(len(system.repertoire)) if system.portfolio and regions else [None]
+    cost, solution, steps = min(
+        (_rebuilt(problem, case, system, regions, rebuild, watch, only) for only in alone),
+        key=lambda result: result[0],
+    )
+    return Repair(
+        outcome,
+        proposal.detail,
+        case.cost,
+        cost,
+        solution,
+        validation.proposed,
+        tuple(rejection.reason for rejection in validation.rejections),
+        tuple(steps),
+        watch.seconds,
+    )
+
+
+def _rebuilt(
+    problem: AnyProblem,
+    case: Case,
+    system: RepairSystem,
+    regions: Sequence[Region],
+    rebuild: Rebuild,
+    watch: _Stopwatch,
+    only: int | None,
+) -> tuple[float, Any, list[Step]]:
+    """Rebuild regions in turn, each by one member, or by the one that the router chooses."""
+    instance, solution, cost = case.instance, case.baseline, case.cost
+    operator = problem.operator
+    steps: list[Step] = []
+    for region in regions:
         descriptor = problem.describe(instance, solution, region)
         watch.lap("describe")
-        member = system.router.choose(descriptor)
+        member = system.router.choose(descriptor) if only is None else only
         watch.lap("route")
         result = rebuild(member, operator.inputs(instance, solution, region))
         watch.lap("rebuild")
@@ -186,17 +224,7 @@ def _repair(
                 result.fallbacks,
             )
         )
-    return Repair(
-        outcome,
-        proposal.detail,
-        case.cost,
-        cost,
-        solution,
-        validation.proposed,
-        tuple(rejection.reason for rejection in validation.rejections),
-        tuple(steps),
-        watch.seconds,
-    )
+    return cost, solution, steps
 
 
 def mean_improvement(repairs: Sequence[Repair]) -> float:
