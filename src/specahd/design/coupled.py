@@ -267,8 +267,8 @@ class Coupled:
             [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
         )
         return RepairSystem(
-            *(f"round-{number}", self._repertoire, router),
-            *(Accept(self._settings.accept), self._portfolio),
+            *(f"round-{number}", self._repertoire),
+            *(router, Accept(self._settings.accept), self._portfolio),
         )
 
     def _upper_round(
