@@ -1,0 +1,347 @@
+"""MCTS-AHD (Zheng et al. 2025): a tree of programs, descended by upper confidence bounds."""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from specahd.core.contract import Operator, Parent, Treatment
+from specahd.core.errors import ConfigError
+from specahd.core.program import Outcome
+from specahd.core.ranges import integer_within, within
+from specahd.search.base import Query, RoundStart, Sample
+from specahd.search.prompts import described
+
+MOST_DIFFERENT = 5
+"""How many programs e1 shows at most."""
+ATTEMPTS = 3
+"""How often an expansion is tried."""
+ROOTS = 4
+"""How many children the root has before the tree is descended."""
+INITIAL = Operator(
+    "i1",
+    "Write a new program from scratch. Do not start from the example; choose an approach "
+    "of your own that fits the problem.",
+)
+DIFFER = Operator(
+    "e1",
+    "Write a program whose form is totally different from {parents}, and that scores high.",
+    parents=MOST_DIFFERENT,
+)
+BLEND = Operator(
+    "e2",
+    "Write a program whose form is similar to that of program 1, and that takes up what makes "
+    "program 2 good. It should score higher than both.",
+    parents=2,
+    treatment=Treatment.COMBINE,
+)
+MODIFY = Operator(
+    "m1",
+    "Write a modified version of {parents}, with new mechanisms and new formulas.",
+    parents=1,
+    treatment=Treatment.RESTRUCTURE,
+)
+RETUNE = Operator(
+    "m2",
+    "Find the main parameters of {parents}, and write a version with other settings of them.",
+    parents=1,
+    treatment=Treatment.RETUNE,
+)
+DESCRIBE = Operator(
+    "describe",
+    "Describe in fewer than three sentences what the code of {parents} does: its idea, as it was "
+    "carried out. Do not repeat the code.",
+    parents=1,
+    treatment=Treatment.DESCRIBE,
+)
+
+
+@dataclass(eq=False)
+class Node:
+    """A measured program in the tree; the root has none.
+
+    Parameters
+    ----------
+    value
+        Q: its score until it has children, then the best Q among them.
+    visits
+        1, and one for every node that was added below.
+    below
+        Of a child of the root: itself and all nodes below it.
+    """
+
+    parent: Parent | None = None
+    above: "Node | None" = None
+    value: float = -math.inf
+    visits: int = 0
+    children: "list[Node]" = field(default_factory=list)
+    below: "list[Node]" = field(default_factory=list)
+
+    @property
+    def program(self) -> Parent:
+        """The program of a node that is not the root."""
+        assert self.parent is not None
+        return self.parent
+
+    @property
+    def path(self) -> "Iterator[Node]":
+        """The node and those above it, without the root."""
+        node: Node | None = self
+        while node is not None and node.above is not None:
+            yield node
+            node = node.above
+
+
+@dataclass(eq=False)
+class Expansion:
+    """What a node is to be varied by, and how often that was tried."""
+
+    node: Node
+    operator: Operator
+    attempts: int = 0
+
+
+class MCTSAHD:
+    """Monte Carlo tree search over programs, each node a program, each edge an operator.
+
+    The root gets four children, each of another score. An iteration then goes down from the root
+    by upper confidence bounds (:func:`confidence_bound`) and expands where it ends: once with
+    e2, ``variations`` times with m1 and m2, once with s1. A node on the way that was visited
+    often for its number of children gets one more, by e1 below the root, else by e2. A failed
+    expansion is tried three times, but not again after a timeout. After each program that was
+    measured a second call describes what its code does; later prompts show this text in place
+    of the model's own sentence. It is a text: it takes no ticket, and its tokens are booked.
+
+    The original does one thing after the other. Here the expansions of one iteration, some seven
+    programs, are under way together, and each is described as soon as it was measured; the next
+    iteration waits for all of them, texts included. None of them needs another of the same
+    iteration, but for the bounds: a descent sees those from before its own widenings. With
+    ``search.lag`` and ``search.samplers`` of 8 an iteration takes the time of some two replies.
+
+    Deviations from the original:
+
+    - Descriptions are asked for measured programs alone; a failed one's would never be read.
+    - The programs carried over, at first the seed program, are children of the root, and count
+      to the four.
+    - Bounds of Q are the least and the greatest score so far. The original begins with 0 and
+      -10000, above and below all of its scores, which are negative costs.
+    - Depth counts from the root; the port has every node at depth 1, so that its cap never acts.
+    - s1 needs two programs of different scores on the path, e2 an elite program beside the node;
+      without, the expansion is left out, as s1 is in the original.
+    - A repeated program is a failed attempt; whether it repeats is the run's filter to say.
+
+    Parameters
+    ----------
+    elite
+        How many programs are kept as the elite, of different scores, at least 2.
+    exploration
+        λ0, the weight of exploration at the beginning, at least 0; it falls to 0 with the tickets.
+    widening
+        α: a node is widened while it has fewer children than its visits to this power, in [0, 1].
+    depth
+        No descent goes below it; at least 1.
+    variations
+        How many programs by each of m1 and m2 an expansion asks for, at least 1.
+    """
+
+    def __init__(
+        self,
+        elite: int = 10,
+        exploration: float = 0.1,
+        widening: float = 0.5,
+        depth: int = 10,
+        variations: int = 2,
+    ) -> None:
+        if elite < 2:
+            raise ConfigError(f"Expected method.policy.elite of at least 2, got {elite}.")
+        within("method.policy.exploration", exploration, 0)
+        within("method.policy.widening", widening, 0, 1)
+        integer_within("method.policy.depth", depth, 1)
+        integer_within("method.policy.variations", variations, 1)
+        self.size = elite
+        self.members: list[Parent] = []
+        self.root = Node()
+        self._exploration = exploration
+        self._widening = widening
+        self._depth = depth
+        combine = "List the ideas of {parents} that help, and write a program that combines them."
+        self._combine = Operator("s1", combine, depth, Treatment.COMBINE)
+        self._mix = (BLEND, *[MODIFY] * variations, *[RETUNE] * variations, self._combine)
+        self._least, self._greatest = math.inf, -math.inf
+        self._tickets = 1
+        self._told = 0
+        self._due: deque[Expansion] = deque()
+        self._undescribed: deque[Node] = deque()
+        self._under_way: dict[int, Expansion | Node] = {}
+        self._ideas: dict[str, str] = {}
+
+    def begin(self, start: RoundStart) -> None:
+        """Plant the programs carried over below a new root."""
+        self.root = Node()
+        self.members = []
+        self._least, self._greatest = math.inf, -math.inf
+        self._tickets = max(1, start.tickets)
+        self._told = 0
+        self._due.clear()
+        self._undescribed.clear()
+        self._under_way.clear()
+        for parent in start.carried:
+            self._add(self.root, parent)
+
+    def ask(self, index: int, rng: np.random.Generator) -> Query | None:
+        """Ask for descriptions first, then for what the iteration expands; wait for its end."""
+        if self._undescribed:
+            node = self._undescribed.popleft()
+            self._under_way[index] = node
+            return Query(DESCRIBE, (node.program,))
+        query = self._expansion(index, rng)
+        if query is None and not self._under_way:
+            self._due.extend(self._iteration())
+            # m1 can always be asked for, and i1 where there is no program.
+            query = self._expansion(index, rng)
+        return query
+
+    def _expansion(self, index: int, rng: np.random.Generator) -> Query | None:
+        """Return the next expansion that is possible."""
+        while self._due:
+            expansion = self._due.popleft()
+            shown = self._shown(expansion, rng)
+            if shown is None:
+                continue
+            self._under_way[index] = expansion
+            views = tuple(described(self._idea(one), one.program.source) for one in shown)
+            return Query(expansion.operator, tuple(shown), views=views)
+        return None
+
+    def _idea(self, parent: Parent) -> str:
+        return self._ideas.get(parent.program.id, parent.program.idea)
+
+    def _shown(self, expansion: Expansion, rng: np.random.Generator) -> list[Parent] | None:
+        """Return the programs that an operator shows, drawn anew each time; None if it cannot."""
+        node, operator = expansion.node, expansion.operator
+        if operator is INITIAL:
+            return []
+        if operator is DIFFER:
+            drawn = [
+                child.below[rng.integers(len(child.below))].program for child in self.root.children
+            ]
+            count = min(int(rng.integers(2, MOST_DIFFERENT + 1)), len(drawn))
+            return [drawn[place] for place in rng.integers(len(drawn), size=count)]
+        if operator is BLEND:
+            own = node.program.program.id
+            others = [one for one in self.members if one.program.id != own]
+            if not others:
+                return None
+            weights = elite_weights(len(others))
+            return [node.program, others[rng.choice(len(others), p=weights)]]
+        if operator is self._combine:
+            shown = _distinct([one.program for one in node.path])
+            return shown if len(shown) > 1 else None
+        return [node.program]
+
+    def _iteration(self) -> Iterator[Expansion]:
+        """Yield what the next iteration expands: on the way down, and where it ends."""
+        children = self.root.children
+        if len(children) < ROOTS:
+            yield Expansion(self.root, DIFFER if self._founded else INITIAL)
+            return
+        node, depth = self.root, 0
+        left = max(0.0, 1 - self._told / self._tickets)
+        while node.children and depth < self._depth:
+            if is_widened(node.visits, len(node.children), self._widening):
+                yield Expansion(node, DIFFER if node is self.root else BLEND)
+            bounds = [
+                confidence_bound(
+                    child.value,
+                    (self._least, self._greatest),
+                    self._exploration * left,
+                    node.visits,
+                    child.visits,
+                )
+                for child in node.children
+            ]
+            node = node.children[int(np.argmax(bounds))]
+            depth += 1
+        for operator in self._mix:
+            yield Expansion(node, operator)
+
+    @property
+    def _founded(self) -> bool:
+        """Whether the root has a program that no other round or example gave."""
+        return bool(self.root.children) and self._told > 0
+
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Add a program to the tree or have it tried again; keep a description."""
+        asked = self._under_way.pop(sample.request.index)
+        if isinstance(asked, Node):
+            if sample.text:
+                self._ideas[asked.program.program.id] = sample.text
+            return
+        self._told += 1
+        if sample.retained:
+            made = sample.parent
+            scores = [child.program.score for child in self.root.children]
+            # What scores like another child of the root is no other approach.
+            if asked.node is not self.root or made.score not in scores:
+                self._undescribed.append(self._add(asked.node, made))
+            return
+        asked.attempts += 1
+        if asked.attempts < ATTEMPTS and sample.outcome is not Outcome.TIMEOUT:
+            self._due.append(asked)
+
+    def _add(self, above: Node, parent: Parent) -> Node:
+        """Add a node, and tell those above it."""
+        node = Node(parent, above, parent.score, 1)
+        above.children.append(node)
+        self._least = min(self._least, parent.score)
+        self._greatest = max(self._greatest, parent.score)
+        self.members = _distinct(sorted([*self.members, parent], key=lambda one: -one.score))
+        del self.members[self.size :]
+        if above is self.root:
+            node.below.append(node)
+        up: Node | None = above
+        while up is not None:
+            up.value = max(child.value for child in up.children)
+            up.visits += 1
+            if up.above is self.root:
+                up.below.append(node)
+            up = up.above
+        return node
+
+
+def confidence_bound(
+    value: float, bounds: tuple[float, float], exploration: float, visits: int, own: int
+) -> float:
+    """Return UCT of a child: its Q within the bounds of Q, and a term for what was little tried.
+
+    Parameters
+    ----------
+    exploration
+        λ0 times the share of the tickets that is left.
+    visits, own
+        Those of the node above, and of the child.
+    """
+    least, greatest = bounds
+    height = (value - least) / (greatest - least) if greatest > least else 0.0
+    return height + exploration * math.sqrt(math.log(visits + 1) / own)
+
+
+def is_widened(visits: int, children: int, widening: float) -> bool:
+    """Say whether a node has too few children for its visits."""
+    return int(visits**widening) > children
+
+
+def elite_weights(count: int) -> Sequence[float]:
+    """Return how likely each of the elite is, best first: 1 / (rank + 1 + count)."""
+    weights = 1.0 / (np.arange(count) + 1 + count)
+    return list(weights / weights.sum())
+
+
+def _distinct(parents: Sequence[Parent]) -> list[Parent]:
+    """Return the first program of each score."""
+    found: dict[float, Parent] = {}
+    for parent in parents:
+        found.setdefault(parent.score, parent)
+    return list(found.values())

@@ -1,0 +1,321 @@
+"""MCTS-AHD: bounds, widening, the tree, what an iteration asks for, and how it goes on."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from conversation import Conversation, parent
+
+from specahd.core.errors import ConfigError
+from specahd.core.program import Outcome
+from specahd.methods.mcts_ahd import MCTSAHD, confidence_bound, elite_weights, is_widened
+
+MIX = ["e2", "m1", "m1", "m2", "m2"]
+FOUR = (("a", 0.4), ("b", 0.3), ("c", 0.2), ("d", 0.1))
+"""Children of the root; on such a node there is no path that s1 could show."""
+
+
+def names(parents):
+    return [one.program.id for one in parents]
+
+
+def begun(carried=FOUR, tickets=1000, seed=0, **options):
+    method = MCTSAHD(**options)
+    talk = Conversation(method, [parent(*one) for one in carried], tickets, seed)
+    return method, talk
+
+
+def all_asked(talk):
+    """Ask until the method waits; return what it asked for."""
+    return [query for query in iter(talk.ask, None)]
+
+
+def fail_all(talk, outcome=Outcome.TIMEOUT):
+    """Tell that all that is under way failed."""
+    while talk.queries:
+        talk.tell(at=0, outcome=outcome)
+
+
+def operators(queries):
+    return [query.operator.name for query in queries]
+
+
+def find(method, name, node=None):
+    """Return the node of a program."""
+    node = node or method.root
+    for child in node.children:
+        if child.program.program.id == name:
+            return child
+        found = find(method, name, child)
+        if found:
+            return found
+    return None
+
+
+def test_the_bound_of_a_child_by_hand():
+    # Q = -6.5 in [-8, -6]; λ0 = .1, 40 % of the budget used; 9 visits above, 3 of its own.
+    assert confidence_bound(-6.5, (-8.0, -6.0), 0.1 * 0.6, 9, 3) == pytest.approx(0.8026, abs=5e-5)
+    assert confidence_bound(0.2, (0.2, 0.2), 0.0, 9, 3) == 0.0
+
+
+@pytest.mark.parametrize(("children", "widened"), [(2, True), (3, False)])
+def test_a_node_of_nine_visits_is_widened_up_to_three_children(children, widened):
+    assert is_widened(9, children, 0.5) is widened
+
+
+def test_the_elite_is_drawn_by_rank():
+    weights = np.array([1 / 4, 1 / 5, 1 / 6])
+    assert elite_weights(3) == pytest.approx((weights / weights.sum()).tolist())
+
+
+def test_i1_then_e1_one_by_one_until_the_root_has_four_children():
+    method, talk = begun([])
+    asked = []
+    for score in (0.4, 0.3, 0.2, 0.1):
+        query = talk.ask()
+        asked.append((query.operator.name, len(set(names(query.parents)))))
+        assert talk.ask() is None
+        talk.tell(score)
+        assert talk.ask().operator.name == "describe"
+        assert talk.ask() is None
+        talk.tell(text="It does.")
+    assert [name for name, _ in asked] == ["i1", "e1", "e1", "e1"]
+    assert asked[0][1] == 0
+    assert len(method.root.children) == 4
+    assert operators(all_asked(talk)) == MIX
+
+
+def test_the_seed_program_counts_to_the_four():
+    _, talk = begun([("seed", 0.0)])
+    asked = []
+    for score in (0.1, 0.2, 0.3):
+        asked.append(talk.step(score).operator.name)
+        talk.step(text="It does.")
+    assert asked == ["i1", "e1", "e1"]
+    assert operators(all_asked(talk)) == MIX
+
+
+def test_what_scores_like_another_child_of_the_root_is_abandoned():
+    method, talk = begun(FOUR[:3])
+    talk.step(0.3)
+    assert len(method.root.children) == 3
+    assert talk.ask().operator.name == "e1"
+
+
+def test_an_iteration_expands_where_it_ends_and_s1_shows_the_path_to_there():
+    _, talk = begun(exploration=0.0)
+    queries = all_asked(talk)
+    assert operators(queries) == MIX
+    assert [names(query.parents)[0] for query in queries] == ["a"] * 5
+    for score in (0.9, 0.5, 0.3):
+        talk.tell(score, at=0)
+    fail_all(talk)
+    assert operators(all_asked(talk)) == ["describe"] * 3
+    while talk.queries:
+        talk.tell(text="It does.", at=0)
+    # The root has 7 visits and 4 children, a has 4 and 3.
+    queries = all_asked(talk)
+    assert operators(queries) == [*MIX, "s1"]
+    assert [names(query.parents)[0] for query in queries] == ["p0"] * 6
+    assert names(queries[-1].parents) == ["p0", "a"]
+
+
+def test_nodes_on_the_way_are_widened_by_e1_below_the_root_and_else_by_e2():
+    method, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.9, at=0)
+    fail_all(talk)
+    talk.step(text="It does.")
+    method.root.visits, find(method, "a").visits = 25, 4
+    queries = all_asked(talk)
+    assert operators(queries) == ["e1", "e2", *MIX, "s1"]
+    assert names(queries[1].parents)[0] == "a"
+    assert [names(query.parents)[0] for query in queries[2:]] == ["p0"] * 6
+    talk.tell(0.7, at=1)
+    assert [names([node.program])[0] for node in find(method, "a").children] == ["p0", "p7"]
+
+
+def test_new_scores_go_up_the_tree():
+    method, talk = begun(exploration=0.0)
+    all_asked(talk)
+    for score in (0.9, 0.5):
+        talk.tell(score, at=0)
+    node = find(method, "a")
+    assert (node.value, node.visits, method.root.visits) == (0.9, 3, 6)
+    assert names(one.program for one in node.below) == ["a", "p0", "p1"]
+    assert find(method, "p0").visits == 1
+    assert names(method.members) == ["p0", "p1", "a", "b", "c", "d"]
+
+
+def test_the_value_of_a_node_is_its_best_childs_even_if_its_own_score_is_better():
+    method, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.05, at=0)
+    assert find(method, "a").value == 0.05
+
+
+def test_bounds_steer_the_descent():
+    # Without exploration the best child is expanded; with much of it the least visited.
+    for exploration, name in ((0.0, "a"), (1e6, "b")):
+        method, talk = begun(exploration=exploration)
+        find(method, "a").visits = 50
+        assert names(all_asked(talk)[1].parents) == [name]
+
+
+def test_exploration_falls_to_nothing_with_the_tickets():
+    method, talk = begun(exploration=1e6, tickets=5)
+    find(method, "a").visits = 50
+    assert names(all_asked(talk)[1].parents) == ["b"]
+    fail_all(talk)
+    assert names(all_asked(talk)[1].parents) == ["a"]
+
+
+def test_no_descent_goes_below_the_depth():
+    _, talk = begun(exploration=0.0, depth=2, widening=0.0)
+    deepest = []
+    for number in range(4):
+        queries = all_asked(talk)
+        [first] = [query for query in queries if query.operator.name == "e2"]
+        deepest.append(names(first.parents)[0])
+        talk.tell(0.5 + 0.1 * number, at=0)
+        fail_all(talk)
+        talk.step(text="It does.")
+    # a, then its child, then that child again: what is below it is never reached.
+    assert deepest == ["a", "p0", "p0", "p0"]
+
+
+def test_e1_shows_two_to_five_programs_of_the_subtrees():
+    method, talk = begun([*FOUR, ("e", 0.05), ("f", 0.04)], exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.9, at=0)
+    fail_all(talk)
+    talk.step(text="It does.")
+    seen, counts = Counter(), Counter()
+    for _ in range(300):
+        method.root.visits = 49
+        query = talk.ask()
+        assert query.operator.name == "e1"
+        counts[len(query.parents)] += 1
+        seen.update(names(query.parents))
+        all_asked(talk)
+        fail_all(talk)
+    assert counts.keys() == {2, 3, 4, 5}
+    # Each child of the root stands for a sixth, a shares its own with p0.
+    total = seen.total()
+    assert [seen[name] / total for name in "bcdef"] == pytest.approx([1 / 6] * 5, abs=0.05)
+    assert [seen[name] / total for name in ("a", "p0")] == pytest.approx([1 / 12] * 2, abs=0.04)
+
+
+def test_e1_draws_with_replacement():
+    _, talk = begun(FOUR[:1])
+    talk.step(outcome=Outcome.TIMEOUT)
+    assert {len(talk.step(outcome=Outcome.TIMEOUT).parents) for _ in range(20)} == {1}
+    _, talk = begun(FOUR[:2])
+    talk.step(outcome=Outcome.TIMEOUT)
+    shown = {" ".join(names(talk.step(outcome=Outcome.TIMEOUT).parents)) for _ in range(60)}
+    assert shown == {"a a", "a b", "b a", "b b"}
+
+
+def test_e2_shows_the_node_and_another_of_the_elite():
+    _, talk = begun(exploration=0.0)
+    drawn = Counter()
+    for _ in range(400):
+        [query] = [one for one in all_asked(talk) if one.operator.name == "e2"]
+        node, elite = names(query.parents)
+        assert node == "a"
+        drawn[elite] += 1
+        fail_all(talk)
+    found = [drawn[name] / 400 for name in "bcd"]
+    # Some four standard errors.
+    assert found == pytest.approx(elite_weights(3), abs=0.1)
+
+
+def test_a_failed_expansion_is_tried_three_times_but_not_after_a_timeout():
+    _, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(at=0, outcome=Outcome.CRASHED)
+    assert operators(all_asked(talk)) == ["e2"]
+    talk.tell(outcome=Outcome.PARSE_ERROR)
+    assert operators(all_asked(talk)) == ["e2"]
+    talk.tell(outcome=Outcome.DUPLICATE)
+    assert all_asked(talk) == []
+    talk.tell(at=0, outcome=Outcome.TIMEOUT)
+    assert all_asked(talk) == []
+
+
+def test_the_expansions_of_an_iteration_are_under_way_together_and_the_next_waits():
+    _, talk = begun(exploration=0.0)
+    assert len(all_asked(talk)) == 5
+    for _ in range(4):
+        talk.tell(at=0, outcome=Outcome.TIMEOUT)
+        assert talk.ask() is None
+    talk.tell(0.9)
+    # The description comes at once, and the next iteration after it.
+    assert operators(all_asked(talk)) == ["describe"]
+    talk.tell(text="It does.")
+    assert len(all_asked(talk)) > 1
+
+
+def test_a_description_takes_the_place_of_the_idea():
+    _, talk = begun(exploration=0.0)
+    query = all_asked(talk)[0]
+    assert "Its idea: Idea of a." in query.views[0]
+    talk.tell(0.9, at=0)
+    fail_all(talk)
+    described = talk.step(text="It goes to the nearest node.")
+    assert (described.operator.name, names(described.parents)) == ("describe", ["p0"])
+    view = all_asked(talk)[0].views[0]
+    assert view.startswith("Its idea: It goes to the nearest node.\n\n```python")
+
+
+def test_an_empty_description_leaves_the_idea():
+    _, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.9, at=0)
+    fail_all(talk)
+    talk.step(text="")
+    assert "Its idea: Idea of p0." in all_asked(talk)[0].views[0]
+
+
+def test_the_elite_are_the_best_of_different_scores():
+    method, _ = begun([("a", 0.1), ("b", 0.3), ("c", 0.3), ("d", 0.2)], elite=2)
+    assert names(method.members) == ["b", "d"]
+    assert len(method.root.children) == 4
+
+
+def test_scores_below_zero_are_as_good_as_others():
+    method, talk = begun([(name, score - 1) for name, score in FOUR], exploration=0.0)
+    assert names(all_asked(talk)[1].parents) == ["a"]
+    assert names(method.members) == ["a", "b", "c", "d"]
+
+
+def test_a_later_round_plants_a_new_tree():
+    method, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.9, at=0)
+    fail_all(talk)
+    talk.step(text="It goes.")
+    again = Conversation(method, [parent("x", 0.1), parent("p0", 0.2)])
+    assert method.root.visits == 2
+    assert names(method.members) == ["p0", "x"]
+    assert again.step(0.3).operator.name == "i1"
+    again.step(text="")
+    query = again.ask()
+    assert query.operator.name == "e1"
+    # What was described stays so.
+    assert any("It goes." in view for view in query.views) == ("p0" in names(query.parents))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"elite": 1}, r"method\.policy\.elite of at least 2, got 1"),
+        ({"exploration": -0.1}, r"method\.policy\.exploration of at least 0, got -0\.1"),
+        ({"widening": 1.5}, r"method\.policy\.widening in \[0, 1\], got 1\.5"),
+        ({"depth": 0}, r"method\.policy\.depth of at least 1, got 0"),
+        ({"variations": 0}, r"method\.policy\.variations of at least 1, got 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        MCTSAHD(**options)
