@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specahd.core.contract import Operator, Parent, Request, Treatment
+from specahd.core.contract import Context, Operator, Parent, Request, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
@@ -334,6 +334,14 @@ def test_a_text_states_the_scores_of_the_programs_shown():
     assert text(worse, worse) == "The idea of program 1, which scores 0.420 %: An idea."
     assert text(replace(worse, score=-1e-9)).startswith("The idea of program 1, which scores 0.000")
     assert text() == "Nothing was measured."
+
+
+def test_a_text_without_programs_states_the_scores_of_the_round():
+    asked = Request(CONTRACTS[Level.LOWER], 0, Level.LOWER, 1, 0, DESCRIBE)
+    told = replace(asked, context=Context(example=0.0042, best=0.0123))
+    assert OfflineProposer().propose(told).text == (
+        "The best program so far scores 1.230 %. The example scores 0.420 %."
+    )
 
 
 def test_a_contract_without_a_vocabulary_is_refused_before_a_run():

@@ -227,6 +227,18 @@ def test_an_answer_in_the_form_asked_for_is_one_program(contract):
     assert guard(source, contract.name, contract.arguments) is None
 
 
+def test_an_operator_may_ask_for_an_analysis_before_the_idea(contract):
+    asked = request(contract, "m1")
+    plain = render(asked)
+    operator = replace(asked.operator, analysis="first its weaknesses in square brackets")
+    prompt = render(replace(asked, operator=operator))
+    assert "in exactly this form: first its weaknesses in square brackets, then one" in prompt
+    assert "in exactly this form: one sentence in braces" in plain
+    form = prompt[prompt.index("{The idea") :].replace("...", "return []")
+    reply = f"[It is weak where demand = 0.\nx = 1 would not help.]\n{form}"
+    assert parse_reply(reply, contract)[1] == "The idea in one sentence."
+
+
 def test_the_programs_of_the_golden_files_may_run(contract):
     assert guard(shown(contract).source, contract.name, contract.arguments) is None
 

@@ -160,6 +160,9 @@ class Operator:
     skills
         Whether it varies one program, the first that it shows. Then the request bears the
         skill records that are nearest to that program.
+    analysis
+        What the reply says before its idea, as an item of the form of answers ("a comparison
+        in square brackets"), without braces; empty for nothing. Nobody keeps it.
     """
 
     name: str
@@ -167,6 +170,7 @@ class Operator:
     parents: int = 0
     treatment: Treatment = Treatment.FRESH
     skills: bool = False
+    analysis: str = ""
 
     @property
     def wants_text(self) -> bool:

@@ -9,13 +9,13 @@ Asked for a text, it states the scores.
 """
 
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from specahd.core.contract import Contract, Parent, Reply, Request, Treatment
+from specahd.core.contract import Contract, Reply, Request, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.seeding import generator
 from specahd.core.tariff import FREE, Tariff
@@ -58,7 +58,7 @@ class OfflineProposer:
     def propose(self, request: Request) -> Reply:
         """Write a program that differs from its parents, and the idea behind it; or a text."""
         if request.operator.wants_text:
-            return Reply(_text(request.parents))
+            return Reply(_text(request))
         contract = request.contract
         grammar = self._grammar(contract)
         rng = generator(request.seed, "offline", str(request.level), request.round, request.index)
@@ -112,11 +112,14 @@ def _vary(
     return varied or restructure(grammar, first, rng)
 
 
-def _text(parents: Sequence[Parent]) -> str:
-    """State what the scores of programs show, in the words that prompts number them with."""
-    shown = list({parent.program.id: parent for parent in parents}.values())
+def _text(request: Request) -> str:
+    """State what scores show: of the programs shown, as prompts number them, or of the round."""
+    shown = list({parent.program.id: parent for parent in request.parents}.values())
     if not shown:
-        return "Nothing was measured."
+        best, example = request.context.best, request.context.example
+        marks = (("The best program so far", best), ("The example", example))
+        known = [f"{whose} scores {_points(mark)} %." for whose, mark in marks if mark is not None]
+        return " ".join(known) or "Nothing was measured."
     ranked = sorted(enumerate(shown, start=1), key=lambda entry: -entry[1].score)
     sentences = [
         f"Program {better} scores {_points(one.score - other.score)} points more than "

@@ -100,7 +100,7 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
         _WEAK
         if _is_wasted(request)
         else operator.instruction.replace("{parents}", _names(len(shown))),
-        _TEXT_ANSWER if operator.wants_text else answer(contract),
+        _TEXT_ANSWER if operator.wants_text else answer(contract, operator.analysis),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
@@ -214,12 +214,13 @@ def _measured(skill: Skill, units: str) -> str:
     return " ".join(sentences)
 
 
-def answer(contract: Contract) -> str:
-    """Return the form that a reply with a program has; any other is a failure."""
+def answer(contract: Contract, analysis: str = "") -> str:
+    """Return the form that a reply with a program has, after an ``analysis`` if there is one."""
+    before = f"{analysis}, then " if analysis else ""
     form = f"def {contract.name}({', '.join(contract.arguments)}):\n    ..."
     return (
-        "Answer in exactly this form: one sentence in braces that states the idea, then the "
-        "function. Use no other braces outside the code, and write nothing else; docstring, "
+        f"Answer in exactly this form: {before}one sentence in braces that states the idea, then "
+        "the function. Use no other braces outside the code, and write nothing else; docstring, "
         "annotations and comments are not needed.\n\n"
         f"{{The idea in one sentence.}}\n\n{fenced(form)}"
     )
