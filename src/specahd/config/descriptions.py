@@ -78,6 +78,8 @@ _COMMON: Mapping[str, str] = {
     "method.policy.offspring": "crossovers in a generation, at least 1",
     "method.policy.length_price": "what 1,000 characters of a program cost of its score",
     "method.portfolio": "most programs of the result; several are chosen by J",
+    "method.policy.mutation_rate": "mutations of a generation, as a share of the population",
+    "method.policy.knowledge": "what experts know, told with initial programs and mutations",
     "method.lower": "another method for the lower level, in the form of policy",
     "method.upper": "another method for the upper level, in the form of policy",
     "executor.workers": "worker processes, 1 to 64; no result depends on it",

@@ -1,0 +1,213 @@
+"""ReEvo (Ye et al. 2024): a generational genetic search that reflections guide."""
+
+from collections import deque
+
+import numpy as np
+
+from specahd.core.contract import Operator, Parent, Treatment
+from specahd.core.ranges import integer_within, within
+from specahd.search.base import Query, RoundStart, Sample
+
+START = Operator(
+    "init",
+    "Write a program of your own. The example only shows the form; be very creative.",
+)
+SHORT_REFLECTION = Operator(
+    "short_reflection",
+    "Program 1 scores more than program 2. Compare {parents} and state hints for writing better "
+    "programs, in less than 20 words.",
+    parents=2,
+    treatment=Treatment.DESCRIBE,
+)
+CROSSOVER = Operator(
+    "crossover",
+    "Program 1 scores more than program 2. Write an improved program out of {parents}, going by "
+    "the reflection if there is one.",
+    parents=2,
+    treatment=Treatment.COMBINE,
+)
+LONG_REFLECTION = Operator(
+    "long_reflection",
+    "State constructive hints for writing better programs, in less than 50 words, based on the "
+    "earlier reflection and on the new ones.",
+    treatment=Treatment.DESCRIBE,
+)
+MUTATION = Operator(
+    "mutation",
+    "Write a mutated form of {parents}, the best so far, going by the reflection if there is one.",
+    parents=1,
+    treatment=Treatment.RESTRUCTURE,
+)
+TRIALS = 1000
+"""How many pairs are drawn at most until as many as wanted differ in their scores."""
+MOST = 90
+"""Largest population: its short reflections are asked for in a row, of which the loop bears 100."""
+
+
+class ReEvo:
+    """Generations of crossovers after short reflections, and of mutations of the elitist.
+
+    A generation draws ``population`` pairs of different scores, each with equal probability,
+    from the programs of the generation before and the elitist, which is the best ever. Every
+    pair gets a reflection and then a crossover; these replace the population. A long reflection
+    sums up the short ones, and mutations of the elitist join the population.
+
+    Deviations from the authors' code, the original:
+
+    - Where that ends with an error, the round goes on until its tickets are spent: without two
+      different scores the elitist alone is mutated, without an elitist the population begins
+      anew, and a seed program that fails is left out.
+    - Initial programs take at most half of a round's tickets, so that small budgets reach
+      reflection; a later round of a coupled search begins with the programs carried over.
+    - Initial programs are sampled at the provider's temperature, like all, not 0.3 above it.
+    - The better program of a pair is shown first, as in every prompt here.
+    - The long reflection is asked for while the crossovers are measured: it says nothing of them.
+    - A program states its idea, as every method's does.
+
+    Parameters
+    ----------
+    population
+        Pairs of a generation, from 1 to ``MOST``; also how many of the best are members.
+    initial
+        Programs of the initial population, at least 2.
+    mutation_rate
+        Mutations of a generation, as a share of ``population``.
+    knowledge
+        What experts know, for the initial programs and mutations: the first long reflection.
+    """
+
+    def __init__(
+        self,
+        population: int = 10,
+        initial: int = 30,
+        mutation_rate: float = 0.5,
+        knowledge: str = "",
+    ) -> None:
+        integer_within("method.policy.population", population, 1, MOST)
+        integer_within("method.policy.initial", initial, 2)
+        within("method.policy.mutation_rate", mutation_rate, 0, 1)
+        self.size = population
+        self._most_initial = initial
+        self._initial = initial
+        self._mutations = int(population * mutation_rate)
+        self._knowledge = knowledge
+        self._long_reflection = knowledge
+        self._elitist: Parent | None = None
+        self._population: list[Parent] = []
+        self._children: list[Parent] = []
+        self._pairs: list[tuple[Parent, Parent]] = []
+        self._reflections: dict[int, str] = {}
+        self._stage = START
+        self._asking: deque[tuple[Operator, int]] = deque()
+        self._under_way: dict[int, tuple[Operator, int]] = {}
+
+    @property
+    def members(self) -> list[Parent]:
+        """The best of the elitist, the population and the children that will replace it."""
+        elitist = [self._elitist] if self._elitist else []
+        known = [*elitist, *self._population, *self._children]
+        unique = {parent.program.id: parent for parent in known}
+        return sorted(unique.values(), key=lambda parent: -parent.score)[: self.size]
+
+    def begin(self, start: RoundStart) -> None:
+        """Take over what was carried; a seed program alone is the elitist of no population."""
+        self._initial = max(2, min(self._most_initial, start.tickets // 2))
+        self._population = list(start.carried) if len(start.carried) > 1 else []
+        self._elitist = max(start.carried, key=lambda parent: parent.score, default=None)
+        self._children = []
+        self._asking.clear()
+        # The stage that what is carried ends; without a population it is still to come.
+        self._stage = MUTATION
+        if not self._population:
+            self._begin_anew()
+
+    def ask(self, index: int, rng: np.random.Generator) -> Query | None:
+        """Ask for the next step of the generation; at its end, wait for all that is under way."""
+        if not self._asking:
+            if self._under_way:
+                return None
+            self._go_on(rng)
+        operator, pair = self._asking[0]
+        if operator is CROSSOVER and pair not in self._reflections:
+            return None
+        self._asking.popleft()
+        self._under_way[index] = operator, pair
+        return self._query(operator, pair)
+
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Keep a reflection or a child."""
+        operator, pair = self._under_way.pop(sample.request.index)
+        if operator is SHORT_REFLECTION:
+            self._reflections[pair] = sample.text
+        elif operator is LONG_REFLECTION:
+            self._long_reflection = sample.text or self._long_reflection
+        elif sample.retained:
+            child = sample.parent
+            self._children.append(child)
+            if self._elitist is None or child.score > self._elitist.score:
+                self._elitist = child
+
+    def _go_on(self, rng: np.random.Generator) -> None:
+        """End the stage whose programs were all told, and put the steps of the next in line."""
+        staying = self._population if self._stage is MUTATION else []
+        self._population, self._children = [*staying, *self._children], []
+        if self._stage is CROSSOVER and self._mutations and self._elitist:
+            self._mutate()
+            return
+        self._pairs = self._draw_pairs(rng)
+        self._reflections = {}
+        if self._pairs:
+            self._stage = CROSSOVER
+            steps = (SHORT_REFLECTION, CROSSOVER)
+            self._asking.extend((step, pair) for step in steps for pair in range(self.size))
+            self._asking.append((LONG_REFLECTION, 0))
+        elif self._mutations and self._elitist:
+            self._mutate()
+        else:
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._stage = START
+        self._asking.extend([(START, 0)] * self._initial)
+
+    def _mutate(self) -> None:
+        self._stage = MUTATION
+        self._asking.extend([(MUTATION, 0)] * self._mutations)
+
+    def _draw_pairs(self, rng: np.random.Generator) -> list[tuple[Parent, Parent]]:
+        """Return pairs of different scores, the better first; none if they are too rare."""
+        pool = list(self._population)
+        if self._elitist and self._elitist not in pool:
+            pool.insert(0, self._elitist)
+        pairs: list[tuple[Parent, Parent]] = []
+        if len({parent.score for parent in pool}) < 2:
+            return pairs
+        for _ in range(TRIALS):
+            one, other = (pool[place] for place in rng.choice(len(pool), size=2, replace=False))
+            if one.score != other.score:
+                pairs.append((one, other) if one.score > other.score else (other, one))
+            if len(pairs) == self.size:
+                return pairs
+        return []
+
+    def _query(self, operator: Operator, pair: int) -> Query:
+        if operator is SHORT_REFLECTION:
+            return Query(operator, self._pairs[pair])
+        if operator is CROSSOVER:
+            reflection = self._reflections[pair]
+            return Query(operator, self._pairs[pair], _hints(("Reflection", reflection)))
+        if operator is LONG_REFLECTION:
+            new = "\n".join(f"- {text}" for text in self._reflections.values() if text)
+            earlier = ("Earlier reflection", self._long_reflection)
+            return Query(operator, hints=_hints(earlier, ("New reflections", new)))
+        learned = self._long_reflection if self._long_reflection != self._knowledge else ""
+        hints = _hints(("What experts know", self._knowledge), ("Reflection", learned))
+        if operator is START:
+            return Query(operator, hints=hints)
+        assert self._elitist is not None
+        return Query(operator, (self._elitist,), hints)
+
+
+def _hints(*named: tuple[str, str]) -> str:
+    """Return texts under their names, without those that are empty."""
+    return "\n\n".join(f"{name}:\n{text}" for name, text in named if text)
