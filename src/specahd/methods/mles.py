@@ -1,0 +1,286 @@
+"""MLES (Hu et al. 2026): evolution of heuristics that sees how a program behaved.
+
+What it sees is a text here, made of what was measured of a program task by task.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.contract import Operator, Parent, Treatment
+from specahd.core.errors import ConfigError
+from specahd.core.program import Level, Outcome
+from specahd.core.ranges import integer_within
+from specahd.search.base import Query, RoundStart, Sample
+
+_SEEN = "first a description and interpretation of the observation in single quotes"
+_WEAKNESSES = "the weaknesses of the program and what could be improved, in square brackets"
+_PARAMETERS = (
+    "in square brackets its key parameters, what they do, and why which of them should change"
+)
+INITIAL = Operator("i1", "Design a novel program for the task, of your own.")
+OPERATORS = {
+    operator.name: operator
+    for operator in (
+        Operator(
+            "e1", "Write a new program of a totally different form than {parents}.", parents=2
+        ),
+        Operator(
+            "e2",
+            "Identify the idea at the core of {parents}, and write a new program of a different "
+            "form with this idea as its backbone.",
+            parents=2,
+            treatment=Treatment.COMBINE,
+        ),
+        Operator(
+            "m1",
+            "Find the weaknesses of {parents}, and write a better program that mends them.",
+            parents=1,
+            treatment=Treatment.RESTRUCTURE,
+            analysis=_WEAKNESSES,
+        ),
+        Operator(
+            "m2",
+            "Improve {parents} by other parameter settings.",
+            parents=1,
+            treatment=Treatment.RETUNE,
+            analysis=_PARAMETERS,
+        ),
+        Operator(
+            "m1_text",
+            "Say what the observation shows and why {parents} led to it. Find its weaknesses, and "
+            "write a better program that mends them.",
+            parents=1,
+            treatment=Treatment.RESTRUCTURE,
+            analysis=f"{_SEEN}, {_WEAKNESSES}",
+        ),
+        Operator(
+            "m2_text",
+            "Say what the observation shows and why {parents} led to it. Then improve it by other "
+            "parameter settings.",
+            parents=1,
+            treatment=Treatment.RETUNE,
+            analysis=f"{_SEEN}, {_PARAMETERS}",
+        ),
+    )
+}
+"""The variations by name; those on ``_text`` show an observation."""
+PRESSURE = 0.5
+"""How fast the probability of a parent falls with its rank: by the exponential of it."""
+ATTEMPTS = 50
+"""How many initial programs are tried at least, unless the population is full before."""
+WORST = 3
+"""How many of a program's worst tasks an observation tells of."""
+_UNITS = {Level.LOWER: "region", Level.UPPER: "instance"}
+
+
+class MLES:
+    """A population as of EoH in LLM4AD, with mutations that are shown what a program did.
+
+    Initial programs are asked for until as many as the population holds were retained; then the
+    operators come in turn. Programs gather in a buffer, failures and duplicates with them; when
+    it holds ``population`` of them, the best of buffer and population stay. A duplicate has the
+    code or the score of a program in either. Parents are drawn with probability
+    ``exp(-rank / 2)``, each at most once if there are enough.
+
+    Deviations from LLM4AD's code, the original:
+
+    - Observations are texts, for language models without eyes: ``m1_text`` is the original's,
+      ``m2_text`` its like for parameters, in place of ``m1_M`` and ``m2_M``, which show pictures.
+    - An observation tells the worst tasks by number, with what was saved there and what the best
+      program knows to save, and failures. Routes, loads and crossings are not in it: the loop
+      tells a method measurements, not solutions. Of a program carried over from an earlier
+      round only the scores are known.
+    - The seed program is a member from the start.
+    - Initial programs take at most half of a round's tickets, so that small budgets reach the
+      operators; a later round of a coupled search begins with the programs carried over.
+    - Where too few initial programs are valid the original ends; here what there is goes on.
+    - With several samples under way all take their turns in one cycle of operators; there every
+      thread has its own, with an offset.
+    - A parent that scores too little for its parameters to matter is restructured, as by every
+      method here.
+
+    Parameters
+    ----------
+    population
+        Members, and programs of a generation, at least 2.
+    operators
+        In turn, among :data:`OPERATORS`.
+    """
+
+    def __init__(
+        self,
+        population: int = 5,
+        operators: Sequence[str] = ("e1", "e2", "m1_text", "m2_text"),
+    ) -> None:
+        integer_within("method.policy.population", population, 2)
+        if not operators or not set(operators) <= OPERATORS.keys():
+            raise ConfigError(
+                f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
+                f"got {', '.join(map(str, operators)) or 'none'}."
+            )
+        self.size = population
+        self._operators = tuple(OPERATORS[name] for name in operators)
+        self._unit = _UNITS[Level.LOWER]
+        self._population: list[Parent] = []
+        self._buffer: list[Parent] = []
+        self._buffered = 0
+        self._founded = False
+        self._left = 0
+        self._turn = 0
+        self._measured: dict[str, Mapping[str, Any]] = {}
+
+    @property
+    def members(self) -> list[Parent]:
+        """What would stay if the generation ended now."""
+        known = [*self._population, *self._buffer]
+        return sorted(known, key=lambda parent: -parent.score)[: self.size]
+
+    def begin(self, start: RoundStart) -> None:
+        """Take over what was carried; more than a seed program is a population."""
+        self._unit = _UNITS[start.contract.level]
+        self._population, self._buffer = list(start.carried), []
+        self._measured = {}
+        self._founded = len(start.carried) > 1
+        self._left = min(max(ATTEMPTS, 2 * self.size), max(1, start.tickets // 2))
+        self._turn = 0
+        self._survive()
+
+    def ask(self, index: int, rng: np.random.Generator) -> Query:
+        """Ask for initial programs until founded, then go by the operators in turn."""
+        if not (self._founded and self._population):
+            return Query(INITIAL)
+        operator = self._operators[self._turn % len(self._operators)]
+        self._turn += 1
+        parents = self._draw(operator.parents, rng)
+        hints = ""
+        if operator.name.endswith("_text"):
+            hints = self._observation(parents[0])
+        return Query(operator, parents, hints)
+
+    def tell(self, sample: Sample, rng: np.random.Generator) -> None:
+        """Buffer a program; end the generation when the buffer is full."""
+        self._left -= 1
+        # A reply without a program counts for nothing, an initial program that failed neither.
+        if sample.retained or (self._founded and sample.program is not None):
+            self._buffered += 1
+        if sample.retained and not self._repeats(sample.parent):
+            self._buffer.append(sample.parent)
+            self._measured[sample.parent.program.id] = sample.measured
+        if self._buffered >= self.size or (not self._founded and self._left <= 0):
+            self._founded = True
+            self._survive()
+
+    def _repeats(self, candidate: Parent) -> bool:
+        return any(
+            one.program.source == candidate.program.source or one.score == candidate.score
+            for one in (*self._population, *self._buffer)
+        )
+
+    def _survive(self) -> None:
+        self._population, self._buffer, self._buffered = self.members, [], 0
+        kept = {parent.program.id for parent in self._population}
+        self._measured = {name: told for name, told in self._measured.items() if name in kept}
+
+    def _draw(self, count: int, rng: np.random.Generator) -> tuple[Parent, ...]:
+        """Return parents, the better ones first."""
+        ranks = np.arange(len(self._population))
+        weights = np.exp(-PRESSURE * ranks)
+        few = count > len(ranks)
+        drawn = rng.choice(ranks, size=count, replace=few, p=weights / weights.sum())
+        return tuple(self._population[rank] for rank in sorted(drawn))
+
+    def _observation(self, parent: Parent) -> str:
+        best = np.max([one.responses for one in (*self._population, *self._buffer)], axis=0)
+        measured = self._measured.get(parent.program.id, {})
+        return observation(parent.responses, measured, best, self._unit)
+
+
+def observation(
+    responses: Sequence[float],
+    measured: Mapping[str, Any],
+    best: NDArray[np.float64],
+    unit: str,
+) -> str:
+    """Tell how a program behaved on its tasks, above all where it fell short.
+
+    Parameters
+    ----------
+    responses, best
+        The program's score on each task, and the best score of a kept program there.
+    measured
+        As of :class:`specahd.search.base.Sample`; what it does not hold is not told.
+    unit
+        What a task is.
+    """
+    if not responses:
+        return ""
+    percents = [100 * response for response in responses]
+    lines = [
+        f"Observation of program 1. It was run on {len(percents)} {unit}s, each with a score of "
+        "its own in percent; beside its score stands the best that a program kept reaches there, "
+        "so that the difference is what is known to be missed.",
+        f"- Scores: {fmean(percents):.3f} on average, {median(percents):.3f} in the middle, "
+        f"{min(percents):.3f} to {max(percents):.3f}; above 0 on "
+        f"{sum(percent > 0 for percent in percents)} of them.",
+        *_failures(measured, unit),
+    ]
+    missed = best - np.asarray(responses)
+    worst = [int(task) for task in np.argsort(-missed, kind="stable")[:WORST] if missed[task] > 0]
+    lines += [
+        f"- {unit.capitalize()} {task + 1}: {percents[task]:.3f}, where {100 * best[task]:.3f} is "
+        f"known{_behaviour(task, measured)}."
+        for task in worst
+    ]
+    if not worst:
+        lines.append(f"- On no {unit} does a program kept reach more.")
+    return "\n".join(lines)
+
+
+def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
+    """Return lines about tasks on which the program did not do what it should."""
+    told = []
+    outcomes = measured.get("outcomes", ())
+    kinds = sorted({str(one) for one in outcomes if one != Outcome.OK})
+    if kinds:
+        counts = (f"{list(map(str, outcomes)).count(kind)} ({_words(kind)})" for kind in kinds)
+        told.append(f"- It failed on {unit}s: {', '.join(counts)}.")
+    fallbacks = measured.get("fallbacks", ())
+    if any(fallbacks):
+        concerned = sum(count > 0 for count in fallbacks)
+        told.append(f"- {sum(fallbacks)} of its choices were unavailable, on {concerned} {unit}s.")
+    empty = [mean is None for mean in measured.get("regions", ())]
+    if any(empty):
+        told.append(f"- It proposed nothing valid on {sum(empty)} {unit}s.")
+    penalties = measured.get("penalties", ())
+    if any(penalties):
+        told.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
+    return told
+
+
+def _behaviour(task: int, measured: Mapping[str, Any]) -> str:
+    """Return what happened on one task, as the end of a sentence about it."""
+    told = ""
+    if "cost_merged" in measured:
+        merged, before = measured["cost_merged"][task], measured["cost_before"][task]
+        if merged is None:
+            told += f"; it failed there ({_words(measured['outcomes'][task])})"
+        elif before > 0:
+            change = 100 * (merged / before - 1)
+            told += f"; the solution changed from a cost of {before:.6g} to {merged:.6g}"
+            told += f", {change:+.3f} %"
+        if measured["fallbacks"][task]:
+            told += f"; {measured['fallbacks'][task]} choices were unavailable"
+    elif "utilities" in measured:
+        told += f"; it saved {100 * measured['utilities'][task]:.3f} %"
+        told += f", less penalties of {100 * measured['penalties'][task]:.3f} points"
+        if measured["regions"][task] is None:
+            told += ", and proposed nothing valid"
+    return told
+
+
+def _words(outcome: str) -> str:
+    return str(outcome).replace("_", " ")
