@@ -131,9 +131,10 @@ def test_an_observation_is_of_the_parent_shown():
 def test_an_observation_tells_where_a_lower_program_falls_short():
     best = np.array([0.01, 0.02, 0.05, 0.0])
     assert observation((0.01, 0.0, 0.0, 0.0), MEASURED, best, "region").splitlines()[1:] == [
-        "- Scores: 0.250 on average, 0.000 in the middle, 0.000 to 1.000; above 0 on 1 of them.",
-        "- It failed on regions: 1 (infeasible merge).",
-        "- 4 of its choices were unavailable, on 2 regions.",
+        "- Scores: 0.250 on average, 0.000 in the middle, 0.000 to 1.000; "
+        "above 0 on 1 of the regions.",
+        "- Failed regions: 1 (infeasible merge).",
+        "- 4 of its choices were unavailable, on 2 of the regions.",
         "- Region 3: 0.000, where 5.000 is known; it failed there (infeasible merge).",
         "- Region 2: 0.000, where 2.000 is known; the solution changed from a cost of 200 to 206, "
         "+3.000 %; 3 choices were unavailable.",
@@ -148,8 +149,9 @@ def test_an_observation_tells_where_an_upper_program_falls_short():
     }
     told = observation((-0.01, 0.03), measured, np.array([0.02, 0.03]), "instance")
     assert told.splitlines()[1:] == [
-        "- Scores: 1.000 on average, 1.000 in the middle, -1.000 to 3.000; above 0 on 1 of them.",
-        "- It proposed nothing valid on 1 instances.",
+        "- Scores: 1.000 on average, 1.000 in the middle, -1.000 to 3.000; "
+        "above 0 on 1 of the instances.",
+        "- Nothing valid was proposed on 1 of the instances.",
         "- Penalties take 0.500 points on average.",
         "- Instance 1: -1.000, where 2.000 is known; it saved 0.000 %, less penalties of "
         "1.000 points, and proposed nothing valid.",

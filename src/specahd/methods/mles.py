@@ -17,7 +17,7 @@ from specahd.core.ranges import integer_within
 from specahd.search.base import Query, RoundStart, Sample
 
 _SEEN = "first a description and interpretation of the observation in single quotes"
-_WEAKNESSES = "the weaknesses of the program and what could be improved, in square brackets"
+_WEAKNESSES = "in square brackets the weaknesses of the program, and what could be improved"
 _PARAMETERS = (
     "in square brackets its key parameters, what they do, and why which of them should change"
 )
@@ -55,7 +55,7 @@ OPERATORS = {
             "write a better program that mends them.",
             parents=1,
             treatment=Treatment.RESTRUCTURE,
-            analysis=f"{_SEEN}, {_WEAKNESSES}",
+            analysis=f"{_SEEN}, next {_WEAKNESSES}",
         ),
         Operator(
             "m2_text",
@@ -63,7 +63,7 @@ OPERATORS = {
             "parameter settings.",
             parents=1,
             treatment=Treatment.RETUNE,
-            analysis=f"{_SEEN}, {_PARAMETERS}",
+            analysis=f"{_SEEN}, next {_PARAMETERS}",
         ),
     )
 }
@@ -216,16 +216,13 @@ def observation(
     unit
         What a task is.
     """
-    if not responses:
-        return ""
     percents = [100 * response for response in responses]
     lines = [
-        f"Observation of program 1. It was run on {len(percents)} {unit}s, each with a score of "
-        "its own in percent; beside its score stands the best that a program kept reaches there, "
-        "so that the difference is what is known to be missed.",
+        f"Observation of program 1, which was run on {len(percents)} {unit}s. It has a score on "
+        "each, in percent; told are those on which the best score known exceeds its own most.",
         f"- Scores: {fmean(percents):.3f} on average, {median(percents):.3f} in the middle, "
         f"{min(percents):.3f} to {max(percents):.3f}; above 0 on "
-        f"{sum(percent > 0 for percent in percents)} of them.",
+        f"{sum(percent > 0 for percent in percents)} of the {unit}s.",
         *_failures(measured, unit),
     ]
     missed = best - np.asarray(responses)
@@ -247,14 +244,16 @@ def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
     kinds = sorted({str(one) for one in outcomes if one != Outcome.OK})
     if kinds:
         counts = (f"{list(map(str, outcomes)).count(kind)} ({_words(kind)})" for kind in kinds)
-        told.append(f"- It failed on {unit}s: {', '.join(counts)}.")
+        told.append(f"- Failed {unit}s: {', '.join(counts)}.")
     fallbacks = measured.get("fallbacks", ())
     if any(fallbacks):
         concerned = sum(count > 0 for count in fallbacks)
-        told.append(f"- {sum(fallbacks)} of its choices were unavailable, on {concerned} {unit}s.")
+        told.append(
+            f"- {sum(fallbacks)} of its choices were unavailable, on {concerned} of the {unit}s."
+        )
     empty = [mean is None for mean in measured.get("regions", ())]
     if any(empty):
-        told.append(f"- It proposed nothing valid on {sum(empty)} {unit}s.")
+        told.append(f"- Nothing valid was proposed on {sum(empty)} of the {unit}s.")
     penalties = measured.get("penalties", ())
     if any(penalties):
         told.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
