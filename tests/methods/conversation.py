@@ -12,9 +12,14 @@ from specahd.search.base import RoundStart, Sample
 CONTRACT = contract_of("cvrp", Level.LOWER)
 
 
-def parent(name, score, responses=(), source=""):
+def parent(name, score, responses=(), source=None):
     program = Program(
-        name, Level.LOWER, source or f"# {name}", f"Idea of {name}.", "i1", contract="append"
+        name,
+        Level.LOWER,
+        source or f"def f():\n    return {name}\n",
+        f"Idea of {name}.",
+        "i1",
+        contract="append",
     )
     return Parent(program, score, tuple(responses) or (score,))
 
@@ -52,7 +57,7 @@ class Conversation:
         at=-1,
         outcome=Outcome.CRASHED,
         responses=(),
-        source="",
+        source=None,
         measured: Mapping | None = None,
     ):
         """Tell of one that is open, the last by default: a text, a score, or a failure."""

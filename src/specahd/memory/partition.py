@@ -1,0 +1,97 @@
+"""Programs partitioned into groups of programs that are alike."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from specahd.core.contract import Parent
+from specahd.memory.structural import StructuralEncoder
+from specahd.memory.views import VIEWS
+
+FEATURES = (*VIEWS, "score", "random")
+"""What programs can be partitioned by: how similar each is to all others in one view, their
+scores, or nothing but chance."""
+DIMENSIONS = 10
+"""What the features are reduced to."""
+RANDOM = 20
+"""Random features of a program."""
+STARTS, STEPS = 10, 300
+"""Of k-means: how often it starts, and after how many steps it stops at the latest."""
+
+FloatArray = NDArray[np.float64]
+
+
+def partitioned(
+    parents: Sequence[Parent], features: Sequence[str], count: int, rng: np.random.Generator
+) -> list[list[Parent]]:
+    """Return at most ``count`` groups by k-means, none of them empty.
+
+    Parameters
+    ----------
+    parents
+        At least one.
+    features
+        Among :data:`FEATURES`.
+    """
+    labels = k_means(described(parents, features, rng), count, rng)
+    groups = [
+        [parent for parent, label in zip(parents, labels, strict=True) if label == number]
+        for number in range(count)
+    ]
+    return [group for group in groups if group]
+
+
+def described(
+    parents: Sequence[Parent], features: Sequence[str], rng: np.random.Generator
+) -> FloatArray:
+    """Return a row for each program: its features, standardised and reduced by their variance."""
+    columns = []
+    for name in features:
+        if name == "score":
+            columns.append(np.array([[parent.score] for parent in parents]))
+        elif name == "random":
+            columns.append(rng.normal(size=(len(parents), RANDOM)))
+        else:
+            encoder = StructuralEncoder(VIEWS[name])
+            encoder.add([parent.program for parent in parents])
+            columns.append(np.stack([encoder.cosines(row) for row in range(len(parents))]))
+    table = np.hstack(columns)
+    spread = table.std(axis=0)
+    table = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    left, strengths, _ = np.linalg.svd(table, full_matrices=False)
+    return np.asarray((left * strengths)[:, :DIMENSIONS])
+
+
+def k_means(points: FloatArray, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the number of the cluster of each point, the best partition of several starts.
+
+    Centres begin at points that are likely far from each other (k-means++, Arthur and
+    Vassilvitskii 2007). There are fewer clusters than ``count`` if points coincide.
+    """
+    best, least = np.zeros(len(points), np.intp), np.inf
+    for _ in range(STARTS):
+        centres = points[rng.integers(len(points))][None]
+        while len(centres) < count and (apart := _squares(points, centres).min(axis=1)).any():
+            drawn = rng.choice(len(points), p=apart / apart.sum())
+            centres = np.vstack([centres, points[drawn]])
+        for _ in range(STEPS):
+            labels = _squares(points, centres).argmin(axis=1)
+            moved = np.stack(
+                [
+                    points[labels == number].mean(axis=0) if (labels == number).any() else centre
+                    for number, centre in enumerate(centres)
+                ]
+            )
+            if np.array_equal(moved, centres):
+                break
+            centres = moved
+        within = float(_squares(points, centres).min(axis=1).sum())
+        if within < least:
+            best, least = labels, within
+    return best
+
+
+def _squares(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return squared distances, of shape (points, centres)."""
+    return np.asarray(((points[:, None] - centres[None]) ** 2).sum(axis=2))
