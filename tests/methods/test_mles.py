@@ -45,6 +45,18 @@ def test_initial_programs_that_fail_do_not_go_on_for_ever(tickets, size, tried):
     assert {talk.step().operator.name for _ in range(tried + 5)} == {"i1"}
 
 
+def test_the_last_initial_program_is_awaited_before_parents_are_drawn():
+    talk = Conversation(MLES(10), tickets=8)
+    assert [talk.ask().operator.name for _ in range(4)] == ["i1"] * 4
+    assert talk.ask() is None
+    for score in (1.0, 2.0, None):
+        talk.tell(score, at=0)
+    assert talk.ask() is None
+    talk.tell(3.0)
+    assert talk.ask().operator.name == "e1"
+    assert names(talk.method._population) == ["p3", "p1", "p0", "seed"]
+
+
 def test_a_parent_is_drawn_by_the_exponential_of_its_rank():
     # The specification's oracle: four members.
     carried = [

@@ -130,6 +130,7 @@ class MLES:
         self._buffered = 0
         self._founded = False
         self._left = 0
+        self._under_way = 0
         self._turn = 0
         self._measured: dict[str, Mapping[str, Any]] = {}
 
@@ -142,16 +143,23 @@ class MLES:
     def begin(self, start: RoundStart) -> None:
         """Take over what was carried; more than a seed program is a population."""
         self._unit = _UNITS[start.contract.level]
-        self._population, self._buffer = list(start.carried), []
+        self._population = sorted(start.carried, key=lambda parent: -parent.score)[: self.size]
+        self._buffer, self._buffered = [], 0
         self._measured = {}
         self._founded = len(start.carried) > 1
         self._left = min(max(ATTEMPTS, 2 * self.size), max(1, start.tickets // 2))
         self._turn = 0
-        self._survive()
+        self._under_way = 0
 
-    def ask(self, index: int, rng: np.random.Generator) -> Query:
+    def ask(self, index: int, rng: np.random.Generator) -> Query | None:
         """Ask for initial programs until founded, then go by the operators in turn."""
+        if not self._founded and self._left <= 0:
+            if self._under_way:
+                return None
+            self._end_generation()
+        self._under_way += 1
         if not (self._founded and self._population):
+            self._left -= 1
             return Query(INITIAL)
         operator = self._operators[self._turn % len(self._operators)]
         self._turn += 1
@@ -163,16 +171,15 @@ class MLES:
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Buffer a program; end the generation when the buffer is full."""
-        self._left -= 1
+        self._under_way -= 1
         # A reply without a program counts for nothing, an initial program that failed neither.
         if sample.retained or (self._founded and sample.program is not None):
             self._buffered += 1
         if sample.retained and not self._repeats(sample.parent):
             self._buffer.append(sample.parent)
             self._measured[sample.parent.program.id] = sample.measured
-        if self._buffered >= self.size or (not self._founded and self._left <= 0):
-            self._founded = True
-            self._survive()
+        if self._buffered >= self.size:
+            self._end_generation()
 
     def _repeats(self, candidate: Parent) -> bool:
         return any(
@@ -180,7 +187,9 @@ class MLES:
             for one in (*self._population, *self._buffer)
         )
 
-    def _survive(self) -> None:
+    def _end_generation(self) -> None:
+        """End a generation; the first one founds the population."""
+        self._founded = True
         self._population, self._buffer, self._buffered = self.members, [], 0
         kept = {parent.program.id for parent in self._population}
         self._measured = {name: told for name, told in self._measured.items() if name in kept}
