@@ -25,6 +25,9 @@ def test_coverage_takes_the_best_mean_first_then_what_adds_most():
     # c has the best mean; b then adds .25, a .10.
     assert coverage_order(np.array([A, B, C]), 3) == [2, 1, 0]
     assert coverage_order(np.array([A, B, C]), 2) == [2, 1]
+    # The third is measured against what the first two cover together.
+    rows = np.array([(1.0, 0.5, 0.0), (0.0, 0.0, 1.0), (0.75, 0.25, 0.0), (0.0, 0.75, 0.0)])
+    assert coverage_order(rows, 4) == [0, 1, 3, 2]
 
 
 def test_of_equal_gains_the_better_mean_goes_first_and_what_adds_nothing_fills():

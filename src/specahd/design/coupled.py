@@ -195,8 +195,13 @@ class Coupled:
         )
         self._observer.on_round(RoundEnd(number, measures))
         return Candidate(
-            *(number, self._upper, self._repertoire),
-            *(self._archive.copy(), selection, failed, self._portfolio),
+            number,
+            self._upper,
+            self._repertoire,
+            self._archive.copy(),
+            selection,
+            failed,
+            self._portfolio,
         )
 
     def _lower_round(self, number: int, tickets: int, measures: dict[str, float]) -> int:
@@ -267,8 +272,11 @@ class Coupled:
             [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
         )
         return RepairSystem(
-            *(f"round-{number}", self._repertoire),
-            *(router, Accept(self._settings.accept), self._portfolio),
+            f"round-{number}",
+            self._repertoire,
+            router,
+            Accept(self._settings.accept),
+            self._portfolio,
         )
 
     def _upper_round(
