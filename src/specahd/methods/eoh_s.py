@@ -158,6 +158,7 @@ def pair_weights(count: int, released: bool) -> FloatArray:
 
     Proportional to 1, 1/2, 1/3 …; in the released code to the reverse of it.
     """
-    weights: FloatArray = 1.0 / np.arange(1, count + 1)
+    ranks = np.arange(1, count + 1)
+    weights: FloatArray = 1.0 / (ranks[::-1] if released else ranks)
     weights /= weights.sum()
-    return weights[::-1] if released else weights
+    return weights
