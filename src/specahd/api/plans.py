@@ -24,6 +24,7 @@ from specahd.repair.maps import write_example
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.routing.base import POOLS, AnyProblem, contracts
 from specahd.routing.pools import prepare, read_pool
+from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.files import POOLS as EXAMINED
 from specahd.runs.journal import Journal
@@ -100,12 +101,18 @@ class TrainingPlan:
             )
         rounds: Any = self.method.func
         rounds.check(**self.method.keywords)
+        searched = self.settings.levels
+        if is_whole(self.problem.operator.selector):
+            if searched == "upper":
+                raise ConfigError(
+                    "Expected search.levels=lower where regions are whole instances, got upper."
+                )
+            searched = "lower"
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
             memory.judge(contract.seed)
             memory.preflight()
-        searched = self.settings.levels
         self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
         return given
 

@@ -74,12 +74,34 @@ class Contract:
         if self.cheaper is None:
             return self
         passage, instead = self.cheaper
-        # Lines may break anywhere in a docstring.
-        words = r"\s+".join(re.escape(word) for word in passage.split())
-        document, count = re.subn(words, lambda _: instead, self.document)
-        if count != 1:
-            raise ValueError(f"{self.name} does not say once {passage!r}.")
-        return replace(self, document=document)
+        return replace(self, document=self._reworded({passage: instead}))
+
+    def variant(self, *, id: str, task: str, passages: Mapping[str, str]) -> "Contract":
+        """Return the contract of programs with the same arguments in other circumstances.
+
+        Parameters
+        ----------
+        passages
+            What the document says once and is false there, and what it says instead.
+        """
+        return replace(
+            self,
+            id=id,
+            task=task,
+            document=self._reworded(passages),
+            seed=replace(self.seed, contract=id),
+        )
+
+    def _reworded(self, passages: Mapping[str, str]) -> str:
+        document = self.document
+        for passage, instead in passages.items():
+            # Lines may break anywhere in a docstring.
+            words = r"\s+".join(re.escape(word) for word in passage.split())
+            parts = re.split(words, document)
+            if len(parts) != 2:
+                raise ValueError(f"{self.name} does not say once {passage!r}.")
+            document = instead.join(parts)
+        return document
 
     @classmethod
     def of(

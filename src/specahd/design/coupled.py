@@ -1,7 +1,7 @@
 """SpecAHD's rounds: lower search on g's regions, freeze (H, A), upper search, repeat."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from specahd.checkpoint import Checkpoint
@@ -20,6 +20,7 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
+from specahd.routing.whole import is_whole
 from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
@@ -71,6 +72,8 @@ def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[i
 class Coupled:
     """Alternates the two searches under one budget and proposes a candidate per round.
 
+    Where regions are whole instances, all tickets are the lower level's.
+
     Parameters
     ----------
     policy
@@ -114,6 +117,8 @@ class Coupled:
         self._methods = {level: (own[level] or policy)() for level in Level}
         self._pools = pools
         self._budget = budget
+        if is_whole(problem.operator.selector):
+            settings = replace(settings, levels="lower")
         self._settings = settings
         self._journal = journal
         self._observer = observer

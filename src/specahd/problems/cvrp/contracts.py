@@ -118,10 +118,13 @@ def select_next_node(
     return int(unvisited_nodes[np.argmin(score)])
 
 
-_PROBLEM = (
+_GOAL = (
     "Capacitated vehicle routing: vehicles of equal capacity start and end at a depot and serve "
-    "every customer exactly once, at the least total distance. A feasible solution exists already; "
-    "groups of its customers are removed and rebuilt one at a time. "
+    "every customer exactly once, at the least total distance. "
+)
+_PROBLEM = _GOAL + (
+    "A feasible solution exists already; groups of its customers are removed and rebuilt one at a "
+    "time. "
 )
 
 CUSTOMER_GROUPS = customer_groups.contract(
@@ -135,4 +138,15 @@ APPEND = next_customer.contract(
     runner=construct.rebuild,
     compiled="specahd.problems.cvrp.compiled:REBUILD",
     vocabulary=next_customer.vocabulary(),
+)
+CONSTRUCT = next_customer.construction(
+    APPEND,
+    goal=_GOAL,
+    passages={
+        "while a group of customers is rebuilt": "while a solution is built from nothing",
+        "every customer of the group is served": "every customer is served",
+        "have all of the group, those served included": "have all customers, those served included",
+        "Demand of every node of the group": "Demand of every node",
+        "Distances within the group": "Distances",
+    },
 )

@@ -10,7 +10,7 @@ from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles import descriptor
-from specahd.routing.vehicles.append import Append, CustomerGroups
+from specahd.routing.vehicles.append import Append, CustomerGroups, all_customers
 from specahd.routing.vehicles.problem import VehicleProblem
 from specahd.routing.vehicles.routes import Solution
 
@@ -22,6 +22,13 @@ def _append(problem: "CVRP") -> Append:
     from specahd.problems.cvrp.contracts import APPEND, CUSTOMER_GROUPS
 
     return Append(CustomerGroups(CUSTOMER_GROUPS, problem.max_regions, problem.max_size), APPEND)
+
+
+def _construct(problem: "CVRP") -> Append:
+    from specahd.problems.cvrp.contracts import CONSTRUCT
+    from specahd.routing.whole import WholeInstance
+
+    return Append(WholeInstance(all_customers), CONSTRUCT)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):

@@ -129,12 +129,16 @@ def select_next_delivery(
     return (customer, most)
 
 
-_PROBLEM = (
+_GOAL = (
     "Split-delivery vehicle routing: vehicles of equal capacity start and end at a depot and "
     "deliver the demand of every customer at the least total distance; several vehicles may share "
-    "a demand, which may exceed the capacity. A feasible solution exists already; all deliveries "
-    "to groups of its customers are removed and rebuilt one group at a time. "
+    "a demand, which may exceed the capacity. "
 )
+_PROBLEM = _GOAL + (
+    "A feasible solution exists already; all deliveries to groups of its customers are removed and "
+    "rebuilt one group at a time. "
+)
+_ASKED = " and the quantity delivered there"
 
 DELIVERY_GROUPS = customer_groups.contract(
     generate_delivery_groups,
@@ -149,5 +153,16 @@ APPEND = next_customer.contract(
     compiled="specahd.problems.sdvrp.compiled:REBUILD",
     vocabulary=vocabulary.lower(),
     leaving=" and leave all that fits",
-    asked=" and the quantity delivered there",
+    asked=_ASKED,
+)
+CONSTRUCT = next_customer.construction(
+    APPEND,
+    goal=_GOAL,
+    passages={
+        "while a group is rebuilt": "as a solution is built",
+        "every customer of the group is delivered": "every customer is delivered",
+        "What every node of the group still lacks": "What every node still lacks",
+        "Distances within the group": "Distances",
+    },
+    asked=_ASKED,
 )

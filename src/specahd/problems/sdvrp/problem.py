@@ -10,6 +10,7 @@ from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import PublicSet
 from specahd.routing.formats import sol
 from specahd.routing.problem import Baselines, Operators
+from specahd.routing.vehicles.append import all_customers
 from specahd.routing.vehicles.problem import VehicleProblem
 
 
@@ -19,6 +20,13 @@ def _append(problem: "SDVRP") -> AppendDeliveries:
 
     groups = DeliveryGroups(DELIVERY_GROUPS, problem.max_regions, problem.max_size)
     return AppendDeliveries(groups, APPEND)
+
+
+def _construct(problem: "SDVRP") -> AppendDeliveries:
+    from specahd.problems.sdvrp.contracts import CONSTRUCT
+    from specahd.routing.whole import WholeInstance
+
+    return AppendDeliveries(WholeInstance(all_customers), CONSTRUCT)
 
 
 class SDVRP(VehicleProblem[SDVRPInstance, Solution]):

@@ -8,7 +8,10 @@ import numpy as np
 from specahd.core.contract import Contract
 from specahd.problems.tsp import regions
 from specahd.problems.tsp.instance import Solution, TSPInstance
-from specahd.routing.base import IntArray, Region, Validation
+from specahd.routing.base import IntArray, Region, RegionSelector, Validation
+
+SMALLEST_INSTANCE = 4
+"""Fewest nodes of which there is more than one tour."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,19 @@ class TourSegments:
         return regions.validate(solution, output, self.max_regions, self.max_size)
 
 
+def tour_from_zero(instance: TSPInstance, solution: Solution) -> Region | None:
+    """Return the closed tour that starts and ends at node 0; None where all tours are equal."""
+    if instance.size < SMALLEST_INSTANCE:
+        return None
+    start = solution.index(0)
+    return regions.whole_tour((*solution[start:], *solution[:start]))
+
+
 @dataclass(frozen=True)
 class AppendNodes:
     """A new path between the anchors of a run, one node after the other."""
 
-    selector: TourSegments
+    selector: RegionSelector
     contract: Contract
 
     def identity(self, region: Region) -> tuple[int, ...]:

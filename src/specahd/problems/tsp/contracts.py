@@ -100,10 +100,13 @@ def select_next_node(
     return int(unvisited_nodes[np.argmin(score)])
 
 
-_PROBLEM = (
+_GOAL = (
     "Symmetric travelling salesman problem: one closed tour visits every node exactly once, at the "
-    "least total distance. A tour exists already; runs of consecutive nodes are taken out and "
-    "rebuilt one at a time between their two fixed end nodes. "
+    "least total distance. "
+)
+_PROBLEM = _GOAL + (
+    "A tour exists already; runs of consecutive nodes are taken out and rebuilt one at a time "
+    "between their two fixed end nodes. "
 )
 
 TOUR_SEGMENTS = Contract.of(
@@ -130,4 +133,30 @@ APPEND = Contract.of(
     runner=construct.rebuild,
     compiled="specahd.problems.tsp.compiled:REBUILD",
     vocabulary=lower_vocabulary.vocabulary(),
+)
+CONSTRUCT = APPEND.variant(
+    id="construct",
+    task=_GOAL
+    + "Write the function that builds a tour from nothing: it is asked again and again for the "
+    "next node. An instance has one region, the closed tour.",
+    passages={
+        "of a path that is rebuilt between two fixed ends": "of a tour that is built from nothing",
+        "The path starts at node 0, visits every other node of the run once and ends at "
+        "``destination_node``. When the whole tour is rebuilt, both ends are the same place.": (
+            "The tour starts at node 0, visits every other node once and ends at\n    "
+            "``destination_node``, which is node 0 again."
+        ),
+        "Where the path has got to": "Where the tour has got to",
+        "Where the path will end: the last index of ``distance_matrix``.": (
+            "Where the tour will end: the last index of ``distance_matrix``, whose\n        "
+            "row and column are those of node 0."
+        ),
+        "those between the ends that wait": "those that wait",
+        "Distances within the run, both ends included, symmetric.": (
+            "Distances, shape (n + 1, n + 1), symmetric."
+        ),
+        "All arrays are read-only, and indices are local to the run.": (
+            "All arrays are read-only, and indices are those of the instance."
+        ),
+    },
 )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
-from specahd.problems.tsp.append import AppendNodes, TourSegments
+from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing import distances
 from specahd.routing.base import PublicSet
@@ -24,6 +24,13 @@ def _append(problem: "TSP") -> AppendNodes:
     return AppendNodes(segments, APPEND)
 
 
+def _construct(problem: "TSP") -> AppendNodes:
+    from specahd.problems.tsp.contracts import CONSTRUCT
+    from specahd.routing.whole import WholeInstance
+
+    return AppendNodes(WholeInstance(tour_from_zero), CONSTRUCT)
+
+
 class TSP(RoutingProblem[TSPInstance, Solution]):
     """The symmetric travelling salesman problem.
 
@@ -32,7 +39,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     baseline
         The baseline solver in force, ``nearest``, ``greedy`` or ``space_filling``.
     repair
-        The repair operator in force, ``append``.
+        The repair operator in force, ``append`` or ``construct``.
     max_regions
         Most runs kept from one proposal, at least 1.
     max_size

@@ -16,7 +16,7 @@ def whole_tour(solution: Solution) -> Region:
     """Return the closed tour as one region: a run that ends where it begins.
 
     Its only anchor is the first node of ``solution``. No upper program can
-    propose it; benchmarks and a lower search by itself rebuild it.
+    propose it; the repair operator ``construct`` rebuilds it.
     """
     return Region((*solution, solution[0]))
 

@@ -146,11 +146,14 @@ def select_next_node(
     return int(unvisited_nodes[np.argmin(score)])
 
 
-_PROBLEM = (
+_GOAL = (
     "Vehicle routing with time windows: vehicles of equal capacity start and end at a depot and "
     "serve every customer exactly once, each within its time window, at the least total distance. "
-    "Waiting costs nothing but time. A feasible solution exists already; groups of its customers "
-    "are removed and rebuilt one at a time. "
+    "Waiting costs nothing but time. "
+)
+_PROBLEM = _GOAL + (
+    "A feasible solution exists already; groups of its customers are removed and rebuilt one at a "
+    "time. "
 )
 
 CUSTOMER_GROUPS = customer_groups.contract(
@@ -165,4 +168,17 @@ APPEND = next_customer.contract(
     runner=construct.rebuild,
     compiled="specahd.problems.vrptw.compiled:REBUILD",
     vocabulary=time_vocabulary.nodes(),
+)
+CONSTRUCT = next_customer.construction(
+    APPEND,
+    goal=_GOAL,
+    passages={
+        "while a group of customers is rebuilt": "while a solution is built from nothing",
+        "every customer of the group is served": "every customer is served",
+        "the arrays have all of the group, those served included": (
+            "the arrays\n        have all customers, those served included"
+        ),
+        "Demand of every node of the group": "Demand of every node",
+        "Distances and travel times within the group": "Distances and travel times",
+    },
 )

@@ -13,7 +13,7 @@ from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
 from specahd.routing.problem import Baselines, Operators
-from specahd.routing.vehicles.append import Append, CustomerGroups
+from specahd.routing.vehicles.append import Append, CustomerGroups, all_customers
 from specahd.routing.vehicles.problem import VehicleProblem
 from specahd.routing.vehicles.routes import Solution
 
@@ -25,6 +25,13 @@ def _append(problem: "VRPTW") -> Append:
     from specahd.problems.vrptw.contracts import APPEND, CUSTOMER_GROUPS
 
     return Append(CustomerGroups(CUSTOMER_GROUPS, problem.max_regions, problem.max_size), APPEND)
+
+
+def _construct(problem: "VRPTW") -> Append:
+    from specahd.problems.vrptw.contracts import CONSTRUCT
+    from specahd.routing.whole import WholeInstance
+
+    return Append(WholeInstance(all_customers), CONSTRUCT)
 
 
 class VRPTW(VehicleProblem[VRPTWInstance, Solution]):

@@ -45,6 +45,11 @@ class CustomerGroups:
         return validate_groups(output, instance.size, self.max_regions, self.max_size)
 
 
+def all_customers(instance: Any, solution: Any) -> Region:
+    """Return every customer as one region: the whole instance."""
+    return Region(tuple(range(1, instance.size + 1)))
+
+
 @dataclass(frozen=True)
 class Append:
     """Fresh routes from the depot for the customers of a region."""

@@ -5,7 +5,7 @@ candidate, a ``phase`` one number in [0, 1]. A root template lists everything
 its parts may look at; a program keeps only the lines that it uses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -271,4 +271,34 @@ def contract(
         runner=runner,
         compiled=compiled,
         vocabulary=vocabulary,
+    )
+
+
+def construction(
+    append: Contract, *, goal: str, passages: Mapping[str, str], asked: str = ""
+) -> Contract:
+    """Return the contract of programs that choose the next customer of a complete solution.
+
+    Parameters
+    ----------
+    append
+        The contract of those that rebuild a group, which runs them alike.
+    goal
+        What the problem is, without a solution that exists already.
+    passages
+        What the docstring says of a group, and what it says instead.
+    asked
+        As for :func:`contract`.
+    """
+    return append.variant(
+        id="construct",
+        task=f"{goal}Write the function that builds a complete solution from nothing: it is asked "
+        f"again and again for the next customer of the current route{asked}. An instance has one "
+        "region, all of its customers.",
+        passages={
+            **passages,
+            "All arrays are read-only, and indices are local to the group.": (
+                "All arrays are read-only, and indices are those of the instance."
+            ),
+        },
     )

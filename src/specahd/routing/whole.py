@@ -1,0 +1,70 @@
+"""The whole instance as the one region: what programs build complete solutions of.
+
+There is nothing to choose, so nobody searches for upper programs here: the seed program
+of the contract stands in every checkpoint, and what it answers is not looked at.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from specahd.core.answer import Answer
+from specahd.core.contract import Contract
+from specahd.core.program import Level
+from specahd.routing.base import IntArray, Region, RegionSelector, Validation
+
+
+def whole_instance() -> bool:
+    """Rebuild the whole instance.
+
+    Returns
+    -------
+    bool
+        Not looked at.
+    """
+    return True
+
+
+def propose(
+    program: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[IntArray]
+) -> Answer:
+    """Return nothing: the region is known without the program, which is not called."""
+    return Answer([])
+
+
+WHOLE_INSTANCE = Contract.of(
+    whole_instance,
+    id="whole_instance",
+    level=Level.UPPER,
+    idea="Rebuild the whole instance.",
+    task="The region is the whole instance; there is nothing to decide.",
+    runner=propose,
+)
+
+
+@dataclass(frozen=True)
+class WholeInstance:
+    """The selector that has one region for each instance: all of it.
+
+    Every program of a repertoire rebuilds it, and the cheapest of the solutions stands.
+
+    Parameters
+    ----------
+    region
+        Returns it for an instance and its incumbent; None where nothing can be rebuilt.
+    """
+
+    region: Callable[[Any, Any], Region | None]
+    contract: Contract = WHOLE_INSTANCE
+
+    def inputs(self, instance: Any, solution: Any) -> tuple[IntArray, ...]:
+        return ()
+
+    def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
+        region = self.region(instance, solution)
+        return Validation(1, () if region is None else (region,), ())
+
+
+def is_whole(selector: RegionSelector) -> bool:
+    """Say whether regions are whole instances, so that there is no upper level to search."""
+    return isinstance(selector, WholeInstance)
