@@ -27,9 +27,7 @@ def check_jobs(config: DictConfig) -> None:
         A job cannot be composed.
     """
     loader = GlobalHydra.instance().config_loader()
-    # One may refer to what only a job knows.
-    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
-    overrides = OverridesParser.create(loader).parse_overrides(words)
+    overrides = OverridesParser.create(loader).parse_overrides(_words(config))
     if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):
         # Only a sweeper of its own knows the jobs of an interval.
         return
@@ -48,6 +46,14 @@ def check_jobs(config: DictConfig) -> None:
             _check_job(loader.load_sweep_config(config, list(job)), number)
     finally:
         HydraConfig.instance().cfg = known
+
+
+def _words(config: DictConfig) -> list[str]:
+    """Return what the sweeper sweeps: the options of an experiment, then of the command line."""
+    # One may refer to what only a job knows.
+    words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
+    params = config.hydra.sweeper.get("params") or {}
+    return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def _check_job(job: DictConfig, number: int) -> None:

@@ -86,9 +86,11 @@ def _store(config: DictConfig) -> Store | None:
 
 
 def _words(config: DictConfig) -> list[str]:
-    """Return the options of the command line; one may refer to what only a job knows."""
+    """Return the options that an experiment sweeps, and those of the command line."""
+    # One may refer to what only a job knows.
     words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
-    return words
+    params = config.hydra.sweeper.get("params") or {}
+    return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def _count(config: DictConfig) -> int:

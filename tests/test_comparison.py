@@ -1,0 +1,108 @@
+"""The comparison of methods, with one instead of ten: its sweep, its table and its references."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commands import call
+from specahd.config import CONF_DIR
+
+METHOD = """
+_target_: specahd.design.single.Single
+_partial_: true
+policy:
+  _target_: specahd.methods.eoh.EoH
+  _partial_: true
+  population: 4
+"""
+TINY = [
+    "experiment=comparison",
+    "problem=cvrp",
+    "budget.programs=4",
+    "budget.rounds=1",
+    "budget.lower_train=2",
+    "budget.upper_train=2",
+    "budget.selection=2",
+    "budget.validation=2",
+    "tracking=none",
+    "hydra/launcher=basic",
+]
+DIRECTORY = Path("runs", "comparison", "cvrp-offline-table")
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    """Return a place with one method more, and the words that let Hydra find it."""
+    place = tmp_path_factory.mktemp("comparison")
+    for group, name, text in (
+        ("method", "single", METHOD),
+        # Two values, of which one is out of range.
+        ("experiment", "wrong", "# @package _global_\nhydra:\n  sweeper:\n    params:\n"
+         "      search.beta: 0.5,7\n"),
+    ):  # fmt: skip
+        (place / "conf" / group).mkdir(parents=True)
+        (place / "conf" / group / f"{name}.yaml").write_text(text)
+    return place, f"hydra.searchpath=[file://{place}/conf]"
+
+
+def sweep(searched, *arguments):
+    place, words = searched
+    return call("train", words, *TINY, "-m", "method=specahd,single", *arguments, cwd=place)
+
+
+@pytest.fixture(scope="module")
+def swept(searched):
+    """Two of its jobs, and what the command said."""
+    return searched[0], sweep(searched, "seed=0").stdout
+
+
+def test_each_method_has_its_task_and_all_have_one_budget(swept):
+    place, said = swept
+    assert "sweep: 2 complete, 0 partial, 0 failed" in said
+    assert "method=specahd" in said
+    configs = {
+        path.parent.name: yaml.safe_load(path.read_text())
+        for path in (place / DIRECTORY).glob("*/config.yaml")
+    }
+    assert {name: config["problem"]["repair"] for name, config in configs.items()} == {
+        "cvrp-specahd-seed0": "append",
+        "cvrp-single-seed0": "construct",
+    }
+    for part in ("budget", "limits", "pools"):
+        first, second = (config[part] for config in configs.values())
+        assert first == second
+
+
+def test_the_same_command_goes_on_where_it_broke_off(swept, searched):
+    place, _ = swept
+    done, broken = (place / DIRECTORY / f"cvrp-{name}-seed0" for name in ("specahd", "single"))
+    before = (done / "wal.jsonl").stat().st_mtime_ns
+    whole = (broken / "validation.jsonl").read_bytes()
+    for name in ("validation.jsonl", "validation-timings.jsonl"):
+        (broken / name).unlink()
+    said = sweep(searched, "seed=0").stdout
+    assert "cvrp-specahd-seed0 is complete already" in said
+    assert "sweep: 2 complete" in said
+    assert (done / "wal.jsonl").stat().st_mtime_ns == before
+    assert (broken / "validation.jsonl").read_bytes() == whole
+
+
+def test_what_an_experiment_sweeps_is_checked_before_anything_begins(searched, tmp_path):
+    done = call(
+        "train", searched[1], "experiment=wrong", "-m", "tracking=none", cwd=tmp_path, check=False
+    )
+    assert done.returncode == 2
+    assert "search.beta" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
+    params = yaml.safe_load((CONF_DIR / "experiment" / "comparison.yaml").read_text())["hydra"][
+        "sweeper"
+    ]["params"]
+    assert params["seed"] == "0,1,2"
+    methods = params["method"].split(",")
+    assert methods[0] == "specahd"
+    assert len(set(methods)) == 11
