@@ -43,7 +43,7 @@ _COMMON: Mapping[str, str] = {
     "seed": "same seed, same bytes, whatever the number of workers; at least 0",
     "resume": "a run to go on with: its directory, or its id in MLflow",
     "record": "a file that keeps every reply, for llm=recorded",
-    "problem.repair": "how a region is rebuilt: append",
+    "problem.repair": "how regions are rebuilt: append; construct: whole instances",
     "problem.baseline": "the solver whose solutions are repaired",
     "problem.max_regions": "most regions kept from one proposal, at least 1",
     "problem.max_size": "most nodes of a region",
@@ -159,6 +159,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
     "report": {
         "runs": "a folder of runs",
         "evaluations": "a folder of evaluations; null: the runs' own validation rows",
+        "references": "a folder of solvers' rows to stand beside several methods; null: none",
     },
     "select": {
         "sweep": "the MLflow id of a sweep whose runs count; null: any",

@@ -161,6 +161,7 @@ class ReportConfig:
 
     runs: str = MISSING
     evaluations: str | None = None
+    references: str | None = None
     tracking: Any = MISSING
 
 

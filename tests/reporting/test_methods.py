@@ -1,0 +1,102 @@
+import pytest
+
+import commands
+from run_directories import lines, row, sample, write_run
+from specahd.reporting.methods import Reference, compare, is_comparison
+from specahd.runs.reading import read_runs
+from specahd.runs.rows import Row, read_seconds
+
+NAN = float("nan")
+
+
+def write(folder, method, seed, costs, **options):
+    write_run(
+        folder / f"{method}-{seed}", method=method, seed=seed,
+        validation=[row("a", 200, costs[0]), row("b", 800, costs[1], rollbacks=1)], **options,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for seed in (0, 1):
+        write(tmp_path, "specahd", seed, (80.0 - seed, 60.0))
+        write(tmp_path, "eoh", seed, (90.0, 70.0))
+    # Partial: half of its programs.
+    write(tmp_path, "eoh", 2, (10.0, 10.0), samples=[sample("lower", 1, 0.1)] * 2)
+    return tmp_path
+
+
+def table(document, problem):
+    section = document.markdown().split(f"## {problem}\n")[1].split("\n## ")[0]
+    found = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
+
+
+def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(folder):
+    runs = read_runs(folder)
+    seconds = {run.name: 0.5 + run.seed for run in runs}
+    columns, _, eoh, ours = table(compare(runs, seconds, {}), "cvrp")
+    assert columns == ["method", "200", "800", "improvement", "s", "complete", "failed", "T"]
+    assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "1.000", "2/3", "2/6", "0"]
+    assert ours == ["specahd", "79.5", "60.0", "+30.25% ± 0.35", "1.000", "2/2", "2/6", "0"]
+
+
+def test_partial_runs_are_named_and_enter_into_no_mean(folder):
+    runs = read_runs(folder)
+    said = compare(runs, dict.fromkeys((run.name for run in runs), NAN), {}).markdown()
+    assert "Partial, counted in no mean: eoh-2." in said
+    assert table(compare(runs, dict.fromkeys((r.name for r in runs), NAN), {}), "cvrp")[2][4] == "–"
+
+
+def test_references_stand_below_the_methods_of_their_problem(folder):
+    runs = read_runs(folder)
+    rows = [Row.of(row("a", 200, 70.0)), Row.of(row("b", 800, 50.0))]
+    others = {"cvrp": [Reference("savings", rows, 0.0125)], "tsp": [Reference("no", rows, 1.0)]}
+    told = compare(runs, dict.fromkeys((run.name for run in runs), 1.0), others)
+    assert table(told, "cvrp")[-1] == [
+        "savings", "70.0", "50.0", "+40.00%", "0.013", "reference", "0/2", "0",
+    ]  # fmt: skip
+    assert "## tsp" not in told.markdown()
+
+
+def test_each_problem_has_a_table(folder):
+    write_run(folder / "other", problem="tsp", method="eoh")
+    runs = read_runs(folder)
+    told = compare(runs, dict.fromkeys((run.name for run in runs), 1.0), {})
+    assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh"]
+
+
+def test_runs_of_one_method_are_no_comparison(tmp_path, folder):
+    assert is_comparison(read_runs(folder))
+    assert not is_comparison([run for run in read_runs(folder) if run.kind.method == "eoh"])
+
+
+def test_seconds_are_means_over_instances_of_the_sum_of_all_stages(tmp_path):
+    path = tmp_path / "rows-timings.jsonl"
+    lines(path, [{"instance": "a", "x": 1.0, "y": 2.0}, {"instance": "b", "x": 4.0}])
+    assert read_seconds(path) == 3.5
+    assert str(read_seconds(tmp_path / "gone.jsonl")) == "nan"
+
+
+def test_the_report_of_several_methods_has_their_table(folder):
+    for path in folder.glob("specahd-*"):
+        lines(path / "validation-timings.jsonl", [{"instance": "a", "rebuild": 0.25}])
+    lines(folder / "refs" / "cvrp" / "savings" / "rows.jsonl", [row("a", 200, 70.0)])
+    lines(folder / "refs" / "cvrp" / "savings" / "rows-timings.jsonl", [{"solve": 2.0}])
+    words = (f"runs={folder}", "tracking=none", "hydra.run.dir=report")
+    commands.call("report", *words, f"references={folder / 'refs'}", cwd=folder)
+    told = (folder / "report" / "methods.md").read_text()
+    assert "| specahd | 79.5 | 60.0 | +30.25% ± 0.35 | 0.250 | 2/2 |" in told
+    assert "| savings | 70.0 | – | +30.00% | 2.000 | reference |" in told
+    done = commands.call("report", *words, "references=gone", cwd=folder, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "gone holds no <problem>/<solver>/rows.jsonl.\n"
+
+
+def test_a_report_of_one_method_leaves_no_table_of_an_earlier_one(tmp_path):
+    write_run(tmp_path / "runs" / "a")
+    stale = tmp_path / "report" / "methods.md"
+    stale.parent.mkdir()
+    stale.touch()
+    commands.call("report", "tracking=none", "hydra.run.dir=report", cwd=tmp_path)
+    assert not stale.exists()
