@@ -14,6 +14,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
 
 from commands import call
 from frozen import freeze_seeds, problem_of, seed_checkpoint
@@ -21,7 +23,7 @@ from specahd import api
 from specahd.api.problems import settings_of
 from specahd.checkpoint import freeze
 from specahd.config import CONF_DIR
-from specahd.config.files import names, options
+from specahd.config.files import maker, names, options
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
@@ -119,6 +121,29 @@ def test_the_command_and_the_api_write_the_same_bytes(place):
     assert (ours / sums).read_bytes() == (theirs / sums).read_bytes()
 
 
+def test_a_method_by_name_is_that_of_the_command_its_memory_too(place):
+    few = [f"budget.{pool}=2" for pool in POOLS]
+    options = ["budget=smoke", "budget.programs=4", *few, "tracking=none", "method=fun_search"]
+    call("train", *options, "hydra.run.dir=named-command", cwd=place)
+    ours, theirs = place / "named", place / "named-command"
+    api.train("cvrp", method="fun_search", budget=SMALL, out=ours, pools=place / "pools")
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("name", names("method"))
+def test_a_method_of_a_file_is_made_as_hydra_makes_it(name):
+    conf = OmegaConf.load(CONF_DIR / "method" / f"{name}.yaml")
+    conf.pop("defaults", None)
+    theirs, ours = instantiate(conf, _convert_="all"), maker("method", name)
+    assert ours.func is theirs.func
+    assert ours.keywords.keys() == theirs.keywords.keys()
+    policies = ours.keywords.pop("policy"), theirs.keywords.pop("policy")
+    assert ours.keywords == theirs.keywords
+    assert policies[0].func is policies[1].func
+    assert policies[0].keywords == policies[1].keywords
+
+
 def test_a_run_that_broke_off_is_resumed_to_the_same_bytes(place, tmp_path):
     class Impatient(Observer):
         def on_round(self, end):
@@ -140,6 +165,7 @@ def test_bad_arguments_of_a_training_are_refused_before_anything_is_written(tmp_
     out = tmp_path / "run"
     for arguments, sentence in (
         ({"budget": "huge"}, "Expected budget to be one of"),
+        ({"method": "annealing"}, "Expected method to be one of"),
         ({"memory": "perfect"}, "Expected memory to be one of"),
         ({"proposer": "mixture"}, "make it in code"),
         ({"seed": -1}, "Expected seed"),

@@ -26,13 +26,13 @@ from specahd.search.base import SearchMethod
 def train(
     problem: AnyProblem | str,
     proposer: Proposer | str = "offline",
-    method: Callable[[], SearchMethod] = EoH,
+    method: Callable[[], SearchMethod] | str = EoH,
     budget: Budget | str = "pilot",
     seed: int = 0,
     out: str | Path = "run",
     *,
     settings: Settings | None = None,
-    memory: Callable[[], Memory] | str = "structural",
+    memory: Callable[[], Memory] | str | None = None,
     execution: Execution | None = None,
     tiers: TierRule | None = None,
     pools: str | Path = "pools",
@@ -48,9 +48,11 @@ def train(
     ----------
     problem, proposer, memory
         An object, or a name: a file of ``conf/problem``, ``conf/llm`` and ``conf/memory``. A
-        memory is given as what makes one, since each level has its own.
+        memory is given as what makes one, since each level has its own; None is the one that a
+        method's file chooses, else ``structural``.
     method
-        Makes a search method; each level gets one. ``EoH``, or ``partial(EoH, population=5)``.
+        A name: a file of ``conf/method`` (docs/methods.md). Or what makes a search method, of
+        which each level of the coupled search gets one: ``partial(EoH, population=5)``.
     budget
         A :class:`~specahd.core.budget.Budget`, or a file of ``conf/budget``.
     seed
@@ -102,11 +104,17 @@ def train(
     within("seed", seed, 0)
     made = make_problem(problem) if isinstance(problem, str) else problem
     allotted = named_budget(budget) if isinstance(budget, str) else budget
+    if isinstance(method, str):
+        design = files.maker("method", method)
+        memory = memory or files.chosen_by("method", method, "memory")
+    else:
+        design = partial(Coupled, policy=method)
+    memory = memory or "structural"
     plan = TrainingPlan(
         problem=made,
         problem_settings=settings_of(made),
         proposer=files.make("llm", proposer) if isinstance(proposer, str) else proposer,
-        method=partial(Coupled, policy=method),
+        method=design,
         memories={
             level: files.make("memory", memory) if isinstance(memory, str) else memory()
             for level in Level

@@ -1,6 +1,7 @@
 """What a file of ``conf/`` says, for those who do without Hydra."""
 
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -38,8 +39,7 @@ def target(group: str, name: str) -> Any:
     path = read.get("_target_")
     if not isinstance(path, str) or "defaults" in read:
         raise ConfigError(f"{group}={name} is put together by the commands only; make it in code.")
-    module, _, attribute = path.rpartition(".")
-    return getattr(import_module(module), attribute)
+    return _named(path)
 
 
 def make(group: str, name: str, **given: Any) -> Any:
@@ -55,6 +55,46 @@ def make(group: str, name: str, **given: Any) -> Any:
         one_of(f"an option of {group} {name}", option, declared)
     maker = target(group, name)
     return maker(**{**declared, **given})
+
+
+def maker(group: str, name: str) -> "partial[Any]":
+    """Return what makes what a file describes, whose parts are makers too (``_partial_``).
+
+    Raises
+    ------
+    ConfigError
+        The group has no such file.
+    """
+    return _maker(_read(group, name))
+
+
+def _maker(read: Mapping[str, Any]) -> "partial[Any]":
+    given = {
+        key: _maker(value) if isinstance(value, Mapping) and "_target_" in value else value
+        for key, value in read.items()
+        if key != "defaults" and not key.startswith("_")
+    }
+    return partial(_named(read["_target_"]), **given)
+
+
+def chosen_by(group: str, name: str, other: str) -> str | None:
+    """Return the choice that a file makes in another group, by an override; None if it makes none.
+
+    Raises
+    ------
+    ConfigError
+        The group has no such file.
+    """
+    for entry in _read(group, name).get("defaults", []):
+        for key, choice in entry.items():
+            if key.startswith(f"override /{other}@"):
+                return str(choice)
+    return None
+
+
+def _named(path: str) -> Any:
+    module, _, attribute = path.rpartition(".")
+    return getattr(import_module(module), attribute)
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:
