@@ -73,8 +73,8 @@ class EoH:
     - The operators come in turn, as in LLM4AD, where the original draws them: at any budget
       their shares are equal.
     - The population is founded, as in LLM4AD, once ``population`` programs were retained, or
-      twice as many tried, where the original always tries twice as many: a ticket more for each
-      operator.
+      twice as many tried, where the original always tries twice as many: the operators begin
+      sooner, which small budgets need.
     - A reply without a program takes a ticket, as with every method; there it is asked for again.
 
     Parameters

@@ -67,12 +67,13 @@ class VRPAgent:
     elite. Each elite is mutated once, and gives way to its mutation if that is fitter. Elites
     and offspring are the next population; the others leave.
 
-    Deviations from the paper (arXiv 2510.07073), whose code is not public:
+    Deviations from the paper (arXiv 2510.07073), of which we could read the beginning and others'
+    accounts of its algorithm, but neither the appendix nor the code:
 
     - It evolves the removal and the ordering of customers in a large neighbourhood search, in
       C++. Here the program is the contract's, scored as with every other method.
-    - Sizes and price are ours: the text that we could read does not give them, and the budgets
-      here are of tens to a thousand programs. Length is in characters of the source without
+    - Sizes, price and the wording of prompts are ours, for that reason; the sizes suit budgets of
+      tens to a thousand programs. Length is in characters of the source without
       comments, docstring and annotations.
     - A program that fails takes a ticket and is not asked for again, so a generation may have
       fewer offspring. With fewer than two programs, a generation is written from scratch. With
