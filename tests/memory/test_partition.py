@@ -56,9 +56,17 @@ def test_features_are_reduced_to_ten_dimensions_that_keep_what_varies():
 
 def test_k_means_is_the_best_of_several_starts():
     rng = np.random.default_rng(0)
-    centres = np.array([[0.0, 0.0], [0.0, 9.0], [9.0, 0.0], [9.0, 9.0], [4.5, 4.5]])
-    points = (centres[:, None] + rng.normal(scale=0.3, size=(5, 8, 2))).reshape(40, 2)
-    for seed in range(20):
-        labels = k_means(points, 5, np.random.default_rng(seed)).reshape(5, 8)
+    centres = np.array([[9.0 * row, 9.0 * column] for row in range(4) for column in range(4)])
+    points = (centres[:, None] + rng.normal(scale=0.5, size=(16, 4, 2))).reshape(64, 2)
+    for seed in range(10):
+        labels = k_means(points, 16, np.random.default_rng(seed)).reshape(16, 4)
         assert (labels == labels[:, :1]).all()
-        assert len(set(labels[:, 0])) == 5
+        assert len(set(labels[:, 0])) == 16
+
+
+def test_each_point_is_nearest_to_the_mean_of_its_own_cluster():
+    points = np.random.default_rng(0).random((60, 2))
+    labels = k_means(points, 4, np.random.default_rng(1))
+    means = np.stack([points[labels == number].mean(axis=0) for number in range(4)])
+    apart = np.linalg.norm(points[:, None] - means[None], axis=2)
+    assert (apart.argmin(axis=1) == labels).all()

@@ -141,7 +141,15 @@ def test_cc_shows_members_of_two_other_clusters_the_same_for_all_of_one():
         assert first[0] != second[0]
         assert first[1:] == second[1:]
         assert len({name[0] for name in first}) == 3
-    assert all(len(one.parents) <= one.operator.parents for one in programs)
+
+
+@pytest.mark.parametrize(("partners", "shown"), [(1, 2), (3, 4), (9, 4)])
+def test_cc_shows_as_many_partners_as_there_are_clusters(partners, shown):
+    talk = founded(PartEvo(operators=["cc", "se"], partners=partners), sizes=(2, 2, 3, 3))
+    talk.step(text="")
+    query = talk.step()
+    assert len(query.parents) == shown
+    assert query.operator.parents == 1 + partners
 
 
 def test_cc_takes_no_turn_with_one_cluster():
@@ -162,6 +170,8 @@ def test_se_shows_the_external_set_best_first_and_the_summary():
     for _ in range(3):
         talk.step()
     assert talk.step(text="").hints.endswith("\n\nEarlier summary:\nDepots matter.")
+    # Nothing was said, so what was said before stands.
+    assert talk.step().hints.endswith("\n\nWhat was learned:\nDepots matter.")
 
 
 def test_lge_shows_the_best_of_the_cluster_and_of_all():

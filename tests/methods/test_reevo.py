@@ -59,6 +59,23 @@ def test_mutants_join_the_crossovers():
     assert drawn == {"p10", "p11", "p12", "p13", "p15", "p16"}
 
 
+def test_the_elitist_may_be_of_a_pair_whatever_became_of_its_generation():
+    talk = Conversation(ReEvo(4, initial=4))
+    talk.operators(4, lambda index: 90.0 - index)
+    talk.operators(8, lambda index: 1.0 + index)
+    assert talk.step().operator is LONG_REFLECTION
+    talk.operators(2, lambda index: 20.0 + index)
+    talk.ask()
+    drawn = {
+        one.program.id
+        for seed in range(5)
+        for pair in talk.method._draw_pairs(Conversation(ReEvo(), seed=seed).rng)
+        for one in pair
+    }
+    assert drawn >= {"p0", "p8", "p14"}
+    assert not drawn & {"p1", "p2", "p3"}
+
+
 def test_pairs_are_uniform_among_those_of_different_scores():
     carried = [
         parent(name, score) for name, score in (("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 3.0))
@@ -91,6 +108,8 @@ def test_the_better_program_of_a_pair_comes_first_and_its_reflection_goes_along(
     assert talk.step().hints == (
         "Earlier reflection:\nLook around.\n\nNew reflections:\n- Look back.\n- Look back."
     )
+    # Nothing was said, so what was said before stands.
+    assert talk.step().hints == "Reflection:\nLook around."
 
 
 def test_what_experts_know_is_the_first_long_reflection():
