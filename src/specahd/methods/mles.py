@@ -40,6 +40,7 @@ OPERATORS = {
             "Find the weaknesses of {parents}, and write a better program that mends them.",
             parents=1,
             treatment=Treatment.RESTRUCTURE,
+            skills=True,
             analysis=_WEAKNESSES,
         ),
         Operator(
@@ -47,6 +48,7 @@ OPERATORS = {
             "Improve {parents} by other parameter settings.",
             parents=1,
             treatment=Treatment.RETUNE,
+            skills=True,
             analysis=_PARAMETERS,
         ),
         Operator(
@@ -55,6 +57,7 @@ OPERATORS = {
             "write a better program that mends them.",
             parents=1,
             treatment=Treatment.RESTRUCTURE,
+            skills=True,
             analysis=f"{_SEEN}, next {_WEAKNESSES}",
         ),
         Operator(
@@ -63,6 +66,7 @@ OPERATORS = {
             "parameter settings.",
             parents=1,
             treatment=Treatment.RETUNE,
+            skills=True,
             analysis=f"{_SEEN}, next {_PARAMETERS}",
         ),
     )

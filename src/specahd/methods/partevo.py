@@ -37,6 +37,7 @@ REFLECTED = Operator(
     "the expert's suggestions, if there are any.",
     parents=1,
     treatment=Treatment.RESTRUCTURE,
+    skills=True,
 )
 CROSS_CLUSTER = Operator(
     "cc",
@@ -50,6 +51,7 @@ SUMMARIZED = Operator(
     "Go by the ideas and the summary above, and modify {parents} into a more promising program.",
     parents=1,
     treatment=Treatment.RESTRUCTURE,
+    skills=True,
 )
 GUIDED = Operator(
     "lge",

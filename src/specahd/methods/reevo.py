@@ -37,6 +37,7 @@ MUTATION = Operator(
     "Write a mutated form of {parents}, the best so far, going by the reflection if there is one.",
     parents=1,
     treatment=Treatment.RESTRUCTURE,
+    skills=True,
 )
 TRIALS = 1000
 """How many pairs are drawn at most until as many as wanted differ in their scores."""
