@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from conversation import Conversation, parent
+from asked_in_turn import Conversation, parent
 
 from specahd.core.errors import ConfigError
 from specahd.methods.reevo import (
