@@ -246,6 +246,14 @@ def test_a_failed_expansion_is_tried_three_times_but_not_after_a_timeout():
     assert all_asked(talk) == []
 
 
+def test_a_program_that_is_in_the_tree_is_no_success():
+    method, talk = begun(exploration=0.0)
+    all_asked(talk)
+    talk.tell(0.9, at=0, source="# b")
+    assert find(method, "a").children == []
+    assert operators(all_asked(talk)) == ["e2"]
+
+
 def test_the_expansions_of_an_iteration_are_under_way_together_and_the_next_waits():
     _, talk = begun(exploration=0.0)
     assert len(all_asked(talk)) == 5
@@ -301,6 +309,7 @@ def test_a_later_round_plants_a_new_tree():
     again = Conversation(method, [parent("x", 0.1), parent("p0", 0.2)])
     assert method.root.visits == 2
     assert names(method.members) == ["p0", "x"]
+    again.index = 7
     assert again.step(0.3).operator.name == "i1"
     again.step(text="")
     query = again.ask()

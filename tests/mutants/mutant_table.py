@@ -230,6 +230,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("DIFFER if node is self.root else BLEND", "BLEND", "tests/methods/test_mcts_ahd.py::test_nodes_on_the_way_are_widened_by_e1_below_the_root_and_else_by_e2"),
         ("made.score not in scores", "True", "tests/methods/test_mcts_ahd.py::test_what_scores_like_another_child_of_the_root_is_abandoned"),
         ("sample.outcome is not Outcome.TIMEOUT", "True", "tests/methods/test_mcts_ahd.py::test_a_failed_expansion_is_tried_three_times_but_not_after_a_timeout"),
+        ("self._sources.add(parent.program.source)", "pass", "tests/methods/test_mcts_ahd.py::test_a_program_that_is_in_the_tree_is_no_success"),
         ("if query is None and not self._under_way:", "if query is None:", "tests/methods/test_mcts_ahd.py::test_the_expansions_of_an_iteration_are_under_way_together_and_the_next_waits"),
         ("if sample.text:", "if True:", "tests/methods/test_mcts_ahd.py::test_an_empty_description_leaves_the_idea"),
     ],

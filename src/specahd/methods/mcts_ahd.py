@@ -109,10 +109,11 @@ class MCTSAHD:
     The root gets four children, each of another score. An iteration then goes down from the root
     by upper confidence bounds (:func:`confidence_bound`) and expands where it ends: once with
     e2, ``variations`` times with m1 and m2, once with s1. A node on the way that was visited
-    often for its number of children gets one more, by e1 below the root, else by e2. A failed
-    expansion is tried three times, but not again after a timeout. After each program that was
-    measured a second call describes what its code does; later prompts show this text in place
-    of the model's own sentence. It is a text: it takes no ticket, and its tokens are booked.
+    often for its number of children gets one more, by e1 below the root, else by e2. An
+    expansion that fails or repeats a program of the tree is tried three times, but not again
+    after a timeout. After each program that was measured a second call describes what its code
+    does; later prompts show this text in place of the model's own sentence. It is a text: it
+    takes no ticket, and its tokens are booked.
 
     The original does one thing after the other. Here the expansions of one iteration, some seven
     programs, are under way together, and each is described as soon as it was measured; the next
@@ -130,7 +131,6 @@ class MCTSAHD:
     - Depth counts from the root; the port has every node at depth 1, so that its cap never acts.
     - s1 needs two programs of different scores on the path, e2 an elite program beside the node;
       without, the expansion is left out, as s1 is in the original.
-    - A repeated program is a failed attempt; whether it repeats is the run's filter to say.
 
     Parameters
     ----------
@@ -176,6 +176,7 @@ class MCTSAHD:
         self._undescribed: deque[Node] = deque()
         self._under_way: dict[int, Expansion | Node] = {}
         self._ideas: dict[str, str] = {}
+        self._sources: set[str] = set()
 
     def begin(self, start: RoundStart) -> None:
         """Plant the programs carried over below a new root."""
@@ -187,6 +188,7 @@ class MCTSAHD:
         self._due.clear()
         self._undescribed.clear()
         self._under_way.clear()
+        self._sources.clear()
         for parent in start.carried:
             self._add(self.root, parent)
 
@@ -280,7 +282,7 @@ class MCTSAHD:
                 self._ideas[asked.program.program.id] = sample.text
             return
         self._told += 1
-        if sample.retained:
+        if sample.retained and sample.parent.program.source not in self._sources:
             made = sample.parent
             scores = [child.program.score for child in self.root.children]
             # What scores like another child of the root is no other approach.
@@ -293,6 +295,7 @@ class MCTSAHD:
 
     def _add(self, above: Node, parent: Parent) -> Node:
         """Add a node, and tell those above it."""
+        self._sources.add(parent.program.source)
         node = Node(parent, above, parent.score, 1)
         above.children.append(node)
         self._least = min(self._least, parent.score)
