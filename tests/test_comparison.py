@@ -1,12 +1,20 @@
 """The comparison of methods, with one instead of ten: its sweep, its table and its references."""
 
+import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from commands import call
+from offered import PROBLEMS
 from specahd.config import CONF_DIR
+from specahd.core import journal
+
+ROOT = Path(__file__).parent.parent
+STAGES = ROOT / "benchmarks" / "comparison"
 
 METHOD = """
 _target_: specahd.design.single.Single
@@ -98,11 +106,72 @@ def test_what_an_experiment_sweeps_is_checked_before_anything_begins(searched, t
     assert list(tmp_path.iterdir()) == []
 
 
+def swept_by_default():
+    conf = yaml.safe_load((CONF_DIR / "experiment" / "comparison.yaml").read_text())
+    params = conf["hydra"]["sweeper"]["params"]
+    return params["method"].split(","), [int(seed) for seed in params["seed"].split(",")]
+
+
 def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
-    params = yaml.safe_load((CONF_DIR / "experiment" / "comparison.yaml").read_text())["hydra"][
-        "sweeper"
-    ]["params"]
-    assert params["seed"] == "0,1,2"
-    methods = params["method"].split(",")
+    methods, seeds = swept_by_default()
     assert methods[0] == "specahd"
     assert len(set(methods)) == 11
+    assert seeds == [0, 1, 2]
+
+
+def test_the_pipeline_of_the_comparison_asks_for_the_same():
+    params = yaml.safe_load((STAGES / "params.yaml").read_text())
+    assert (params["methods"], params["seeds"]) == swept_by_default()
+    assert sorted(params["problems"]) == PROBLEMS
+
+
+def test_its_stages_depend_on_the_code_that_those_of_the_pipeline_do():
+    ours, others = (
+        yaml.safe_load((place / "dvc.yaml").read_text())["stages"] for place in (STAGES, ROOT)
+    )
+    for stage in ("train", "report"):
+        code = {path for path in others[stage]["deps"] if path.startswith("src/")}
+        # A tracker changes no result.
+        assert code - {"src/specahd/tracking"} <= set(ours[stage]["deps"])
+
+
+def test_solvers_in_the_same_seconds_solve_what_the_methods_did(swept):
+    place, _ = swept
+    script = STAGES / "references.py"
+    done = subprocess.run(
+        [sys.executable, script, "runs/comparison", "references"],
+        cwd=place, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = list(journal.read(place / DIRECTORY / "cvrp-single-seed0" / "validation.jsonl"))
+    found = {
+        path.parent.name: list(journal.read(path))
+        for path in place.glob("references/cvrp/*/rows.jsonl")
+    }
+    assert sorted(found) == ["nearest", "pyvrp", "savings"]
+    for theirs in found.values():
+        assert [row["instance"] for row in theirs] == [row["instance"] for row in rows]
+        assert [row["baseline_cost"] for row in theirs] == [row["baseline_cost"] for row in rows]
+    assert all(row["improvement"] == 0 for row in found["nearest"])
+    assert all(row["improvement"] > 0 for row in found["savings"])
+
+
+def test_tables_stand_between_the_marks_of_the_document():
+    results = load(STAGES / "results.py")
+    document = "a\n<!-- begin: A -->\nold\n<!-- end: A -->\nb <!-- begin: B --><!-- end: B -->"
+    report = "# T\n\n## How to read it\n\nSo.\n\n## cvrp\n\n| x |\n\n## tsp\n\n| y |\n"
+    assert results.filled(document, "A", report) == (
+        "a\n<!-- begin: A -->\n\n### cvrp\n\n| x |\n\n### tsp\n\n| y |\n\n<!-- end: A -->\n"
+        "b <!-- begin: B --><!-- end: B -->"
+    )
+    with pytest.raises(SystemExit, match="marks of C"):
+        results.filled(document, "C", report)
+    for name in "ABCD":
+        assert results.filled(results.DOCUMENT.read_text(), name, report).count("| y |") == 1
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,35 @@
+"""Put the tables of a comparison into docs/results.md.
+
+    python benchmarks/comparison/results.py NAME METHODS.md
+
+METHODS.md is what `python -m specahd.report` made of the runs; its tables replace what stands
+between `<!-- begin: NAME -->` and `<!-- end: NAME -->`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "results.md"
+
+
+def filled(document: str, name: str, report: str) -> str:
+    """Return a document with the tables of a report between the marks of that name."""
+    marks = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+    parts = re.split(f"({'|'.join(map(re.escape, marks))})", document)
+    if len(parts) != 5:
+        raise SystemExit(f"{DOCUMENT} does not have the marks of {name} once.")
+    tables = report.partition("\n## ")[2].partition("\n## ")[2]
+    # The title and how to read it stand in the document; problems become the next lower level.
+    parts[2] = "\n\n### " + tables.replace("\n## ", "\n### ").strip() + "\n\n"
+    return "".join(parts)
+
+
+def main(name: str, report: str) -> None:
+    """Rewrite the document."""
+    text = filled(DOCUMENT.read_text(encoding="utf-8"), name, Path(report).read_text("utf-8"))
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
