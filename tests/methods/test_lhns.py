@@ -249,7 +249,7 @@ def test_a_round_begins_at_the_best_of_what_is_carried_over():
     [
         ({"kind": "sa"}, r"method\.policy\.kind to be one of vns, ils, ts, got 'sa'"),
         ({"ratio": 0.0}, r"method\.policy\.ratio in \[0\.001, 1\], got 0\.0"),
-        ({"temperature": 0.0}, r"method\.policy\.temperature in"),
+        ({"initial_temperature": 0.0}, r"method\.policy\.initial_temperature in"),
         ({"trajectories": 0}, r"method\.policy\.trajectories of at least 1, got 0"),
     ],
 )

@@ -89,8 +89,8 @@ class LHNS:
       1 - score: scores are savings relative to the solution before, so that this is the mean
       share of the cost that remains, positive, and known of carried programs at both levels.
       Where regions are rebuilt in a large solution, scores differ by less than whole solutions
-      do; then a smaller ``temperature`` is due.
-    - ``ratio`` and ``temperature`` are two constants, as in the original; the port has one
+      do; then a smaller ``initial_temperature`` is due.
+    - ``ratio`` and ``initial_temperature`` are two constants, as in the original; the port has one
       variable for both, and a sign by which it accepts every worse program.
     - A program that repeats another is asked for once more in the same step, as in the original,
       but takes its ticket, and the temperature falls with tickets.
@@ -105,7 +105,7 @@ class LHNS:
         ``vns``, ``ils`` or ``ts``.
     ratio
         Which share of the lines is ruined at first, in (0, 1].
-    temperature
+    initial_temperature
         At which annealing begins, above 0.
     trajectories
         How many, at least 1.
@@ -115,18 +115,18 @@ class LHNS:
         self,
         kind: str = "vns",
         ratio: float = 0.1,
-        temperature: float = 0.1,
+        initial_temperature: float = 0.1,
         trajectories: int = 1,
     ) -> None:
         one_of("method.policy.kind", kind, KINDS)
         within("method.policy.ratio", ratio, 0.001, 1)
-        within("method.policy.temperature", temperature, 1e-9, 1e9)
+        within("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
         integer_within("method.policy.trajectories", trajectories, 1)
         self.size = 2 * trajectories
         self.trajectories: list[Trajectory] = []
         self._kind = kind
         self._ratio = ratio
-        self._temperature = temperature
+        self._initial = initial_temperature
         self._count = trajectories
         self._steps = 1.0
         self._under_way: dict[int, Trajectory] = {}
@@ -209,7 +209,7 @@ class LHNS:
             trajectory.stagnant += 1
             # The first step is that at the full temperature.
             passed = min(1.0, (trajectory.steps - 1) / self._steps)
-            temperature = self._temperature * (1 - passed)
+            temperature = self._initial * (1 - passed)
             chance = acceptance(1 - current.score, 1 - made.score, temperature)
             accepted = rng.random() < chance
         if not accepted:
