@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conversation import Conversation, parent
+from asked_in_turn import Conversation, parent
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome

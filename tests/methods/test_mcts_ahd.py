@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from conversation import Conversation, parent
+from asked_in_turn import Conversation, parent
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
@@ -249,7 +249,7 @@ def test_a_failed_expansion_is_tried_three_times_but_not_after_a_timeout():
 def test_a_program_that_is_in_the_tree_is_no_success():
     method, talk = begun(exploration=0.0)
     all_asked(talk)
-    talk.tell(0.9, at=0, source="# b")
+    talk.tell(0.9, at=0, source=parent("b", 0.0).program.source)
     assert find(method, "a").children == []
     assert operators(all_asked(talk)) == ["e2"]
 

@@ -198,7 +198,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("envelope = responses[taken[0]]", "envelope = np.zeros(responses.shape[1])", "tests/methods/test_eoh_s.py::test_scores_may_be_negative_and_the_envelope_begins_with_the_first_program"),
         ("np.argsort(-responses.mean(axis=1), kind", "np.argsort(0 * responses.mean(axis=1), kind", "tests/methods/test_eoh_s.py::test_of_equal_gains_the_better_mean_goes_first_and_what_adds_nothing_fills"),
         ("np.argsort(-np.array(apart), kind", "np.argsort(np.array(apart), kind", "tests/methods/test_eoh_s.py::test_pairs_are_ordered_by_the_distance_of_their_vectors"),
-        ("weights[::-1] if released", "weights[::-1] if not released", "tests/methods/test_eoh_s.py::test_the_weights_of_ten_pairs_both_ways"),
+        ("ranks[::-1] if released", "ranks[::-1] if not released", "tests/methods/test_eoh_s.py::test_the_weights_of_ten_pairs_both_ways"),
         ("pair_weights(len(pairs), self._released)", "pair_weights(len(pairs), False)", "tests/methods/test_eoh_s.py::test_pairs_are_drawn_by_their_weights"),
         ("sample.responses not in known", "True", "tests/methods/test_eoh_s.py::test_what_repeats_the_responses_of_a_program_does_not_enter"),
         ("sample.outcome is not Outcome.PARSE_ERROR", "True", "tests/methods/test_eoh_s.py::test_twice_the_set_tried_also_founds_and_failures_then_count"),

@@ -77,7 +77,7 @@ _COMMON: Mapping[str, str] = {
     "method.policy.elites": "fittest programs, of which each is mutated, at least 1",
     "method.policy.offspring": "crossovers in a generation, at least 1",
     "method.policy.length_price": "what 1,000 characters of a program cost of its score",
-    "method.portfolio": "most programs of the result; several are chosen by J",
+    "method.portfolio": "most programs of the result; of several all are tried on each instance",
     "method.policy.mutation_rate": "mutations of a generation, as a share of the population",
     "method.policy.knowledge": "what experts know, told with initial programs and mutations",
     "method.policy.clusters": "groups of programs that are alike, at most",
