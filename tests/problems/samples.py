@@ -1,4 +1,4 @@
-"""Programs that the offline proposer writes for a problem, as its tests run them."""
+"""Programs that a problem's vocabularies make, as its tests run them."""
 
 import math
 from functools import cache
@@ -6,22 +6,37 @@ from functools import cache
 import numpy as np
 
 from offered import contract_of
-from specahd.core.contract import Request
-from specahd.llm.offline import OfflineProposer
-from specahd.llm.parsing import parse_reply
-from specahd.methods.eoh import INITIAL
+from specahd.core.seeding import generator
+from specahd.llm.grammar import Grammar
 
-SAMPLES = 300
+DRAWN = 50
+"""So many are taken as they are drawn."""
+SEARCHED = 500
+"""Among so many, one is taken for each rule of the vocabulary that none before has."""
+
+
+@cache
+def trees(problem, level):
+    """Return the derivations of fresh programs, in which every rule occurs that is in use."""
+    grammar = Grammar(contract_of(problem, level).vocabulary)
+    taken, seen = [], set()
+    for index in range(SEARCHED):
+        tree = grammar.fresh(generator(index, "samples"))
+        rules = {id(node.rule) for _, node in tree.walk()}
+        if index < DRAWN or not rules <= seen:
+            taken.append(tree)
+            seen |= rules
+    return taken
 
 
 @cache
 def samples(problem, level):
-    """Return the sources of fresh programs."""
+    """Return the sources of these programs."""
     contract = contract_of(problem, level)
-    proposer = OfflineProposer()
-    requests = [Request(contract, 5, level, 0, index, INITIAL) for index in range(SAMPLES)]
-    replies = [proposer.propose(request).text for request in requests]
-    return [parse_reply(text, contract)[0] for text in replies]
+    grammar = Grammar(contract.vocabulary)
+    return [
+        grammar.source(tree, contract.name, contract.arguments) for tree in trees(problem, level)
+    ]
 
 
 def defined(contract, source):

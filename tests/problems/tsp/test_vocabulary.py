@@ -109,4 +109,4 @@ def test_some_sample_repairs_what_the_seed_cannot():
         return total / len(runs)
 
     assert gain(CONTRACTS[Level.LOWER].seed.source) < 0.0005
-    assert max(map(gain, samples("tsp", Level.LOWER)[:40])) > 0.001
+    assert any(gain(source) > 0.001 for source in samples("tsp", Level.LOWER))
