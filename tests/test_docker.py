@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 DOCKER = ROOT / "docker"
@@ -172,9 +174,39 @@ def install(*arguments, script=INSTALL, **environment):
     )
 
 
-def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path):
+def needed(wanted, extra=""):
+    """Yield the distributions of this environment that others need, and those that they need."""
+    for requirement in map(Requirement, wanted):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            found = distribution(requirement.name)
+            yield found
+            for chosen in requirement.extras or {""}:
+                yield from needed(found.requires or (), chosen)
+
+
+def lay_out(venv):
+    """Make an environment with the packages of this one that ours needs, and no other."""
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    [target] = venv.glob("lib/python3*/site-packages")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for found in {each.name: each for each in needed(project["dependencies"])}.values():
+        for file in found.files:
+            source, link = Path(file.locate()), target / file
+            # Two packages may bring the same one; scripts name the interpreter that they are of.
+            if ".." not in file.parts and source.is_file() and not link.exists():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    link.hardlink_to(source)
+                except OSError:  # another disk
+                    shutil.copy2(source, link)
+
+
+@pytest.mark.parametrize("packages", ["laid out", pytest.param("fetched", marks=pytest.mark.slow)])
+def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path, packages):
     script = context(tmp_path / "build") / "scripts" / "install.sh"
     venv = tmp_path / "opt"
+    if packages == "laid out":
+        lay_out(venv)
     done = install(script=script, VENV=str(venv), PYTHON=sys.executable, PIP_NO_COMPILE="1")
     assert done.returncode == 0, done.stderr
     # As in the image: another folder, nothing of this checkout, caches beside.
