@@ -13,8 +13,6 @@ names the sample; without it, the prompt does.
 import argparse
 import hashlib
 import json
-import socket
-import struct
 import sys
 import threading
 import time
@@ -22,7 +20,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -30,6 +27,8 @@ if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parent.parent))
 
 from server_behaviour import BAD, REFUSALS, Schedule, offline, spoilt
+
+from loopback import LoopbackHandler, LoopbackServer
 
 HTML = "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
 
@@ -46,26 +45,22 @@ class Exchange:
     headers: dict = field(repr=False)
 
 
-class Server(ThreadingHTTPServer):
-    """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
+class Server(LoopbackServer):
+    """Speaks for a language model.
 
     ``answer(prompt, sample)`` gives the text of a good reply. A fault that makes
     the client wait lasts ``stall`` seconds. A ``wordy`` one counts for each reply as many tokens as
-    the request allows, or a few less; ``key``, if set, must be presented. Complaints, and the
-    header ``X-Echo``, repeat it as ``spell(key)``.
+    the request allows, or a few less. Complaints, and the header ``X-Echo``, repeat the key as
+    ``spell(key)``.
     """
-
-    daemon_threads = True
-    request_queue_size = 128
 
     def __init__(
         self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
         stall=1.0, wait=1, counts_tokens=True, wordy=False, obeys_stream=True, port=0, spell=str,
     ):  # fmt: skip
-        super().__init__(("127.0.0.1", port), Handler)
+        super().__init__(Handler, port, key)
         self.answer = answer
         self.schedule = schedule or Schedule()
-        self.key = key
         self.models = models
         self.lists = lists
         self.latency = latency
@@ -76,19 +71,8 @@ class Server(ThreadingHTTPServer):
         self.obeys_stream = obeys_stream
         self.spell = spell
         self.exchanges = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-        self.closing = threading.Event()
         self._attempts = Counter()
         self._lock = threading.Lock()
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.closing.set()
-        self.shutdown()
-        self.server_close()
 
     @property
     def counts(self):
@@ -107,20 +91,9 @@ class Server(ThreadingHTTPServer):
             self.exchanges.append(Exchange(sample, attempt, behaviour, moment, body, headers))
         return behaviour
 
-    def handle_error(self, request, client_address):
-        """Pass over what breaks off: clients that give up are part of the play."""
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(LoopbackHandler):
     """Plays one connection."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else every call takes 40 ms
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         if self.path == "/counts":
@@ -133,7 +106,7 @@ class Handler(BaseHTTPRequestHandler):
         return self._json(404, {"detail": "Not Found"})
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self._body())
         if not self._admitted():
             return
         if self.path != "/v1/chat/completions":
@@ -187,13 +160,6 @@ class Handler(BaseHTTPRequestHandler):
             case _:
                 self._send(200, kind, body)
 
-    def _admitted(self):
-        key = self.server.key
-        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
-            return True
-        self._complain("401")
-        return False
-
     def _complain(self, behaviour):
         status, code, words = REFUSALS[behaviour]
         headers = {}
@@ -207,7 +173,7 @@ class Handler(BaseHTTPRequestHandler):
 
     @property
     def _echo(self):
-        return self.server.spell(self.headers.get("Authorization", "").removeprefix("Bearer "))
+        return self.server.spell(self._presented)
 
     def _json(self, status, value, headers=None):
         self._send(status, "application/json", json.dumps(value).encode(), headers)
@@ -221,15 +187,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-    def _hang(self):
-        self.server.closing.wait(self.server.stall)
-        self.close_connection = True
-
-    def _break(self):
-        # Lingering for no time turns the close into a reset.
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close_connection = True
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,19 @@ python tests/memory/fake_embedding_server.py --port P --noise 0.001
 import argparse
 import json
 import re
-import socket
-import struct
 import sys
 import threading
 import time
 from hashlib import blake2b
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
+
+if __name__ == "__main__":
+    # What the suites share lies one folder up; pytest finds it by itself.
+    sys.path.append(str(Path(__file__).parent.parent))
+
+from loopback import LoopbackHandler, LoopbackServer
 
 FAULTS = (
     *("429", "500", "503", "reset", "silence", "html", "torn", "error in 200", "no data"),
@@ -42,23 +46,18 @@ def vector(model, text):
     return counts
 
 
-class FakeEmbeddingServer(ThreadingHTTPServer):
-    """Serves from a thread of its own while it is entered; ``url`` is its ``base_url``.
+class FakeEmbeddingServer(LoopbackServer):
+    """Speaks for an embedding model.
 
     The first requests for vectors meet ``faults``, in order; all wait for ``latency`` seconds.
     """
-
-    daemon_threads = True
-    request_queue_size = 128
-    allow_reuse_address = True
 
     def __init__(
         self, *faults, key=None, models=("small", "large"), lists=True, latency=0.0, stall=1.0,
         noise=0.0, dimension=DIMENSION, port=0,
     ):  # fmt: skip
-        super().__init__(("127.0.0.1", port), Handler)
+        super().__init__(Handler, port, key)
         self.faults = list(faults)
-        self.key = key
         self.models = models
         self.lists = lists
         self.latency = latency
@@ -70,18 +69,7 @@ class FakeEmbeddingServer(ThreadingHTTPServer):
         self.embedded = []
         """Every (model, text) that got its vector, in order."""
         self.busy = self.busiest = 0
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-        self.closing = threading.Event()
         self.lock = threading.Lock()
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.closing.set()
-        self.shutdown()
-        self.server_close()
 
     @property
     def behaviours(self):
@@ -100,18 +88,9 @@ class FakeEmbeddingServer(ThreadingHTTPServer):
             rows *= 1 + noise * rng.standard_normal(rows.shape)
         return rows.tolist()
 
-    def handle_error(self, request, client_address):
-        """Pass over what breaks off: clients that give up are part of the play."""
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
 
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # else every call takes 40 ms
-
-    def log_message(self, *_):
-        pass
+class Handler(LoopbackHandler):
+    """Plays one connection."""
 
     def do_GET(self):
         if not self._admitted():
@@ -122,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
             self._json(404, {"detail": "Not Found"})
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self._body())
         if not self._admitted():
             return
         if self.path != "/v1/embeddings" or body["model"] not in self.server.models:
@@ -166,14 +145,10 @@ class Handler(BaseHTTPRequestHandler):
                 data.reverse()
         whole = json.dumps({"object": "list", "model": model, "data": data}).encode()
         if behaviour == "silence":
-            self.server.closing.wait(self.server.stall)
-            self.close_connection = True
+            self._hang()
         elif behaviour == "reset":
             self._send(200, whole[: len(whole) // 2], promised=len(whole))
-            # Lingering for no time turns the close into a reset.
-            linger = struct.pack("ii", 1, 0)
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            self.close_connection = True
+            self._break()
         elif behaviour == "torn":
             self._send(200, whole[: len(whole) * 2 // 3])
         elif behaviour == "html":
@@ -189,16 +164,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.embedded += [(model, text) for text in texts]
             self._send(200, whole)
 
-    def _admitted(self):
-        key = self.server.key
-        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
-            return True
-        self._complain("401")
-        return False
-
     def _complain(self, behaviour):
-        presented = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        message = REFUSALS[behaviour].format(key=presented)
+        message = REFUSALS[behaviour].format(key=self._presented)
         self._json(int(behaviour), {"error": {"message": message}}, {"Retry-After": "0.01"})
 
     def _json(self, status, value, headers=None):
