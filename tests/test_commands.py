@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from commands import SMALL, call
+from commands import SMALL, call, start
 from offered import PROBLEMS
 from specahd.core import journal
 
@@ -309,16 +309,14 @@ def descendants(process):
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow):
-    command = [sys.executable, "-m", "specahd.train", *SMALL, "budget.programs=4000"]
-    with subprocess.Popen(
-        [*command, "hydra.run.dir=r"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    ) as process:
-        path = tmp_path / "r" / "journal.jsonl"
-        while not (path.exists() and len(list(journal.read(path))) > 30):
-            time.sleep(0.02)
-        family = descendants(process)
-        process.send_signal(blow)
-        _, said = process.communicate(timeout=60)
+    options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]
+    process = start("specahd.train", *options, cwd=tmp_path)
+    path = tmp_path / "r" / "journal.jsonl"
+    while not (path.exists() and len(list(journal.read(path))) > 30):
+        time.sleep(0.02)
+    family = descendants(process)
+    process.send_signal(blow)
+    _, said = process.communicate(timeout=60)
     assert len(family) >= 4
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive

@@ -1,13 +1,12 @@
 """Skill records in a run: made of what was measured, borne by later requests, the same again."""
 
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
 
+from commands import start
 from specahd.core import journal
 from specahd.memory.skills import SIDE
 from specahd.methods.eoh import OPERATORS
@@ -136,12 +135,7 @@ def test_requests_bear_records_that_were_there_before(place):
 
 
 def test_another_number_of_workers_and_a_kill_give_the_same_bytes(place, tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "specahd.train", *LEARNING, "executor.workers=1"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = start("specahd.train", *LEARNING, "executor.workers=1", cwd=tmp_path, cold=True)
     written = tmp_path / "run" / "journal.jsonl"
     while sum(bool(record.get("skills")) for record in journal.read(written)) <= 3:
         assert process.poll() is None

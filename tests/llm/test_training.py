@@ -14,7 +14,7 @@ import pytest
 from server import Server
 from server_behaviour import Schedule, Script, offline
 
-from commands import call
+from commands import call, start
 
 ROUND = [
     "budget=smoke",
@@ -252,11 +252,10 @@ def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path):
 
 def test_a_run_killed_while_the_model_thinks_asks_again_only_what_was_in_flight(tmp_path):
     with server(latency=0.3) as fake:
-        command = [
-            *(sys.executable, "-m", "specahd.train", *ROUND, "tracking=none", "llm=local"),
-            *("llm.model=tested", f"llm.base_url={fake.url}", "budget.programs=16"),
-        ]
-        process = subprocess.Popen([*command, "hydra.run.dir=run"], cwd=tmp_path)
+        process = start(
+            "specahd.train", *ROUND, "tracking=none", "llm=local", "llm.model=tested",
+            f"llm.base_url={fake.url}", "budget.programs=16", "hydra.run.dir=run", cwd=tmp_path,
+        )  # fmt: skip
         wal = tmp_path / "run" / "wal.jsonl"
         while not wal.exists() or wal.read_bytes().count(b"\n") < 6:
             time.sleep(0.02)

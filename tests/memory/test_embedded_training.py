@@ -15,7 +15,7 @@ import pytest
 from embedding_server import running
 from fake_embedding_server import FakeEmbeddingServer
 
-from commands import call
+from commands import call, start
 
 TRAIN = (
     *(
@@ -46,11 +46,8 @@ def finish(process):
     assert process.returncode == 0, said
 
 
-def begin(place, *options):
-    command = [sys.executable, "-m", "specahd.train", *TRAIN, *options]
-    return subprocess.Popen(
-        command, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+def begin(place, *options, cold=False):
+    return start("specahd.train", *TRAIN, *options, cwd=place, cold=cold)
 
 
 def samples(run):
@@ -87,7 +84,7 @@ def undisturbed(tmp_path_factory):
     """A run whose server answered all the time; what it asked for is in ``embedded``."""
     place = tmp_path_factory.mktemp("undisturbed")
     with FakeEmbeddingServer(models=NAMES) as fake_server:
-        finish(begin(place, *three(fake_server.url)))
+        finish(begin(place, *three(fake_server.url), cold=True))
         (place / "embedded").write_text(str(len(fake_server.embedded)))
     return place
 

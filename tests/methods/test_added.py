@@ -3,15 +3,13 @@
 Real runs of ``added/reflective_tree.py``, which uses what EoH does not.
 """
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from commands import start
 from specahd.core import journal
 from specahd.tracking.follower import RunFollower
 from test_commands import call, tree
@@ -75,13 +73,7 @@ def test_it_uses_what_eoh_does_not(place):
 def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_path):
     (tmp_path / "pools").symlink_to(place / "pools")
     more = ["search.samplers=4", "executor.workers=2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "specahd.train", *RUN, *more],
-        cwd=tmp_path,
-        env={**os.environ, **ENV},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    process = start("specahd.train", *RUN, *more, cwd=tmp_path, env=ENV, cold=True)
     written = tmp_path / "run" / "journal.jsonl"
     while sum(record.get("record") == "text" for record in journal.read(written)) < 2:
         assert process.poll() is None
