@@ -20,7 +20,7 @@ from specahd.config.schemas import register
 from specahd.core.errors import FileError, UserError
 from specahd.search.replay import Replay
 from specahd.tracking.cursor import CURSOR, SyncCursor
-from specahd.tracking.records import check_records
+from specahd.tracking.follower import check_records
 
 SMALL = [
     *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),

@@ -22,8 +22,8 @@ from specahd.core.plain import misfit
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.cursor import exclusive, whereabouts
+from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.records import check_records
 from specahd.tracking.run_writer import without_password
 from specahd.tracking.upload import UploadFailed
 

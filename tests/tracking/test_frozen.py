@@ -7,9 +7,9 @@ import pytest
 from mlflow import MlflowClient
 from written_run import SOURCE, WrittenRun
 
+from specahd.tracking.description import write_note
 from specahd.tracking.frozen import read_frozen
 from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.note import write_note
 
 SEARCH = {"penalty": {"weight": 1.0}, "beta": 0.5, "repertoire_size": 2}
 # Of the best score alone, neither is in the checkpoint.

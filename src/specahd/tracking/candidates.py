@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from specahd.tracking.description import NOTE
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.frozen import Frozen
-from specahd.tracking.note import NOTE
-from specahd.tracking.options import WAYS
 from specahd.tracking.run_writer import MlflowRunWriter
+from specahd.tracking.store import WAYS
 
 TABLE = "candidates.json"
 IN_CHECKPOINT, ROLE, SCORE = "in_checkpoint", "role", "checkpoint_score"

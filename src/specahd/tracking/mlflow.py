@@ -23,14 +23,14 @@ from specahd.core.folders import short
 from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
 from specahd.tracking.observers import ObserverFailed
-from specahd.tracking.options import Options
+from specahd.tracking.store import Options
 from specahd.tracking.upload import RunUpload
 
 
 class MLflowObserver(Observer):
     """Keeps parameters, metrics by step, candidates, files and pictures of one run.
 
-    The parameters are those of :class:`~specahd.tracking.options.Options`.
+    The parameters are those of :class:`~specahd.tracking.store.Options`.
     """
 
     def __init__(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
+from specahd.core.errors import ConfigError
 from specahd.tracking import view
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _SQLITE = "sqlite:///"
 _NOISY = ("mlflow", "alembic", "urllib3")
+WAYS = ("nested", "table", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Store:
     """
 
     uri: str
-    artifacts: Path
+    artifacts: str | Path
     experiment: str
 
     def prepare(self) -> None:
@@ -57,7 +59,7 @@ class Store:
         location = None
         if database is not None:
             database.parent.mkdir(parents=True, exist_ok=True)
-            location = self.artifacts.resolve().as_uri()
+            location = Path(self.artifacts).resolve().as_uri()
         # Two processes that migrate one fresh database at a time break it for good.
         lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
         with lock:
@@ -77,6 +79,41 @@ class Store:
                 with closing(sqlite3.connect(database)) as connection:
                     connection.execute("PRAGMA journal_mode=WAL")
         return client, experiment
+
+
+@dataclass(frozen=True, slots=True)
+class Options(Store):
+    """Where MLflow keeps a run, and how much of it: what ``conf/tracking/mlflow.yaml`` says.
+
+    Parameters
+    ----------
+    candidates
+        What is kept of each candidate: a ``nested`` run, a row of a ``table``, or ``none``.
+    traces
+        Whether requests to the language model are kept as traces.
+    patience
+        Seconds without any progress after which the end of a run no longer waits for MLflow.
+
+    Raises
+    ------
+    ConfigError
+        A value is none of these.
+    """
+
+    candidates: str = "nested"
+    traces: bool = False
+    patience: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.candidates not in WAYS:
+            raise ConfigError(
+                f"Expected tracking.candidates to be one of {', '.join(WAYS)}, "
+                f"got {self.candidates!r}."
+            )
+        if not isinstance(self.traces, bool):
+            raise ConfigError(f"Expected tracking.traces to be true or false, got {self.traces!r}.")
+        if not isinstance(self.patience, int | float) or not self.patience > 0:
+            raise ConfigError(f"Expected tracking.patience above 0, got {self.patience!r}.")
 
 
 def absolute(uri: str) -> str:

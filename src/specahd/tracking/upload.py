@@ -24,13 +24,12 @@ from specahd.runs.files import (
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.candidates import WRITERS, Candidates
 from specahd.tracking.cursor import SyncCursor
-from specahd.tracking.description import Description
+from specahd.tracking.description import NOTE, Description, write_note
 from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.frozen import read_frozen
-from specahd.tracking.note import NOTE, write_note
-from specahd.tracking.options import Options
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter, without_password
+from specahd.tracking.store import Options
 from specahd.tracking.traces import Traces
 from specahd.tracking.view import PERCENT
 
@@ -159,7 +158,7 @@ class RunUpload:
             cursor = SyncCursor(cursor.key, *place)
         # On disk before a run bears the key.
         cursor.write(self._directory)
-        writer = MlflowRunWriter(self._options.store, doubt=doubt)
+        writer = MlflowRunWriter(self._options, doubt=doubt)
         described = Description(self._directory)
         writer.open(
             cursor.run_id, cursor.key, described.name, described.tags(), self._follower.began

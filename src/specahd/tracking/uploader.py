@@ -19,7 +19,7 @@ from typing import BinaryIO, TextIO
 from specahd.core.errors import FileError
 from specahd.tracking import figures
 from specahd.tracking.cursor import exclusive
-from specahd.tracking.options import Options
+from specahd.tracking.store import Options
 from specahd.tracking.upload import RunUpload, UploadFailed
 
 # Seconds between two looks at the journal, and at most between two attempts.
@@ -118,7 +118,7 @@ def main() -> int:
     options = Options(**json.loads(orders.readline()))
     # What is imported stays, and need not be looked through for garbage.
     gc.disable()
-    options.store.prepare()
+    options.prepare()
     # What a full disk forbids now is tried again, and told, when it is needed.
     with suppress(OSError):
         figures.prepare()
