@@ -56,7 +56,8 @@ def regions(problem, instance, solution, arrays):
 
 @pytest.fixture(scope="module", params=PROBLEMS)
 def bench(request):
-    problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{request.param}.yaml"))
+    conf = OmegaConf.load(CONF_DIR / "problem" / f"{request.param}.yaml")
+    problem, whole = (instantiate(conf, repair=repair) for repair in ("append", "construct"))
     pool = sorted(problem.generate("lower_train", 7), key=lambda instance: instance.size)
     calls = []
     for instance in pool[:3]:
@@ -64,6 +65,12 @@ def bench(request):
         arrays = block(problem, instance)
         for region in regions(problem, instance, solution, arrays):
             calls.append((arrays, problem.operator.inputs(instance, solution, region)))
+    # The same loop builds whole instances.
+    instance = pool[0]
+    solution = problem.baseline(instance)
+    [region] = whole.operator.selector.validate(instance, solution, []).regions
+    inputs = whole.operator.inputs(instance, solution, region)
+    calls.append((block(problem, instance), inputs))
     contract = contracts(problem.operator)[Level.LOWER]
     return contract, named(contract.runner), named(contract.compiled), calls
 
