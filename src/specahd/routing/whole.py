@@ -46,8 +46,6 @@ WHOLE_INSTANCE = Contract.of(
 class WholeInstance:
     """The selector that has one region for each instance: all of it.
 
-    Every program of a repertoire rebuilds it, and the cheapest of the solutions stands.
-
     Parameters
     ----------
     region
