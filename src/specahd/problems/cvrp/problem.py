@@ -65,7 +65,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
     engine = "specahd.engine.runner:POSITIONS"
-    operators: Operators = {"append": _append}
+    operators: Operators = {"append": _append, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     made = staticmethod(instance.made)

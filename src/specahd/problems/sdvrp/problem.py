@@ -52,7 +52,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     iterated = "splitting"
     references: Sequence[str] = ("nearest", "unsplit")
     construction = "nearest"
-    operators: Operators = {"append": _append}
+    operators: Operators = {"append": _append, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)

@@ -61,7 +61,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     }
     references: Sequence[str] = tuple(baselines)
     construction = "greedy"
-    operators: Operators = {"append": _append}
+    operators: Operators = {"append": _append, "construct": _construct}
     smallest_region = regions.SMALLEST
     descriptor_names = descriptor.NAMES
 

@@ -70,7 +70,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
     engine = "specahd.engine.runner:TIMED_POSITIONS"
-    operators: Operators = {"append": _append}
+    operators: Operators = {"append": _append, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     made = staticmethod(instance.made)
