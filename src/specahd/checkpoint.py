@@ -120,6 +120,8 @@ class Checkpoint:
             objection = guard(program.source, contract.name, contract.arguments)
             if objection is None and program.tier is Tier.COMPILED and contract.compiled is None:
                 objection = f"{contract.name} is always interpreted."
+            if objection is None and contract.tier not in (None, program.tier):
+                objection = f"{contract.name} is always {contract.tier}."
             if objection is not None:
                 raise CheckpointError(f"The checkpoint's program {program.id}: {objection}")
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
-from specahd.core.program import Level, Program, canonical_source
+from specahd.core.program import Level, Program, Tier, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
 from specahd.core.tariff import Tariff
@@ -55,6 +55,14 @@ class Contract:
     cheaper
         A passage of the document that is true only where a rebuilt part has to make the
         solution cheaper to stay, and what is true where it need not; None if there is none.
+    tier
+        The tier in which all programs run; None where a rule chooses for each. A program that
+        must run compiled and cannot be has the outcome ``not_compiled``.
+    rules
+        What programs may say beyond the rules of all contracts, and how often they are called:
+        prompt text, in place of what is said of the level.
+    others
+        Further hand-written programs that a search begins with, the strongest last.
     """
 
     id: str
@@ -68,6 +76,14 @@ class Contract:
     vocabulary: Vocabulary | None = None
     compiled: str | None = None
     cheaper: tuple[str, str] | None = None
+    tier: Tier | None = None
+    rules: tuple[str, ...] = ()
+    others: tuple[Program, ...] = ()
+
+    @property
+    def seeds(self) -> tuple[Program, ...]:
+        """The programs that a search begins with: the seed program and the others."""
+        return (self.seed, *self.others)
 
     def with_dearer(self) -> "Contract":
         """Return the contract as it reads where a rebuilt part may make the solution dearer."""
@@ -116,8 +132,14 @@ class Contract:
         vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
         cheaper: tuple[str, str] | None = None,
+        tier: Tier | None = None,
+        rules: tuple[str, ...] = (),
+        others: Sequence[tuple[Callable[..., Any], str]] = (),
     ) -> "Contract":
-        """Read a contract off its seed function."""
+        """Read a contract off its seed function.
+
+        ``others`` are further functions of the same arguments, each with its idea.
+        """
         document = textwrap.dedent(inspect.getsource(seed))
         [function] = parse(document).body
         assert isinstance(function, ast.FunctionDef)
@@ -127,8 +149,18 @@ class Contract:
             source=canonical_source(function),
             idea=idea,
             operator="seed",
+            tier=tier,
             contract=id,
         )
+        further = [
+            replace(
+                program,
+                id=f"{level}-{other.__name__.replace('_', '-')}",
+                source=_source_under(function.name, other),
+                idea=its,
+            )
+            for other, its in others
+        ]
         return cls(
             id=id,
             level=level,
@@ -141,7 +173,18 @@ class Contract:
             vocabulary=vocabulary,
             compiled=compiled,
             cheaper=cheaper,
+            tier=tier,
+            rules=rules,
+            others=tuple(further),
         )
+
+
+def _source_under(name: str, function: Callable[..., Any]) -> str:
+    """Return the canonical source of a function under another name."""
+    [written] = parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(written, ast.FunctionDef)
+    written.name = name
+    return canonical_source(written)
 
 
 class Treatment(StrEnum):

@@ -17,8 +17,10 @@ to mend, or a service that is gone, or a bug of ours.
     ├── TransportError       a request that never got a reply; its ticket is refunded
     ├── RunFailed            one sentence for the user; commands exit with status 1
     │   └── JournalError     the journal cannot be written; the run must stop
-    └── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
-                             the parent sees Outcome.INVALID_OUTPUT
+    ├── InvalidAnswer        inside the sandbox child only: a program's answer is not one;
+    │                        the parent sees Outcome.INVALID_OUTPUT
+    └── NotCompiled          inside the sandbox child only: a program cannot be compiled; the
+                             parent sees Outcome.NOT_COMPILED where no other tier stands in
 """
 
 
@@ -72,3 +74,7 @@ class FileWarning(UserWarning):
 
 class InvalidAnswer(SpecAHDError):
     """Raised by a runner in the sandbox child: what the program returned is no answer."""
+
+
+class NotCompiled(SpecAHDError):
+    """Raised by a runner in the sandbox child: a program says what cannot be compiled."""

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     GUARD_REJECTED = "guard_rejected"
     DUPLICATE = "duplicate"
     LAUNCH_FAILED = "launch_failed"
+    NOT_COMPILED = "not_compiled"
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     OUT_OF_MEMORY = "out_of_memory"

@@ -1,9 +1,12 @@
 """Vocabularies: typed grammars from which programs can be composed without a language model."""
 
+import ast
+import inspect
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +78,25 @@ def body(phrase: str, weight: float, *parts: str) -> Production:
     """
     template = textwrap.dedent("\n".join(part.strip("\n").rstrip() for part in parts))
     return rule("program", template, phrase, weight)
+
+
+def body_of(
+    function: Callable[..., Any], phrase: str, weight: float, holes: Mapping[str, str]
+) -> Production:
+    """Return a production of the root type from the body of a function.
+
+    Parameters
+    ----------
+    holes
+        What stands in place of a passage of the body as ``ast.unparse`` writes it; every passage
+        occurs.
+    """
+    [written] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(written, ast.FunctionDef)
+    statements = written.body[1:] if ast.get_docstring(written) else written.body
+    text = "\n".join(map(ast.unparse, statements))
+    for passage, hole in holes.items():
+        if passage not in text:
+            raise ValueError(f"{function.__name__} does not say {passage!r}.")
+        text = text.replace(passage, hole)
+    return body(phrase, weight, text)

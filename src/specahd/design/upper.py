@@ -72,7 +72,7 @@ class UpperSearch:
             result.detail,
             result.score,
             True,
-            tier=Tier.INTERPRETED,
+            tier=self.contract.tier or Tier.INTERPRETED,
             responses=_responses(result),
             vector={
                 "utilities": list(result.utilities),

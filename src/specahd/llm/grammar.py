@@ -161,7 +161,10 @@ class Grammar:
         [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
         assert isinstance(function, ast.FunctionDef)
         function.body = body
-        return ast.unparse(ast.fix_missing_locations(function)) + "\n"
+        # A part that stands in two places is one tree, which unparse puts into parentheses in
+        # both if it must in one; read again, it is two.
+        written = parse(ast.unparse(ast.fix_missing_locations(function)))
+        return ast.unparse(written) + "\n"
 
     def idea(self, tree: Tree) -> str:
         """Return the tree as an English sentence."""

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Protocol
 from numpy.typing import NDArray
 
 from specahd.core.answer import Answer
-from specahd.core.errors import InvalidAnswer
+from specahd.core.errors import InvalidAnswer, NotCompiled
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
 from specahd.sandbox.definition import define
@@ -31,8 +31,8 @@ Bound = Callable[[Arrays, tuple[IntArray, ...]], Answer]
 class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
-    interpreted: Runner
-    """Its twin that calls the program itself."""
+    interpreted: Runner | None
+    """Its twin that calls the program itself; None where nothing stands in for it."""
 
     def warm_up(self) -> None:
         """Do once, in the zygote, what every translation would do again."""
@@ -134,7 +134,7 @@ class _Child:
         """Launch, say hello, then answer until the parent closes the pipe."""
         hello = self._measured(0, lambda: self._launch(runners), self._order["launch_seconds"])
         self._start = time.thread_time()
-        if OUTCOMES[hello.code] is not Outcome.OK:
+        if OUTCOMES[hello.code] not in (Outcome.OK, Outcome.NOT_COMPILED):
             failed = OUTCOMES.index(Outcome.LAUNCH_FAILED)
             hello = Frame(failed, 0, cpu_seconds=hello.cpu_seconds, detail=hello.detail)
         self._send(hello)
@@ -176,6 +176,8 @@ class _Child:
             outcome = Outcome.OK
         except InvalidAnswer as error:
             outcome, detail = Outcome.INVALID_OUTPUT, one_line(str(error))
+        except NotCompiled as error:
+            outcome, detail = Outcome.NOT_COMPILED, one_line(str(error))
         except MemoryError:
             outcome, detail = Outcome.OUT_OF_MEMORY, "the memory limit was reached"
         except BaseException as error:  # noqa: BLE001  a program may raise anything
@@ -203,7 +205,9 @@ def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     if translate is None:
         return lambda arrays, inputs: runner(plain, arrays, inputs)
     translated = translate(source, name)
-    interpreted: Runner = runner.interpreted  # type: ignore[union-attr]  # what translates has one
+    interpreted: Runner | None = runner.interpreted  # type: ignore[union-attr]  # what translates has it
+    if interpreted is None:
+        return lambda arrays, inputs: runner(translated, arrays, inputs)
 
     def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Answer:
         try:

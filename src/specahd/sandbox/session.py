@@ -33,6 +33,7 @@ _REPLIES = frozenset(
         Outcome.OUT_OF_MEMORY,
         Outcome.INVALID_OUTPUT,
         Outcome.LAUNCH_FAILED,
+        Outcome.NOT_COMPILED,
     }
 )
 _LAUNCH_SECONDS = 1.0
@@ -167,7 +168,7 @@ class Session:
     Attributes
     ----------
     launched, detail
-        OK, or LAUNCH_FAILED and why; then every call answers the same.
+        OK, or LAUNCH_FAILED or NOT_COMPILED and why; then every call answers the same.
     """
 
     def __init__(
@@ -284,7 +285,9 @@ class Session:
                     raise RuntimeError("The sandbox cannot fork.") from None
                 continue
             if hello.outcome is not Outcome.OK:
-                self.launched, self.detail = Outcome.LAUNCH_FAILED, hello.detail
+                compiled = hello.outcome is not Outcome.NOT_COMPILED
+                self.launched = Outcome.LAUNCH_FAILED if compiled else Outcome.NOT_COMPILED
+                self.detail = hello.detail
                 self.close()
             return
 

@@ -136,7 +136,7 @@ def rules(contract: Contract) -> str:
             "- The keyword where= of np functions needs out= with a new array.",
             "- Arrays that are arguments are read-only; copy what you change.",
             f"- The program is ASCII and has at most {MAX_SOURCE:,} characters.",
-            f"- {_PACES[contract.level]}",
+            *(f"- {rule}" for rule in contract.rules or (_PACES[contract.level],)),
         )
     )
 

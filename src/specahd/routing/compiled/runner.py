@@ -19,6 +19,7 @@ from numba import njit, types
 from numba.typed import List
 
 from specahd.core.answer import Answer
+from specahd.core.errors import NotCompiled
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
 from specahd.routing.distances import ComputedDistances
@@ -61,7 +62,7 @@ _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
 
 
-class Untranslatable(Exception):
+class Untranslatable(NotCompiled):
     """The program cannot be compiled: numba refuses it, or its answer has another type."""
 
 
@@ -78,7 +79,8 @@ class CompiledRunner:
     run
         Calls the construction loop with ``(program, arrays, inputs)``.
     interpreted
-        The interpreted twin of ``run``, which is called after ``run`` raised.
+        The interpreted twin of ``run``, which is called after ``run`` raised; None where what
+        is not compiled does not run.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class CompiledRunner:
         arguments: Sequence[types.Type],
         answer: types.Type,
         run: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
-        interpreted: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer],
+        interpreted: Callable[[Any, Mapping[str, Any], Sequence[IntArray]], Answer] | None,
     ) -> None:
         self.interpreted = interpreted
         self._arguments = tuple(arguments)
