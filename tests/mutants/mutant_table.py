@@ -239,10 +239,10 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("if system.portfolio and regions else", "if regions else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         # A stale descriptor.
         ("problem.describe(instance, solution, region)", "problem.describe(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
-        ("rebuild(member, operator.inputs(instance, solution, region))", "rebuild(member, operator.inputs(instance, case.baseline, region))", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("acting(operator, program).inputs(instance, solution, region)", "acting(operator, program).inputs(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("problem, instance, solution, cost, region, result.output", "problem, instance, case.baseline, cost, region, result.output", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("before = cost", "before = case.cost", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
-        ("system.repertoire[member].id", "system.repertoire[0].id", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("program.id,", "system.repertoire[0].id,", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("region, result.output, system.accept", "region, result.output, Accept.FEASIBLE", "tests/repair/test_one_pass.py::test_what_is_not_accepted_leaves_the_solution_and_the_next_description_as_they_were"),
         ("(self.baseline_cost - self.cost) / max(EPSILON, self.baseline_cost)", "(self.baseline_cost - self.cost) / max(EPSILON, self.cost)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("sum(step.outcome is not Outcome.OK for step in self.steps)", "sum(not step.accepted for step in self.steps)", "tests/repair/test_system.py::test_the_penalty_by_hand"),

@@ -19,6 +19,7 @@ from specahd.core.settings import Accept, Pools, Settings, TierRule
 from specahd.design.coupled import Candidate, choose
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
+from specahd.repair.descent import staged
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.maps import write_example
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
@@ -111,7 +112,8 @@ class TrainingPlan:
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
-            memory.judge(contract.seed)
+            for program in contract.seeds:
+                memory.judge(program)
             memory.preflight()
         self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
         return given
@@ -225,7 +227,15 @@ def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str
         pools[pool] = list(range(len(instances), len(instances) + len(chosen)))
         instances.extend(chosen)
     observer.on_phase(f"baseline {plan.problem.baseline_name}", len(instances))
-    return make_cases(plan.problem, instances, observer.on_step), pools
+    cases = make_cases(plan.problem, instances, observer.on_step)
+    for pool in ("lower_train", "upper_train"):
+        for index, case in zip(
+            pools[pool],
+            staged(plan.problem, [cases[index] for index in pools[pool]]),
+            strict=True,
+        ):
+            cases[index] = case
+    return cases, pools
 
 
 def _search(

@@ -122,13 +122,13 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._upper = problem.operator.selector.contract.seed
+        self._upper = problem.operator.selector.contract.seeds[-1]
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
         self._portfolio = given.portfolio if given else False
         self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
-            level: [contract.seed] for level, contract in contracts(problem.operator).items()
+            level: list(contract.seeds) for level, contract in contracts(problem.operator).items()
         }
 
     @staticmethod

@@ -11,10 +11,11 @@ from statistics import fmean
 from specahd.core.program import Program
 from specahd.core.settings import CallLimits
 from specahd.repair.cases import Case
+from specahd.repair.descent import STAGES
 from specahd.repair.evaluator import UpperResult, count_outcomes
 from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response
-from specahd.routing.base import AnyProblem
+from specahd.routing.base import AnyProblem, PassOperator
 
 COMPARED = 24
 """On how many instances the solutions are compared with those of other constructions."""
@@ -22,6 +23,14 @@ IDEAS = 3
 """How many programs of the repertoire are told, the first ones."""
 IDEA = 120
 """Longest idea of one of them, in characters."""
+
+
+_SPEED = {
+    False: "Within the limits speed does not enter into the score.",
+    True: "A program of more operations is given fewer repetitions, so that all take equally "
+    "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
+}
+"""By whether the operator makes several passes."""
 
 
 class Facts:
@@ -51,7 +60,10 @@ class Facts:
         share = fmean(len(nodes) / case.instance.size for case, nodes in regions)
         crossed = [self._routes(case, nodes) for case, nodes in regions]
         pieces = f", pieces of {_span(crossed, 1)} routes of its solution" if any(crossed) else ""
+        operator = self._problem.operator
         calls, limits = sum(sizes), self._limits
+        if isinstance(operator, PassOperator):
+            calls = sum(operator.repairs(task.region) for task in tasks)
         return [
             f"{_count(len(tasks), 'region')} of {self._instances(indices)}. A region has "
             f"{_span(sizes)} {self._nodes(indices)}, {_percent(share, 0)} of its instance on "
@@ -59,7 +71,7 @@ class Facts:
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "
-            "for each on average. Within the limits speed does not enter into the score.",
+            f"for each on average. {_SPEED[isinstance(operator, PassOperator)]}",
         ]
 
     def upper(
@@ -139,6 +151,8 @@ class Facts:
     def _compared(self, cases: Sequence[Case]) -> str:
         problem = self._problem
         made = f"The solutions to repair are those of the construction {cases[0].source!r}"
+        if any(case.progress for case in cases):
+            made += f", most of them after {_stages()} repairs per customer"
         gaps = {
             name: fmean(
                 case.cost / max(EPSILON, self._cost(case, name)) - 1
@@ -189,6 +203,11 @@ def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
     told = "; ".join([*shown, f"and {more} more"] if more else shown)
     whom = "one of these programs, chosen by its features" if len(repertoire) > 1 else "a program"
     return [f"Each proposal is rebuilt by {whom}: {told}{'' if told.endswith('...') else '.'}"]
+
+
+def _stages() -> str:
+    *first, last = (str(stage) for stage in STAGES if stage)
+    return f"{', '.join(first)} or {last}"
 
 
 def _kinds(failed: Sequence[Response]) -> str:

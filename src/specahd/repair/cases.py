@@ -15,13 +15,15 @@ from specahd.sandbox.shared_arrays import SharedArrays, block_size
 class Case:
     """An instance x with its baseline solution y0 = B(x) and C_x(y0).
 
-    ``source`` names B, or the file that y0 was read from.
+    ``source`` names B, or the file that y0 was read from. ``progress`` is the share of a descent
+    that lies behind y0, 0 where B made it.
     """
 
     instance: Any
     baseline: Any
     cost: float
     source: str
+    progress: float = 0.0
 
 
 class InfeasibleBaseline(SpecAHDError):

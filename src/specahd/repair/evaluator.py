@@ -1,6 +1,7 @@
 """What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +11,8 @@ from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
 from specahd.repair.cases import Case
 from specahd.repair.merge import checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
-from specahd.repair.system import Repair, RepairSystem, repair_case
-from specahd.routing.base import AnyProblem, IntArray
+from specahd.repair.system import Repair, RepairSystem, acting, repair_case
+from specahd.routing.base import AnyProblem, IntArray, PassOperator, RepairOperator
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
@@ -79,11 +80,14 @@ class Evaluator:
             compiled=[contract.compiled for contract in contracts if contract.compiled],
         )
         self._repertoire: tuple[str, Session] | None = None
+        # Of an upper program that was compiled, which takes longer than a call.
+        self._proposer: tuple[Program, Session] | None = None
 
     def close(self) -> None:
         """End every child and the zygote."""
-        if self._repertoire is not None:
-            self._repertoire[1].close()
+        for kept in (self._repertoire, self._proposer):
+            if kept is not None:
+                kept[1].close()
         self._sandbox.close()
 
     def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
@@ -91,13 +95,14 @@ class Evaluator:
         calls = []
         for task in tasks:
             case = self._cases[task.case]
-            inputs = self._operator.inputs(case.instance, case.baseline, task.region)
+            operator = acting(self._at(case), program)
+            inputs = operator.inputs(case.instance, case.baseline, task.region)
             calls.append(Call(0, task.case, inputs))
         steps = sum(len(task.region.nodes) for task in tasks)
         session, tier = self._lower(program, calls, steps)
         with session:
             if session.launched is not Outcome.OK:
-                return LowerResult(False, tier, Outcome.LAUNCH_FAILED, session.detail, ())
+                return LowerResult(False, tier, session.launched, session.detail, ())
             pairs = [
                 (self._response(task, result), result.detail)
                 for task, result in zip(tasks, session.call_many(calls), strict=True)
@@ -111,15 +116,22 @@ class Evaluator:
         limits = SessionLimits(
             self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes
         )
-        if program.tier is None and self._tiers.applies(steps) and self._compiles(program):
+        tier = self._contracts[program.contract].tier or program.tier
+        if tier is None and self._tiers.applies(steps) and self._compiles(program):
             # The compiled form comes first, so that the session can go on after the probe.
             both = [replace(program, tier=tier) for tier in (Tier.COMPILED, Tier.INTERPRETED)]
             session = self._session(both, limits)
             if session.launched is Outcome.OK and _act_alike(session, calls, self._tiers.probes):
                 return session, Tier.COMPILED
             session.close()
-        tier = program.tier or Tier.INTERPRETED
+        tier = tier or Tier.INTERPRETED
         return self._session([replace(program, tier=tier)], limits), tier
+
+    def _at(self, case: Case) -> RepairOperator:
+        """Return the operator as it acts first on a case."""
+        if isinstance(self._operator, PassOperator):
+            return self._operator.at(case.progress)
+        return self._operator
 
     def _compiles(self, program: Program) -> bool:
         return self._contracts[program.contract].compiled is not None
@@ -145,10 +157,10 @@ class Evaluator:
         A case on which it fails exposes none.
         """
         tasks = []
-        selector = self._operator.selector
         with self._upper(program) as session:
             for index in cases:
                 case = self._cases[index]
+                selector = self._at(case).selector
                 result = self._propose(session, index)(
                     selector.inputs(case.instance, case.baseline)
                 )
@@ -216,17 +228,24 @@ class Evaluator:
         repertoire = self._repertoire[1]
         return lambda member, inputs: repertoire.call(Call(member, case, inputs))
 
-    def _upper(self, program: Program) -> Session:
-        return self._session(
-            [program], SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
-        )
+    def _upper(self, program: Program) -> AbstractContextManager[Session]:
+        """Return a session of an upper program; that of a compiled one stays open for the next."""
+        limits = SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
+        if self._contracts[program.contract].tier is not Tier.COMPILED:
+            return self._session([program], limits)
+        if self._proposer is None or self._proposer[0] != program:
+            if self._proposer is not None:
+                self._proposer[1].close()
+            self._proposer = program, self._session([program], limits)
+        return nullcontext(self._proposer[1])
 
     def _session(self, programs: Sequence[Program], limits: SessionLimits) -> Session:
         return self._sandbox.session([self._launch(program) for program in programs], limits)
 
     def _launch(self, program: Program) -> Launch:
         contract = self._contracts[program.contract]
-        runner = contract.compiled if program.tier is Tier.COMPILED else contract.runner
+        tier = contract.tier or program.tier
+        runner = contract.compiled if tier is Tier.COMPILED else contract.runner
         if runner is None:
             raise ValueError(f"{program.id} is compiled, but {contract.name} has no compiled loop.")
         return Launch(program.source, contract.name, runner)

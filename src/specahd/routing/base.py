@@ -10,13 +10,13 @@ the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.contract import Contract
-from specahd.core.program import Level
+from specahd.core.program import Level, Program
 
 if TYPE_CHECKING:
     from specahd.routing.formats.vrplib import VRPLIBData
@@ -156,6 +156,38 @@ class RepairOperator(Protocol):
 
         ``None`` when the output is malformed (u = ⊥). A well-formed output may
         still give an infeasible solution: F decides.
+        """
+        ...
+
+
+@runtime_checkable
+class PassOperator(RepairOperator, Protocol):
+    """An operator that repairs a solution in several passes, each of which sees what the one
+    before left.
+    """
+
+    @property
+    def passes(self) -> int:
+        """How many passes one repair makes."""
+        ...
+
+    def repairs(self, region: Region) -> int:
+        """Return how many nodes one rebuild of a region inserts, repetitions counted."""
+        ...
+
+    def of(self, program: Program) -> "PassOperator":
+        """Return the operator as it acts with a lower program, as far as that matters."""
+        ...
+
+    def at(self, progress: float, exposures: Mapping[int, int] | None = None) -> "PassOperator":
+        """Return the operator as it acts when some share of the repair is done.
+
+        Parameters
+        ----------
+        progress
+            The share, in [0, 1].
+        exposures
+            How often nodes were in a region so far; those that are missing were in none.
         """
         ...
 
