@@ -11,11 +11,28 @@ from specahd.routing.base import contracts
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
 
+def configuration(name):
+    """Return what ``conf/problem`` has of ``NAME`` or, with another operator, ``NAME-OPERATOR``."""
+    problem, _, operator = name.partition("-")
+    conf = OmegaConf.load(CONF_DIR / "problem" / f"{problem}.yaml")
+    if operator:
+        conf.repair = operator
+    return conf
+
+
 @cache
 def problem(name):
-    return instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+    return instantiate(configuration(name))
 
 
 def contract_of(name, level):
-    """Return the contract of a problem's programs of one level, its default operator in force."""
+    """Return the contract of the programs of one level of ``NAME`` or ``NAME-OPERATOR``."""
     return contracts(problem(name).operator)[level]
+
+
+OFFERED = [
+    name if operator == problem(name).repair else f"{name}-{operator}"
+    for name in PROBLEMS
+    for operator in problem(name).operators
+]
+"""Every problem with every repair operator that it has."""

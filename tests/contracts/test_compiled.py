@@ -5,21 +5,39 @@ import math
 
 import numpy as np
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from specahd.config import CONF_DIR
+from offered import OFFERED
+from offered import problem as problem_of
+from problems.samples import samples
 from specahd.core.contract import Request
 from specahd.core.errors import InvalidAnswer
-from specahd.core.program import Level
+from specahd.core.program import Level, Tier
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.routing.base import Region, contracts
 from specahd.routing.compiled.runner import Untranslatable
+from specahd.routing.whole import is_whole
 
-PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 SAMPLES = 8
+ODD = {
+    "append": (
+        "unvisited_nodes[0]",
+        "unvisited_nodes[-1]",
+        "current_node",
+        "unvisited_nodes[0] + 1",
+        "current_node - 10 ** 12",
+        "unvisited_nodes[3]",
+    ),
+    "insertion": (
+        "len(detours) - 1",
+        "int(noise[0] * len(detours))",
+        "len(rests) // 2",
+        "-len(detours)",
+        "10 ** 12 + int(demand)",
+    ),
+}
+"""By contract (all others are asked for the next stop), expressions of which some are no answer."""
 
 
 def named(name):
@@ -51,26 +69,20 @@ def regions(problem, instance, solution, arrays):
     output = named(contract.runner)(program, arrays, inputs).arrays
     found = problem.operator.selector.validate(instance, solution, output).regions
     assert found
-    return [*found, *(Region(region.nodes[:6]) for region in found)]
+    parts = () if is_whole(problem.operator.selector) else found
+    return [*found, *(Region(region.nodes[:6]) for region in parts)]
 
 
-@pytest.fixture(scope="module", params=PROBLEMS)
+@pytest.fixture(scope="module", params=OFFERED)
 def bench(request):
-    conf = OmegaConf.load(CONF_DIR / "problem" / f"{request.param}.yaml")
-    problem, whole = (instantiate(conf, repair=repair) for repair in ("append", "construct"))
+    problem = problem_of(request.param)
     pool = sorted(problem.generate("lower_train", 7), key=lambda instance: instance.size)
     calls = []
-    for instance in pool[:3]:
+    for instance in pool[: 1 if is_whole(problem.operator.selector) else 3]:
         solution = problem.baseline(instance)
         arrays = block(problem, instance)
         for region in regions(problem, instance, solution, arrays):
             calls.append((arrays, problem.operator.inputs(instance, solution, region)))
-    # The same loop builds whole instances.
-    instance = pool[0]
-    solution = problem.baseline(instance)
-    [region] = whole.operator.selector.validate(instance, solution, []).regions
-    inputs = whole.operator.inputs(instance, solution, region)
-    calls.append((block(problem, instance), inputs))
     contract = contracts(problem.operator)[Level.LOWER]
     return contract, named(contract.runner), named(contract.compiled), calls
 
@@ -97,22 +109,13 @@ def test_the_seed_builds_the_same(bench):
     alike(bench, bench[0].seed.source)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "unvisited_nodes[0]",
-        "unvisited_nodes[-1]",
-        "current_node",
-        "unvisited_nodes[0] + 1",
-        "current_node - 10 ** 12",
-        "unvisited_nodes[3]",
-    ],
-)
-def test_so_do_odd_answers(bench, answer):
+def test_so_do_odd_answers(bench):
     contract = bench[0]
-    if contract.name == "select_next_delivery":
-        answer = f"{answer}, 1 + rest_capacity // 2"
-    alike(bench, f"def {contract.name}({', '.join(contract.arguments)}):\n    return {answer}\n")
+    for answer in ODD["insertion" if contract.id == "insertion" else "append"]:
+        if contract.name == "select_next_delivery":
+            answer = f"{answer}, 1 + rest_capacity // 2"
+        arguments = ", ".join(contract.arguments)
+        alike(bench, f"def {contract.name}({arguments}):\n    return {answer}\n")
 
 
 def test_so_do_offline_programs_that_compile(bench):
@@ -127,3 +130,33 @@ def test_so_do_offline_programs_that_compile(bench):
             continue
         translated += 1
     assert translated >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        (name, level)
+        for name in OFFERED
+        for level, contract in contracts(problem_of(name).operator).items()
+        if contract.tier is Tier.COMPILED
+    ],
+)
+@pytest.mark.parametrize("count", [6, pytest.param(300, marks=pytest.mark.slow)])
+def test_where_nothing_else_runs_every_offline_program_compiles_and_runs(name, level, count):
+    problem = problem_of(name)
+    contract = contracts(problem.operator)[level]
+    runner = named(contract.compiled)
+    instance = min(problem.generate("lower_train", 7), key=lambda instance: instance.size)
+    solution = problem.baseline(instance)
+    arrays = block(problem, instance)
+    inputs = problem.operator.selector.inputs(instance, solution)
+    if level is Level.LOWER:
+        region = Region(tuple(range(1, min(9, instance.size))))
+        inputs = problem.operator.inputs(instance, solution, region)
+    sources = samples(name, level)[:count]
+    for source in (*(program.source for program in contract.seeds), *sources):
+        answer = runner(runner.translate(source, contract.name), arrays, inputs)
+        if level is Level.UPPER:
+            assert problem.operator.selector.validate(instance, solution, answer.arrays).regions
+        else:
+            assert answer.fallbacks == 0

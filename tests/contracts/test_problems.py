@@ -11,11 +11,9 @@ import pytest
 from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 
-from offered import PROBLEMS
+from offered import OFFERED, PROBLEMS, configuration
 from problems.described import described
-from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
 from specahd.repair.cases import make_case
@@ -31,7 +29,7 @@ SEED = 7
 
 @functools.cache
 def problem_of(name):
-    conf = OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")
+    conf = configuration(name)
     if "solver_iterations" in conf:
         conf.solver_iterations = 3
     return instantiate(conf)
@@ -57,6 +55,10 @@ def name(request):
 @pytest.fixture
 def problem(name):
     return problem_of(name)
+
+
+OPERATORS = pytest.mark.parametrize("name", OFFERED)
+"""Of tests that concern a repair operator."""
 
 
 @pytest.fixture(params=POOLS)
@@ -250,7 +252,7 @@ GROUPS = st.lists(st.lists(NUMBERS, max_size=12), max_size=12).map(
 )
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@OPERATORS
 @settings(max_examples=60)
 @given(st.one_of(ANYTHING, GROUPS))
 def test_the_validator_takes_anything(name, output):
@@ -277,6 +279,7 @@ def frozen(problem):
     return RepairSystem("test", (member,), router, Accept.FEASIBLE)
 
 
+@OPERATORS
 def test_regions_are_identified_by_what_a_rebuild_sees(name, problem):
     case = smallest(name)
     operator = problem.operator
@@ -293,7 +296,8 @@ def test_regions_are_identified_by_what_a_rebuild_sees(name, problem):
             same = inputs(turned) == inputs(region)
             assert (operator.identity(turned) == operator.identity(region)) == same
             alike.append(same)
-    assert sum(alike) > len(alike) / 24
+    # Of all orders of four nodes one is the same at least.
+    assert sum(alike) >= len(alike) / 24
     # A file may hold any nodes.
     assert len({operator.identity(Region(nodes)) for nodes in ((), (1,), (1, 2))}) == 3
 
@@ -323,7 +327,7 @@ def repaired(problem, case, rebuilt):
     return repair_case(problem, case, frozen(problem), lambda inputs: proposed, rebuild)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@OPERATORS
 @settings(max_examples=60)
 @given(st.lists(REBUILT, min_size=1, max_size=4))
 def test_no_answer_makes_a_solution_infeasible(name, rebuilt):
@@ -334,6 +338,7 @@ def test_no_answer_makes_a_solution_infeasible(name, rebuilt):
     assert repair.cost == problem.cost(case.instance, repair.solution)
 
 
+@OPERATORS
 def test_an_honest_answer_is_merged(name, problem):
     steps = repaired(problem, smallest(name), [None]).steps
     assert steps

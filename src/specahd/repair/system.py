@@ -147,9 +147,7 @@ def repair_case(
     alone = range(len(system.repertoire)) if system.portfolio and system.repertoire else [None]
     with install_listener("numba:compiler_lock", listener) as compilation:
         watch = _Stopwatch(compilation)
-        repairs = [
-            _repair(problem, case, system, propose, rebuild, watch, only) for only in alone
-        ]
+        repairs = [_repair(problem, case, system, propose, rebuild, watch, only) for only in alone]
     return min(repairs, key=lambda repair: repair.cost)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.ranges import one_of
+from specahd.engine.insertion import Insertion, OrderedGroups
 from specahd.problems.cvrp import baseline, checker, generator, instance
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import PublicSet
@@ -29,6 +30,13 @@ def _construct(problem: "CVRP") -> Append:
     from specahd.routing.whole import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
+
+
+def _insertion(problem: "CVRP") -> Insertion:
+    from specahd.problems.cvrp.contracts import INSERTION, ORDERED_GROUPS
+
+    groups = OrderedGroups(ORDERED_GROUPS, problem.max_regions, problem.max_size)
+    return Insertion(groups, INSERTION)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):
@@ -65,7 +73,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
     engine = "specahd.engine.runner:POSITIONS"
-    operators: Operators = {"append": _append, "construct": _construct}
+    operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     made = staticmethod(instance.made)

@@ -1,0 +1,196 @@
+"""What lower programs that choose where a customer is inserted are composed of.
+
+Everything compiles. A ``value`` is a number per position, smaller is better; a ``length`` a
+distance, a ``share`` a number in [0, 1], both of the ``position``; a ``phase`` is one
+number in [0, 1] of the customer. A ``score`` is an array over all positions.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from specahd.core.contract import Contract
+from specahd.core.program import Level, Tier
+from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
+from specahd.engine import strings
+from specahd.engine.insertion import REPEATS
+from specahd.routing.compiled.sentences import RULES
+
+_PACE = (
+    f"It is called for every customer that is inserted. A region is a group: it is taken out and "
+    f"inserted {REPEATS} times, each time with other noise, and what is cheapest stays. A region "
+    "on which it raises or takes too long counts 0."
+)
+GREEDY_WITH_BLINKS = (
+    "Insert where the detour is least, overlooking each position at a rate of 0.01, on a route of "
+    "its own only if no other is seen."
+)
+_LOOP = """
+    best = len(detours) - 1
+    least = np.inf
+    for position in range(len(detours)):
+        value = VALUE
+        if value < least:
+            least = value
+            best = position
+    return best
+"""
+_SKIPPING = """
+    best = len(detours) - 1
+    least = np.inf
+    for position in range(len(detours)):
+        if noise[position] < RATE:
+            continue
+        value = VALUE
+        if value < least:
+            least = value
+            best = position
+    return best
+"""
+_BODIES = (
+    body("insert at the position with the least {SCORE}", 0.6, "    return int(np.argmin(SCORE))"),
+    body("insert where {VALUE} is least", 1.5, _LOOP),
+    body(
+        "insert where {VALUE} is least, overlooking each position at a rate of {RATE}", 2, _SKIPPING
+    ),
+    body_of(
+        strings.greedy_with_blinks,
+        "insert where {VALUE} is least, overlooking each position at a rate of {RATE}, on a route "
+        "of its own only if no other is seen",
+        4,
+        {"detours[position]": "VALUE", "0.01": "RATE"},
+    ),
+)
+_OF_ARRAYS = (
+    rule("score", "detours", "detour", 3),
+    rule("score", "SCORE + WEIGHT * distances", "{SCORE} plus {WEIGHT} times the way there"),
+    rule(
+        "score",
+        "SCORE + WEIGHT * depot_distance * rests / capacity",
+        "{SCORE} plus {WEIGHT} depot distances times the free share of the route",
+    ),
+    rule(
+        "score",
+        "SCORE - WEIGHT * depot_distance * rests / capacity",
+        "{SCORE} minus {WEIGHT} depot distances times the free share of the route",
+    ),
+    rule(
+        "score",
+        "SCORE * (1.0 + WEIGHT * noise)",
+        "{SCORE} stretched by up to {WEIGHT} at random",
+        2,
+    ),
+    rule(
+        "score",
+        "SCORE + 1000000.0 * (noise < CHANCE)",
+        "{SCORE} without a position in {CHANCE} of all cases",
+        2,
+    ),
+)
+_RULES = (
+    rule("value", "detours[position]", "the detour", 4),
+    rule("value", "VALUE + WEIGHT * LENGTH", "{VALUE} plus {WEIGHT} times {LENGTH}"),
+    rule("value", "VALUE - WEIGHT * LENGTH", "{VALUE} minus {WEIGHT} times {LENGTH}"),
+    rule(
+        "value",
+        "VALUE + WEIGHT * depot_distance * SHARE",
+        "{VALUE} plus {WEIGHT} depot distances times {SHARE}",
+    ),
+    rule(
+        "value",
+        "VALUE - WEIGHT * depot_distance * SHARE",
+        "{VALUE} minus {WEIGHT} depot distances times {SHARE}",
+    ),
+    rule("value", "VALUE * (1.0 + WEIGHT * SHARE)", "{VALUE} stretched by {WEIGHT} times {SHARE}"),
+    rule(
+        "value",
+        "VALUE * (1.0 + WEIGHT * PHASE * SHARE)",
+        "{VALUE} stretched by {WEIGHT} times {PHASE} times {SHARE}",
+    ),
+    rule(
+        "value",
+        "VALUE if PHASE > THRESHOLD else VALUE2",
+        "{VALUE} while {PHASE} exceeds {THRESHOLD} and {VALUE2} otherwise",
+        0.5,
+    ),
+    rule("length", "distances[position]", "the way there from the stop before"),
+    rule("length", "detours[position]", "the detour"),
+    rule("length", "abs(distances[position] - depot_distance)", "the change of depot distance"),
+    rule(
+        "length",
+        "max(0.0, detours[position] - distances[position])",
+        "the detour beyond the way",
+    ),
+    rule("share", "noise[position]", "chance", 2),
+    rule("share", "rests[position] / capacity", "the free share of the route"),
+    rule("share", "1.0 - rests[position] / capacity", "the load of the route"),
+    rule("share", "demand / (demand + rests[position] + 1e-09)", "the part of the room it takes"),
+    rule("share", "(0.0 if position < len(detours) - 1 else 1.0)", "whether it opens a route"),
+    rule("share", "SHARE ** POWER", "{SHARE} to the power of {POWER}", 0.5),
+    rule("share", "SHARE * SHARE2", "{SHARE} times {SHARE2}", 0.5),
+    rule("phase", "progress", "the time that has passed"),
+    rule("phase", "demand / capacity", "the demand"),
+    rule("phase", "noise[0]", "one chance for all positions", 0.7),
+    rule(
+        "phase",
+        "depot_distance / (depot_distance + detours[0] + 1e-09)",
+        "the depot's distance against the detour at the nearest position",
+    ),
+    rule("phase", "1.0 - PHASE", "one minus {PHASE}"),
+    rule("rate", "CHANCE", "{CHANCE}", 3),
+    rule("rate", "CHANCE * PHASE", "{CHANCE} times {PHASE}", 1.5),
+    rule("rate", "CHANCE * SHARE", "{CHANCE} times {SHARE}"),
+)
+_CONSTANTS = (
+    Constant("weight", 0.02, 4.0, log=True),
+    Constant("chance", 0.003, 0.5, log=True),
+    Constant("threshold", 0.02, 0.98),
+    Constant("power", 0.25, 4.0, log=True),
+)
+
+
+def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
+    """Return the vocabulary of programs that choose a position.
+
+    Parameters
+    ----------
+    rules
+        A problem's own productions.
+    """
+    return Vocabulary((*_BODIES, *_OF_ARRAYS, *_RULES, *rules), _CONSTANTS)
+
+
+def contract(
+    seed: Callable[..., Any],
+    *,
+    problem: str,
+    runner: Callable[..., Any],
+    compiled: str,
+    vocabulary: Vocabulary,
+    others: Sequence[tuple[Callable[..., Any], str]] = (),
+) -> Contract:
+    """Return the contract of programs that choose a position.
+
+    Parameters
+    ----------
+    seed
+        Takes the cheapest.
+    problem
+        What the problem is, in whole sentences.
+    runner, compiled, vocabulary, others
+        As in :class:`~specahd.core.contract.Contract`.
+    """
+    return Contract.of(
+        seed,
+        id="insertion",
+        level=Level.LOWER,
+        idea="Insert at the position with the least detour.",
+        task=f"{problem}Write the function that decides HOW to repair a group: it is asked for "
+        "every customer of the group, one after the other, at which position of which route the "
+        "customer is inserted.",
+        runner=runner,
+        compiled=compiled,
+        vocabulary=vocabulary,
+        tier=Tier.COMPILED,
+        rules=(*RULES, _PACE),
+        others=others,
+    )
