@@ -235,7 +235,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("if sample.text:", "if True:", "tests/methods/test_mcts_ahd.py::test_an_empty_description_leaves_the_idea"),
     ],
     "src/specahd/repair/system.py": [
-        ("_rebuilt(problem, case, system, regions, rebuild, watch, only) for only in alone", "_rebuilt(problem, case, system, regions, rebuild, watch, None) for only in alone", "tests/repair/test_one_pass.py::test_of_a_portfolio_each_member_repairs_alone_and_the_cheapest_result_stays"),
+        ("_repair(problem, case, system, propose, rebuild, watch, only) for only in alone", "_repair(problem, case, system, propose, rebuild, watch, None) for only in alone", "tests/repair/test_one_pass.py::test_of_a_portfolio_each_member_repairs_alone_and_the_cheapest_result_stays"),
         ("if system.portfolio and regions else", "if regions else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         # A stale descriptor.
         ("problem.describe(instance, solution, region)", "problem.describe(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),

@@ -10,7 +10,10 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.engine.insertion import PASSES, REPEATS
 from specahd.engine.price import price
+from specahd.engine.strings import greedy_with_blinks
+from specahd.problems.cvrp.compiled_insertion import REBUILD
 from specahd.problems.cvrp.problem import CVRP
+from specahd.problems.cvrp.reinsertion import rebuild
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.descent import STAGES, staged
@@ -166,6 +169,23 @@ def test_a_merge_puts_routes_in_place_of_those_they_share_customers_with():
 
 class CASE:
     size = 5
+
+
+def test_an_instance_of_one_customer_is_left_as_it_is():
+    arrays = {
+        "demands": np.array([0, 4]),
+        "capacity": np.array([10]),
+        "distance_matrix": np.array([[0.0, 7.0], [7.0, 0.0]]),
+    }
+    for run in (rebuild, REBUILD):
+        program = greedy_with_blinks
+        if run is REBUILD:
+            seed = SEEDS[Level.LOWER][-1]
+            program = REBUILD.translate(seed.source, CONTRACTS[Level.LOWER].name)
+        inputs = (np.array([1]), np.array([1]), np.array([1]), np.array([5, 3, 0]))
+        answer = run(program, arrays, inputs)
+        assert answer.arrays[0].tolist() == []
+        assert answer.fallbacks == 0
 
 
 def test_training_cases_are_at_all_stages_of_a_descent(cases):

@@ -1,8 +1,8 @@
 """What the sandbox child does where customers of a group are inserted again.
 
-The loops are plain Python here, as tests run them; the problems
-compile the same functions, and only compiled programs are called by a search. Nothing here is
-trusted: the trusted process merges and checks the complete solution.
+The loops are plain Python here, as tests run them; the problems compile the same functions, and
+only compiled programs are called by a search. Nothing here is trusted: the trusted process merges
+and checks the complete solution.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,10 @@ def random_numbers(seed: int, count: int) -> FloatArray:
 
 
 def nearest(distances: Any, count: int) -> IntArray:
-    """Return the nearest customers of every node, nearest first, shape (n + 1, ``count``)."""
+    """Return the nearest customers of every node, nearest first, shape (n + 1, ``count``).
+
+    ``count`` is at least 1; 0 stands where there are fewer.
+    """
     size = len(distances)
     near = np.zeros((size, count), np.int64)
     lengths = np.zeros(count)
@@ -155,7 +158,7 @@ class Loops:
         if id(arrays) not in self._known:
             if len(self._known) == KEPT:
                 self._known.clear()
-            near = self.nearest(distances, min(NEIGHBOURS, len(arrays["demands"]) - 2))
+            near = self.nearest(distances, max(1, min(NEIGHBOURS, len(arrays["demands"]) - 2)))
             lengths = np.take_along_axis(np.asarray(distances), near, axis=1)
             near.flags.writeable = lengths.flags.writeable = False
             self._known[id(arrays)] = arrays, near, lengths

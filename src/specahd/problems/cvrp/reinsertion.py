@@ -109,7 +109,7 @@ def reinsert(
             for near in range(neighbours.shape[1]):
                 other = neighbours[node, near]
                 route = route_of[other]
-                if route < 0 or loads[route] + demand > capacity:
+                if other == 0 or route < 0 or loads[route] + demand > capacity:
                     continue
                 for side in range(2):
                     before = preceding[other] if side == 0 else other
