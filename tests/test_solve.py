@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 @pytest.fixture
 def place(tmp_path):
-    """Where a user stands, with a file that has one row of 60 customers more than our tiny one."""
+    """Where a user stands, with a tiny file, a table of stops, and a file of 200 customers."""
     shutil.copy(DATA / "tiny.vrp", tmp_path / "my.vrp")
     shutil.copy(DATA / "stops.csv", tmp_path / "stops.csv")
     problem = api.make_problem("cvrp")

@@ -79,7 +79,7 @@ def test_honest_programs_improve(sandbox, instance):
         {"lower": "return int(-5 - demand)"},
         {"lower": "return int(detours[len(detours)])"},
         {"upper": "return np.arange(10) * 1000000 + 1"},
-        {"upper": "return -np.arange(50) + 1"},
+        {"upper": "return np.abs(np.arange(50) - 25) * 1000 + 1"},
     ],
 )
 def test_nonsense_is_mended_and_counted(sandbox, instance, bodies):

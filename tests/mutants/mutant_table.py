@@ -236,7 +236,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
     ],
     "src/specahd/repair/system.py": [
         ("_repair(problem, case, system, propose, rebuild, watch, only) for only in alone", "_repair(problem, case, system, propose, rebuild, watch, None) for only in alone", "tests/repair/test_one_pass.py::test_of_a_portfolio_each_member_repairs_alone_and_the_cheapest_result_stays"),
-        ("if system.portfolio and regions else", "if regions else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("if system.portfolio and system.repertoire else", "if system.repertoire else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         # A stale descriptor.
         ("problem.describe(instance, solution, region)", "problem.describe(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("acting(operator, program).inputs(instance, solution, region)", "acting(operator, program).inputs(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),

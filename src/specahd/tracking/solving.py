@@ -124,7 +124,8 @@ def print_summary(
     console = Console(file=sys.stdout)
     start, cost = statistics["start"], statistics["cost"]
     compared = f", gap {gap(cost, target)} to {told(target)}" if target else ""
-    gain = f"{-100 * statistics['improvement']:+.2f}%"
+    # Nothing gained is no -0.00%.
+    gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
         f"start     {told(start['cost'])} ({start['source']})",
