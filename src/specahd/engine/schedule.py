@@ -6,7 +6,7 @@ Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written
 from specahd.routing.base import FloatArray
 
 _NEAREST = 10
-_HOT, _COLD = 1.0, 0.04
+_HOT, _COLD = 1.5, 0.05
 
 
 def temperatures(neighbour_distances: FloatArray) -> tuple[float, float]:

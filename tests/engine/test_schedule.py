@@ -1,0 +1,26 @@
+"""The scale of a search follows from the instance."""
+
+import numpy as np
+import pytest
+
+from specahd.engine.schedule import group_count, temperatures
+
+
+def test_temperatures_are_in_the_unit_of_the_nearest_distances():
+    away = np.tile(np.arange(1.0, 21.0), (6, 1))
+    away[0] = 1e6
+    hot, cold = temperatures(away)
+    assert 0.0 < cold < hot
+    assert temperatures(10.0 * away) == pytest.approx((10.0 * hot, 10.0 * cold))
+    farther = away.copy()
+    farther[:, 10:] = 1e6
+    assert temperatures(farther) == (hot, cold)
+
+
+def test_one_customer_has_no_neighbours_and_no_heat():
+    assert temperatures(np.zeros((2, 0))) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("customers", "groups"), [(1, 1), (1000, 8), (10_000, 64), (10**6, 64)])
+def test_passes_have_more_groups_on_larger_instances(customers, groups):
+    assert group_count(customers) == groups
