@@ -225,6 +225,9 @@ def improve(
                 unlink(nodes, edges, route_loads, demands[customer], customer, joined)
                 shown[EXPOSURES, customer] += 1
             refresh(times, nodes, edges, log, lines)
+            allowed = costs[CURRENT]
+            if heat > 0.0:
+                allowed -= heat * math.log(1.0 - uniform(generator))
             available = numbers[FREE]
             for member in range(size):
                 customer = group[member]
@@ -272,10 +275,10 @@ def improve(
                 push(times, nodes, edges, customer)
                 note(log, log_distances, lines, INSERTED, nodes, edges, customer, joined)
                 lines += 1
-            inserted += size
-            allowed = costs[CURRENT]
-            if heat > 0.0:
-                allowed -= heat * math.log(1.0 - uniform(generator))
+                inserted += 1
+                # Insertions only add where the triangle inequality holds: the group is lost.
+                if cost > allowed:
+                    break
             if cost > allowed:
                 undo(log, log_distances, lines, nodes, edges, route_loads, demands)
                 refresh(times, nodes, edges, log, lines)
