@@ -115,5 +115,5 @@ def test_what_stalls_or_allocates_costs_a_sentence(sandbox, instance, bodies, wo
 )
 def test_what_does_not_compile_does_not_start(sandbox, instance, bodies):
     with launched(sandbox, instance, programs(**bodies)) as session:
-        assert session.launched is Outcome.LAUNCH_FAILED
+        assert session.launched is Outcome.NOT_COMPILED
         assert "Untranslatable" in session.detail
