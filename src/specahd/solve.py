@@ -36,7 +36,7 @@ _WRITING_SHARE = 20
 """Writing takes at most one part of so many of the time."""
 
 
-class _Keeper:
+class _SolutionWriter:
     """Writes the best solution while the search goes on, without holding it up."""
 
     def __init__(self, out: Path, line: SolvingLine, interrupts: Interrupts) -> None:
@@ -73,7 +73,7 @@ def solve(config: DictConfig) -> None:
             seed=config.seed,
             target=config.target,
             repairs=config.repairs,
-            callback=_Keeper(out, line, interrupts),
+            callback=_SolutionWriter(out, line, interrupts),
             memory_gb=config.memory_gb,
             require=config.sandbox.require,
             observer=ProgressObserver(),

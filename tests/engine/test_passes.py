@@ -241,6 +241,20 @@ def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower
     assert len(answer.arrays[1]) == 0
 
 
+def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
+    _, answer = search(upper, block, instance, lower)
+    groups = runner.GROUPS.translate(source_of(strings.nearest_customers), "nearest_customers")
+    source = written("worst", LOWER, "return int(np.argmax(detours))")
+    runner.POSITIONS.translate(source, "worst")
+    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(runner.POSITIONS.held) - 1,))
+    said = runner.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]
+    report = Report.decode(said)
+    assert report.cost == report.best == CVRP().cost(instance, routes_of(answer.arrays[1]))
+    assert report.kept == 0
+    # Of the 5 to 15 customers of a group.
+    assert report.repairs < 2.5 * 4 * report.passes
+
+
 def test_a_slice_goes_on_where_the_last_one_ended(block, instance, upper, lower):
     report, _ = search(upper, block, instance, lower)
     order = Order(0, 10**9, 0.05, 4, 30, 0.0, 1.0, 0.0, 0.0, (lower,))

@@ -1,0 +1,114 @@
+"""The engine beside PyVRP at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
+
+SEEDS is a list like 0,1,2. Each solver has one core and the same seconds, one run after the
+other; the costs are recomputed by the checker. OUT receives one line for each run and is read
+again: a run that is there is not made twice. At the end stands a table of median gaps to
+bks.csv, which lies beside the folders of the instances. With ``CHECKPOINT=DIR`` in the
+environment the programs of that checkpoint run too.
+"""
+
+import csv
+import json
+import os
+import statistics
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from specahd import api
+from specahd.routing.kernels.distances import whole_matrix
+from specahd.routing.vehicles import solver
+
+
+def engine(given: Any, seconds: float, seed: int, checkpoint: str | None = None) -> Any:
+    """Return the solution of the engine, which the trusted process checked, and its repairs."""
+    solved = api.solve(given, seconds, checkpoint, seed=seed)
+    return solved.routes, solved.descent.repairs
+
+
+def pyvrp(given: Any, seconds: float, seed: int) -> Any:
+    """Return PyVRP's solution; its model is built before the time runs."""
+    import pyvrp as library
+    from pyvrp.stop import MaxRuntime
+
+    instance = given.data
+    measure = getattr(instance, "measure", instance.convention)
+    windows = getattr(instance, "windows", None)
+    data = solver._problem_data(
+        whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES),
+        instance.demands,
+        instance.capacity,
+        *((windows.ready, windows.due, windows.service) if windows else (None, None, None)),
+    )
+    result = library.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
+    routes = result.best.routes()
+    return [[each.idx + 1 for each in route if each.is_client()] for route in routes], 0
+
+
+def solvers() -> dict[str, Any]:
+    """Return the solvers by name."""
+    found = {"written by hand": engine, "PyVRP": pyvrp}
+    if checkpoint := os.environ.get("CHECKPOINT"):
+        found["evolved"] = partial(engine, checkpoint=checkpoint)
+    return found
+
+
+def best_known(file: Path) -> float:
+    """Return the best known cost of an instance of the public sets."""
+    with (file.parent.parent / "bks.csv").open(encoding="utf-8") as lines:
+        return next(float(row["bks"]) for row in csv.DictReader(lines) if row["name"] == file.stem)
+
+
+def main(out: str, seconds: str, seeds: str, *files: str) -> None:
+    """Make the runs that are missing, and print the table."""
+    done = {}
+    if Path(out).exists():
+        rows = map(json.loads, Path(out).read_text(encoding="utf-8").splitlines())
+        done = {(row["instance"], row["solver"], row["seed"]): row for row in rows}
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for file in map(Path, files):
+        given = api.read(file)
+        for seed in map(int, seeds.split(",")):
+            for name, solve in solvers().items():
+                if (file.stem, name, seed) in done:
+                    continue
+                began = time.perf_counter()
+                routes, repairs = solve(given, float(seconds), seed)
+                wall = time.perf_counter() - began
+                solution = tuple(tuple(int(node) for node in route) for route in routes)
+                assert not given.problem.check(given.data, solution)
+                cost = given.problem.cost(given.data, solution)
+                row = {
+                    "instance": file.stem,
+                    "solver": name,
+                    "seed": seed,
+                    "seconds": float(seconds),
+                    "wall": round(wall, 1),
+                    "cost": cost,
+                    "gap": cost / best_known(file) - 1.0,
+                    "repairs": repairs,
+                }
+                done[file.stem, name, seed] = row
+                with Path(out).open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(row) + "\n")
+                print(row, flush=True)
+    table({key: row for key, row in done.items() if row["seconds"] == float(seconds)})
+
+
+def table(done: dict[Any, Any]) -> None:
+    """Print the median gap over the seeds, by instance and solver."""
+    names = list(dict.fromkeys(name for _, name, _ in done))
+    print("| instance | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 1) + "|")
+    for instance in dict.fromkeys(instance for instance, _, _ in done):
+        cells = []
+        for name in names:
+            gaps = [row["gap"] for key, row in done.items() if key[:2] == (instance, name)]
+            cells.append(f"{statistics.median(gaps):+.2%} ({len(gaps)})" if gaps else "")
+        print(f"| {instance} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
