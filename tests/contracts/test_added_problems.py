@@ -85,7 +85,7 @@ def lines(place, name):
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch):
     monkeypatch.syspath_prepend(ADDED)
-    for module in (suite, test_bad_input, offered):
+    for module in (test_bad_input, offered):
         monkeypatch.setattr(module, "CONF_DIR", ADDED)
 
 

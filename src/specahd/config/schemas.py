@@ -93,21 +93,14 @@ class EvaluateConfig:
         _check_executor(self.executor)
 
 
-@dataclass
-class SolveConfig:
-    """What ``python -m specahd.solve`` accepts; the library checks the ranges of most of it."""
+@dataclass(frozen=True)
+class SolveConfig(SearchLimit, TableOptions):
+    """What ``python -m specahd.solve`` accepts beside its limit and what a table leaves open."""
 
     instance: str = MISSING
-    time_limit: float = 30.0
     checkpoint: str | None = None
     incumbent: str | None = None
-    target: float | None = None
     seed: int = 0
-    repairs: int | None = None
-    capacity: int | None = None
-    matrix: str | None = None
-    split: bool = False
-    speed: float | None = None
     convention: str | None = None
     out: str | None = None
     plot: str | None = None
@@ -117,8 +110,8 @@ class SolveConfig:
     def __post_init__(self) -> None:
         within("seed", self.seed, 0)
         within("memory_gb", self.memory_gb, 0.001, 1e6)
-        SearchLimit(self.time_limit, self.repairs, self.target)
-        TableOptions(self.capacity, self.matrix, self.split, self.speed)
+        SearchLimit.__post_init__(self)
+        TableOptions.__post_init__(self)
 
 
 @dataclass

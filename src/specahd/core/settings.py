@@ -4,7 +4,7 @@ Every class is a group of options of the same name in ``conf/``, as Hydra compos
 the library itself takes. Messages name values as options.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from specahd.core.errors import ConfigError
@@ -202,7 +202,7 @@ class Confinement:
         one_of("sandbox.require", self.require, REQUIRED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchLimit:
     """How long solving goes on: for so many seconds, or for so many repairs.
 
@@ -233,7 +233,7 @@ class SearchLimit:
             within("target", self.target, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableOptions:
     """What a table of stops (CSV) leaves open.
 
@@ -268,7 +268,7 @@ class TableOptions:
     @property
     def given(self) -> list[str]:
         """The names of the options that say something."""
-        return [name for name in self.__slots__ if getattr(self, name) not in (None, False)]
+        return [each.name for each in fields(self) if getattr(self, each.name) not in (None, False)]
 
 
 @dataclass(frozen=True)
