@@ -7,6 +7,7 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.routing.base import contracts
+from specahd.routing.whole import is_whole
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
@@ -36,3 +37,5 @@ OFFERED = [
     for operator in problem(name).operators
 ]
 """Every problem with every repair operator that it has."""
+REGIONAL = [name for name in OFFERED if not is_whole(problem(name).operator.selector)]
+"""Those whose regions upper programs choose."""

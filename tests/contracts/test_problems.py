@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offered import OFFERED, PROBLEMS, configuration
+from offered import PROBLEMS, REGIONAL, configuration
 from problems.described import described
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
@@ -57,8 +57,8 @@ def problem(name):
     return problem_of(name)
 
 
-OPERATORS = pytest.mark.parametrize("name", OFFERED)
-"""Of tests that concern a repair operator."""
+OPERATORS = pytest.mark.parametrize("name", REGIONAL)
+"""Of tests that concern an operator whose regions are chosen; test_construct has the other."""
 
 
 @pytest.fixture(params=POOLS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from offered import OFFERED, PROBLEMS, problem
+from offered import PROBLEMS, REGIONAL, problem
 from specahd.core.contract import Context, Operator, Parent, Request, Treatment
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
@@ -23,7 +23,7 @@ from specahd.search.prompts import MAX_IDEA, render
 from specahd.search.prompts import described as described_by
 
 GOLDEN = Path(__file__).parent / "golden"
-MADE = {name: problem(name) for name in OFFERED}
+MADE = {name: problem(name) for name in REGIONAL}
 CONTRACTS = {
     (name, level): contracts(problem.operator)[level]
     for name, problem in MADE.items()
