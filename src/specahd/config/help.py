@@ -10,6 +10,7 @@ from specahd.config.files import names
 
 _COLUMN = 42
 """Where descriptions begin."""
+_NEEDED = "…"
 _VALUE = 24
 """Characters of a value that are shown."""
 _FLAGS = (
@@ -36,7 +37,7 @@ def options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             continue
         name = f"{prefix}{key}"
         if OmegaConf.is_missing(config, key):
-            yield name, "…"
+            yield name, _NEEDED
         elif isinstance(config[key], DictConfig) and config[key]:
             yield from options(config[key], f"{name}.")
         else:
@@ -71,9 +72,11 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
         ]
         lines.append("")
     lines.append("Options, with the values in force:")
+    # What has to be given comes first.
+    told = sorted(options(config), key=lambda option: option[1] != _NEEDED)
     lines += [
         _line(f"{name}={value}", describe(command, name))
-        for name, value in options(config)
+        for name, value in told
         if name not in groups
     ]
     lines += ["", "Of every command:", *(_line(*flag) for flag in _FLAGS)]
