@@ -6,7 +6,7 @@ import nondeterminism
 import numpy as np
 import pytest
 import runners
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from program_pair import HERE, HONEST, PROGRAMS
 
@@ -98,6 +98,8 @@ STEPS = (
     "s = set(frozenset(s))",
     "s = s.copy()",
     "s = {*s, *x}",
+    "s = {7, *s, -3, *x}",
+    "s = {*x, s.pop() if s else 1, *s}",
     "s = {1, 2, 3, -4} | s",
     "s = {0, 8, 16, 24, 32, 1}",
     "s = {e for e in s if e in {1, 2, 3} or e in s}",
@@ -112,6 +114,7 @@ STEPS = (
     st.lists(elements, max_size=40),
     st.lists(st.sampled_from(STEPS), max_size=8),
 )
+@example([], [0, 1, -1, 2, 14], ["s.update(x, y)", "s = {*s, *x}"])
 def test_sets_keep_the_order_that_python_gives_them(x, y, steps):
     lines = "".join(f"    {step}\n" for step in steps)
     source = f"def f(x, y):\n    s = set()\n{lines}    return list(s)\n"

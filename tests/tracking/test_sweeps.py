@@ -166,6 +166,7 @@ def called(place, store):
             },
             "hydra": {
                 "sweep": {"dir": f"{place}/s"},
+                "sweeper": {"params": None},
                 "overrides": {"task": ["seed=0"]},
                 "runtime": {"choices": {"problem": "cvrp"}},
             },

@@ -17,7 +17,7 @@ import numpy as np
 
 from specahd.core.syntax import parse
 from specahd.sandbox.allowed import BUILTINS
-from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set
+from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set, extended
 from specahd.sandbox.options import is_module, options
 
 _OWN = "__{}"
@@ -32,7 +32,7 @@ def define(source: str, name: str) -> Callable[..., Any]:
     """Define a program and return its function."""
     tree = parse(source) if _SUSPECT.search(source) else None
     labels = {} if tree is None else _replace(tree)
-    own = {"set": Set, **CHECKED, **labels}
+    own = {"set": Set, "extended": extended, **CHECKED, **labels}
     namespace: dict[str, Any] = {
         "np": np,
         "math": math,
@@ -88,7 +88,15 @@ class _Replacement(ast.NodeTransformer):
         if all(map(_is_number, node.elts)):
             return node
         self.generic_visit(node)
-        return ast.Call(_own("set"), [ast.List(node.elts, ast.Load())], [])
+        # Python makes a set of what stands before the first star, then extends it part by part: a
+        # set that is merged with an empty one keeps an order that its elements by themselves lose.
+        first = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
+        made = ast.Call(_own("set"), [ast.List(node.elts[:first], ast.Load())], [])
+        for element in [] if first is None else node.elts[first:]:
+            starred = isinstance(element, ast.Starred)
+            part = element.value if starred else ast.List([element], ast.Load())
+            made = ast.Call(_own("extended"), [made, part], [])
+        return made
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         self.generic_visit(node)

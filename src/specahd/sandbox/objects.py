@@ -135,6 +135,12 @@ def _update(owner: Any, *others: Iterable[Any]) -> None:
     owner.update(*others)
 
 
+def extended(made: set[Any], elements: Iterable[Any]) -> set[Any]:
+    """Put more elements into a set and return it: what a display with stars does for each part."""
+    made.update(_admitted(elements))
+    return made
+
+
 def _union(owner: Any, *others: Iterable[Any]) -> Any:
     return owner.union(*map(_admitted, others))
 
