@@ -93,9 +93,11 @@ class _Replacement(ast.NodeTransformer):
         first = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
         made = ast.Call(_own("set"), [ast.List(node.elts[:first], ast.Load())], [])
         for element in [] if first is None else node.elts[first:]:
-            starred = isinstance(element, ast.Starred)
-            part = element.value if starred else ast.List([element], ast.Load())
-            made = ast.Call(_own("extended"), [made, part], [])
+            if isinstance(element, ast.Starred):
+                element = element.value
+            else:
+                element = ast.List([element], ast.Load())
+            made = ast.Call(_own("extended"), [made, element], [])
         return made
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
