@@ -86,14 +86,10 @@ class Checkpoint:
 
     def system(self, accept: Accept | None = None) -> RepairSystem:
         """Return the repair system, under another acceptance policy if one is given."""
-        router = self.archive.router(
-            [program.id for program in self.repertoire],
-            n_neighbors=self.neighbours,
-            statistics=self.statistics,
-        )
-        return RepairSystem(
-            "checkpoint", self.repertoire, router, accept or self.accept, self.portfolio
-        )
+        names = [program.id for program in self.repertoire]
+        router = self.archive.router(names, n_neighbors=self.neighbours, statistics=self.statistics)
+        accept = accept or self.accept
+        return RepairSystem("checkpoint", self.repertoire, router, accept, self.portfolio)
 
     def admit(self, problem: AnyProblem) -> None:
         """Compare with the problem, and guard every source as if it had just been generated.
@@ -302,8 +298,7 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         (manifest["descriptor"], _MANIFEST["descriptor"]),
         *((entry, _PROGRAM) for entry in (manifest["upper"], *manifest["repertoire"])),
     ):
-        extra = part.keys() - shape.keys()
-        if extra:
+        if extra := part.keys() - shape.keys():
             return told(min(extra))
     for name, value in manifest["settings"].items():
         if not NAME.fullmatch(name) or name.startswith("_"):

@@ -22,10 +22,11 @@ from offered import contract_of
 from specahd.config import CONF_DIR
 from specahd.core import journal as journals
 from specahd.core.budget import Ledger
-from specahd.core.contract import Context, Operator, Parent, Reply
+from specahd.core.contract import Context, Operator, Parent
 from specahd.core.errors import TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
+from specahd.core.proposer import Reply
 from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
 from specahd.memory.memory import Memory

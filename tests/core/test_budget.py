@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Reply
+from specahd.core.proposer import Reply
 
 
 def test_tickets_are_exact_with_many_threads():

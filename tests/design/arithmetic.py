@@ -6,8 +6,8 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.contract import Reply
 from specahd.core.program import Level, Outcome, Tier
+from specahd.core.proposer import Reply
 from specahd.core.tariff import Tariff
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key

@@ -2,9 +2,10 @@ from collections import Counter
 
 import pytest
 
-from specahd.core.contract import Reply, Request
+from specahd.core.contract import Request
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
+from specahd.core.proposer import Reply
 from specahd.core.tariff import FREE
 from specahd.llm.mixture import Mixture
 from specahd.methods.eoh import INITIAL

@@ -9,9 +9,10 @@ import pytest
 
 from commands import call
 from specahd.core import journal
-from specahd.core.contract import Operator, Reply, Request
+from specahd.core.contract import Operator, Request
 from specahd.core.errors import ConfigError, FileError, ServiceError, TransportError
 from specahd.core.program import Level
+from specahd.core.proposer import Reply
 from specahd.core.tariff import FREE
 from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded, Recorder
@@ -226,7 +227,7 @@ MOODY = """
 import os
 from dataclasses import replace
 
-from specahd.core.contract import Reply
+from specahd.core.proposer import Reply
 from specahd.llm.offline import OfflineProposer
 
 

@@ -378,8 +378,10 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("keep = start + newline + 1", "keep = start + newline", "tests/core/test_journal.py::test_a_torn_end_is_cut_off_and_appending_goes_on"),
     ],
     "src/specahd/core/contract.py": [
-        ("self.prompt_tokens + other.prompt_tokens", "other.prompt_tokens", "tests/core/test_budget.py::test_what_two_replies_cost_adds_up_without_their_texts"),
         ("self.operator.name,\n            [[", "[[", "tests/search/test_replay.py::test_a_request_is_known_by_all_that_a_reply_depends_on"),
+    ],
+    "src/specahd/core/proposer.py": [
+        ("self.prompt_tokens + other.prompt_tokens", "other.prompt_tokens", "tests/core/test_budget.py::test_what_two_replies_cost_adds_up_without_their_texts"),
     ],
     "src/specahd/routing/vehicles/feasibility.py": [
         ("bool((loads <= capacity).all())", "bool((loads <= capacity + 1).all())", "tests/problems/cvrp/test_checker.py::test_a_route_may_be_full_and_no_fuller"),

@@ -12,10 +12,11 @@ import pytest
 
 from specahd.core import journal as journals
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Context, Contract, Operator, Parent, Reply, Treatment
+from specahd.core.contract import Context, Contract, Operator, Parent, Treatment
 from specahd.core.errors import RunFailed, TransportError
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
+from specahd.core.proposer import Reply
 from specahd.core.tariff import FREE, Tariff
 from specahd.core.vocabulary import Constant, Vocabulary
 from specahd.memory.memory import Memory

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from run_directories import lines
-from specahd.core.contract import Operator, Parent, Reply, Request
+from specahd.core.contract import Operator, Parent, Request
 from specahd.core.errors import FileError, RunFailed
 from specahd.core.program import Level, Program
+from specahd.core.proposer import Reply
 from specahd.memory.novelty import Verdict
 from specahd.search.replay import Replay
 

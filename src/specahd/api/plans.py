@@ -10,11 +10,11 @@ from typing import Any
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
-from specahd.core.contract import Proposer
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
+from specahd.core.proposer import Proposer
 from specahd.core.settings import Accept, Pools, Settings, TierRule
 from specahd.design.coupled import Candidate, choose
 from specahd.memory.memory import Memory

@@ -8,10 +8,10 @@ from specahd.api.plans import Training, TrainingPlan, run_training
 from specahd.api.problems import make_problem, settings_of
 from specahd.config import files
 from specahd.core.budget import Budget
-from specahd.core.contract import Proposer
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.program import Level
+from specahd.core.proposer import Proposer
 from specahd.core.ranges import within
 from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
 from specahd.design.coupled import Coupled

@@ -3,7 +3,7 @@
 import threading
 from dataclasses import dataclass
 
-from specahd.core.contract import Reply
+from specahd.core.proposer import Reply
 from specahd.core.ranges import within
 
 

@@ -12,15 +12,14 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from specahd.core.program import Level, Program, Tier, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
-from specahd.core.tariff import Tariff
 from specahd.core.vocabulary import Vocabulary
 
 
@@ -331,61 +330,3 @@ class Request:
     def id(self) -> str:
         """The identifier of the sample, which the requested program will have."""
         return f"{self.level}-{self.round}-{self.index:04d}"
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back: text, and what it cost."""
-
-    text: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: "Reply") -> "Reply":
-        """Add up what two replies cost; the text of neither remains."""
-        return Reply(
-            "",
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cost + other.cost,
-        )
-
-
-class Proposer(Protocol):
-    """Answers requests: a language model, a cassette, or the offline grammar."""
-
-    def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Make sure, before a run, that requests can be answered.
-
-        Parameters
-        ----------
-        contracts
-            Those of the programs that will be requested.
-
-        Raises
-        ------
-        UserError
-            With one sentence: the key, the model, the address or the contract that is wrong.
-        """
-        ...
-
-    def propose(self, request: Request) -> Reply:
-        """Answer one request; called from several threads.
-
-        Raises
-        ------
-        TransportError
-            No reply came; the same request may be made again.
-        ServiceError
-            No request will be answered until the user has mended something.
-        """
-        ...
-
-    def tariff(self, request: Request | None = None) -> Tariff:
-        """Return what the reply to a request will be charged at; None: what none exceeds."""
-        ...
-
-    def close(self) -> None:
-        """Give up what is being waited for: the run ends."""
-        ...

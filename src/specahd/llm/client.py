@@ -4,8 +4,9 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from specahd.core.contract import Contract, Reply, Request
+from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError, ServiceError
+from specahd.core.proposer import Reply
 from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, Usage, read_completion
 from specahd.llm.faults import Blocked, RetryableError

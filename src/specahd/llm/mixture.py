@@ -4,8 +4,9 @@ import math
 from collections.abc import Collection, Mapping
 from functools import reduce
 
-from specahd.core.contract import Contract, Proposer, Reply, Request
+from specahd.core.contract import Contract, Request
 from specahd.core.errors import ConfigError
+from specahd.core.proposer import Proposer, Reply
 from specahd.core.seeding import generator
 from specahd.core.tariff import Tariff
 

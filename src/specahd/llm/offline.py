@@ -15,8 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from specahd.core.contract import Contract, Reply, Request, Treatment
+from specahd.core.contract import Contract, Request, Treatment
 from specahd.core.errors import ConfigError
+from specahd.core.proposer import Reply
 from specahd.core.seeding import generator
 from specahd.core.tariff import FREE, Tariff
 from specahd.llm.grammar import Grammar, Tree

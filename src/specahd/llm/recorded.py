@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core import journal
-from specahd.core.contract import Contract, Proposer, Reply, Request
+from specahd.core.contract import Contract, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import misfit
+from specahd.core.proposer import Proposer, Reply
 from specahd.core.ranges import one_of
 from specahd.core.tariff import FREE, Tariff
 

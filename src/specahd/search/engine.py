@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Parent, Proposer, Request
+from specahd.core.contract import Parent, Request
 from specahd.core.errors import RunFailed
 from specahd.core.events import Committed, Observer
 from specahd.core.interrupts import Interrupts
 from specahd.core.program import Level, Outcome, Program
+from specahd.core.proposer import Proposer
 from specahd.core.seeding import generator
 from specahd.core.skill import Skill
 from specahd.llm.parsing import ParseError, parse_reply, parse_text
@@ -241,8 +242,7 @@ class Engine:
         memory = self._memories[request.level]
         if not (request.operator.skills and request.parents):
             return ()
-        known = self.replay.skills(request.id)
-        if known is not None:
+        if (known := self.replay.skills(request.id)) is not None:
             return memory.recall(known)
         return memory.retrieve(request.parents[0].program)
 

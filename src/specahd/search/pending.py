@@ -6,8 +6,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from specahd.core.contract import Reply, Request
+from specahd.core.contract import Request
 from specahd.core.program import Outcome, Program
+from specahd.core.proposer import Reply
 from specahd.memory.novelty import Verdict
 from specahd.search.base import CandidateEvaluation, Sample
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core import journal
-from specahd.core.contract import Reply, Request
+from specahd.core.contract import Request
 from specahd.core.errors import RunFailed
 from specahd.core.plain import NAME, Shape
 from specahd.core.program import Outcome, Program, Tier
+from specahd.core.proposer import Reply
 from specahd.memory.novelty import Verdict
 from specahd.runs.files import JOURNAL, REPLIES, RESPONSES
 from specahd.runs.reading import require_current

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from specahd.core.budget import Ledger
-from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.contract import Request
 from specahd.core.errors import TransportError
 from specahd.core.journal import JournalFile
+from specahd.core.proposer import Proposer, Reply
 from specahd.core.tariff import FREE
 from specahd.search.replay import Replay
 

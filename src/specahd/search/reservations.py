@@ -9,7 +9,8 @@ from collections import deque
 from math import ceil
 
 from specahd.core.budget import Allowance
-from specahd.core.contract import Proposer, Reply, Request
+from specahd.core.contract import Request
+from specahd.core.proposer import Proposer, Reply
 
 UNBOUNDED_REPLY = 4096
 """Tokens reserved for a reply that nothing bounds, unless half of it was exceeded."""
