@@ -111,9 +111,14 @@ def test_what_stalls_or_allocates_costs_a_sentence(sandbox, instance, bodies, wo
 
 
 @pytest.mark.parametrize(
-    "bodies", [{"lower": "detours[0] = 0.0; return 0"}, {"lower": "return [1, 2]"}]
+    ("lower", "words"),
+    [
+        ("detours[0] = 0.0; return 0", "TypingError: Failed in nopython mode pipeline"),
+        ("return [1, 2]", "Expected an answer of int64"),
+    ],
 )
-def test_what_does_not_compile_does_not_start(sandbox, instance, bodies):
-    with launched(sandbox, instance, programs(**bodies)) as session:
+def test_what_does_not_compile_does_not_start(sandbox, instance, lower, words):
+    with launched(sandbox, instance, programs(lower=lower)) as session:
         assert session.launched is Outcome.NOT_COMPILED
-        assert "Untranslatable" in session.detail
+        assert session.detail.startswith(words)
+        assert "\x1b" not in session.detail

@@ -11,6 +11,7 @@ Answers that are no node (``None``, or falling off the end) become
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +59,8 @@ def warm_up(number, vector, matrix):
 """
 
 
+_HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
+"""How numba writes parts of its errors in bold."""
 _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
 
@@ -206,7 +209,7 @@ def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: ty
         program = jit(namespace[name])
     except Exception as error:
         # Not only numba's own errors: its passes raise whatever a program makes them stumble on.
-        reason = " ".join(str(error).split())
+        reason = " ".join(_HIGHLIGHTS.sub("", str(error)).split())
         raise Untranslatable(f"{type(error).__name__}: {reason}"[:300]) from error
     [signature] = program.nopython_signatures
     if signature.return_type != answer:
