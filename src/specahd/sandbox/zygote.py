@@ -126,9 +126,10 @@ def main() -> None:
     """Read the start order from standard input, warm up, and obey."""
     start = json.load(sys.stdin)
     sys.path.extend(start["path"])
+    # First, since compiling a loop warns of what no user can act on.
+    warnings.simplefilter("ignore")
     runners = {name: _load(name) for name in start["runners"]}
     shared = SharedArrays.attach(start["shared"], start["directory"])
-    warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     confinement.adopt_orphans()
     restrictions = confinement.Restrictions()
