@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.typed import List
 
 from specahd.core.answer import Answer
 from specahd.engine import changes, links, passes
@@ -33,7 +32,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import State, state_for, times_for
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.runner import NO_ANSWER, compiled
+from specahd.routing.compiled.runner import NO_ANSWER, compiled, in_list
 from specahd.routing.distances import CONVENTION
 from specahd.routing.distances import MATRIX as MATRIX_NAME
 
@@ -68,7 +67,7 @@ class EngineProgram:
         self._arguments = tuple(arguments)
         self._answer = answer
         function = types.FunctionType(answer(*arguments))
-        self._list = njit(types.ListType(function)(function), cache=True)(_listed)
+        self._list = njit(types.ListType(function)(function), cache=True)(in_list)
         self._append = njit(types.void(types.ListType(function), function), cache=True)(_appended)
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
@@ -248,12 +247,6 @@ def _distances(arrays: Arrays) -> tuple[Any, Any]:
     else:
         distances = arrays[MATRIX_NAME]
     return distances, passes.depot_row(distances, len(arrays["demands"]))
-
-
-def _listed(program: Any) -> Any:
-    programs = List()
-    programs.append(program)
-    return programs
 
 
 def _appended(programs: Any, program: Any) -> None:

@@ -136,7 +136,7 @@ def reinsert(
             routes[count] = opened
             count += 1
             if drawn + count > len(noise):
-                drawn = (drawn * 7 + calls) % 61
+                drawn = (drawn * 7 + calls) % SPARE
             answer = program(
                 detours[:count],
                 steps[:count],

@@ -98,7 +98,7 @@ class CompiledRunner:
         self._answer = answer
         self._run = run
         function = types.FunctionType(answer(*arguments))
-        self._hold = njit(types.ListType(function)(function), cache=True)(_in_list)
+        self._hold = njit(types.ListType(function)(function), cache=True)(in_list)
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
 
@@ -183,7 +183,8 @@ def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.T
     return types.ListType(types.FunctionType(answer(*arguments)))
 
 
-def _in_list(program: Any) -> Any:
+def in_list(program: Any) -> Any:
+    """Return a list that holds a program, as loops take it; compiled with the program's type."""
     programs = List()
     programs.append(program)
     return programs
