@@ -40,7 +40,7 @@ from specahd.engine.programs import (
     TIMED_POSITION_PROGRAM,
 )
 from specahd.engine.random import refill, uniform
-from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR
+from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, REALS, VECTOR
 from specahd.routing.kernels.distances import between
 
 NOISE = 4096
@@ -111,6 +111,67 @@ def _next_group(
         group[size] = node
         size += 1
     return size, place
+
+
+# A program that raises has answered nothing. Caught here, it costs the programs no function of
+# their own around them, which would take as long to compile as they do.
+
+
+@njit(cache=True)
+def _groups_named(
+    upper: Any,
+    preceding: Any,
+    following: Any,
+    route_of: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    removal_gains: Any,
+    demands: Any,
+    capacity: Any,
+    exposures: Any,
+    noise: Any,
+    progress: Any,
+    max_groups: Any,
+    max_size: Any,
+) -> Any:
+    try:
+        return upper(
+            preceding,
+            following,
+            route_of,
+            neighbours,
+            neighbour_distances,
+            depot_distances,
+            removal_gains,
+            demands,
+            capacity,
+            exposures,
+            noise,
+            progress,
+            max_groups,
+            max_size,
+        )
+    except Exception:  # noqa: BLE001  a program may raise anything
+        return np.zeros(0, np.int64)
+
+
+@njit(cache=True)
+def _position_chosen(
+    times: Any,
+    lower: Any,
+    found: Any,
+    count: int,
+    noise: Any,
+    demand: float,
+    home: float,
+    capacity: float,
+    now: float,
+) -> Any:
+    try:
+        return choose(times, lower, found, count, noise, demand, home, capacity, now)
+    except Exception:  # noqa: BLE001  a program may raise anything
+        return NO_ANSWER
 
 
 @njit(_SIGNATURES, cache=True)
@@ -185,7 +246,8 @@ def improve(
         numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
         refill(generator, upper_noise, 0, len(upper_noise))
         show(distances, nodes, edges, shown, gains, marks, changed, numbers)
-        named = upper(
+        named = _groups_named(
+            upper,
             shown[PRECEDING],
             shown[FOLLOWING],
             shown[ROUTE_OF],
@@ -250,7 +312,7 @@ def improve(
                     before,
                 )
                 offset = int(uniform(generator) * NOISE)
-                chosen = choose(
+                chosen = _position_chosen(
                     times,
                     lower,
                     found,

@@ -32,7 +32,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import State, state_for, times_for
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.runner import NO_ANSWER, compiled, in_list
+from specahd.routing.compiled.runner import compiled, in_list
 from specahd.routing.distances import CONVENTION
 from specahd.routing.distances import MATRIX as MATRIX_NAME
 
@@ -42,14 +42,6 @@ READY = "ready_times"
 _STEP_SECONDS = 0.02
 """How often a slice that is bounded by time looks at the clock."""
 _FIRST_STEP = 1000
-
-_CAUGHT = """
-def caught({names}):
-    try:
-        return program({names})
-    except Exception:
-        return {nothing}
-"""
 
 Arrays = Mapping[str, Any]
 
@@ -106,21 +98,13 @@ class EngineProgram:
         Untranslatable
             With numba's reason in one line.
         """
-        program = self._caught(compiled(source, name, self._arguments, self._answer))
+        program = compiled(source, name, self._arguments, self._answer)
         self._programs.append(program)
         if self._held is None:
             self._held = self._list(program)
         else:
             self._append(self._held, program)
         return self._list(program)
-
-    def _caught(self, program: Any) -> Any:
-        """Return a program that answers nothing where another one raises."""
-        names = ", ".join(f"argument_{place}" for place in range(len(self._arguments)))
-        nothing = "np.zeros(0, np.int64)" if isinstance(self._answer, types.Array) else NO_ANSWER
-        namespace: dict[str, Any] = {"np": np, "program": program}
-        exec(_CAUGHT.format(names=names, nothing=nothing), namespace)
-        return njit(self._answer(*self._arguments))(namespace["caught"])
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         order, routes = Order.decode(inputs[0]), inputs[1]

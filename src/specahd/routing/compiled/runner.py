@@ -204,7 +204,12 @@ def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: ty
     namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
     exec(compile(_prepared(source, answer), "<program>", "exec"), namespace)
     jit = njit(
-        tuple(arguments), boundscheck=True, error_model="numpy", pipeline_class=ProgramCompiler
+        tuple(arguments),
+        boundscheck=True,
+        error_model="numpy",
+        pipeline_class=ProgramCompiler,
+        # Only loops call it.
+        no_cpython_wrapper=True,
     )
     try:
         program = jit(namespace[name])
