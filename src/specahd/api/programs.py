@@ -1,23 +1,19 @@
 """The programs that solving runs: a checkpoint's, or those that come with specahd."""
 
-import ast
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
-from specahd.core.program import Level, Program, canonical_source
-from specahd.core.syntax import parse
+from specahd.core.program import Level, Program
 from specahd.engine import strings
 from specahd.engine.improver import NAMES, Programs
+from specahd.engine.written import SHIPPED, source_of
 from specahd.routing.base import AnyProblem
 
 OPERATOR = "insertion"
 """The repair operator that checkpoints for solving are trained with."""
-SHIPPED = Path(__file__).parent.parent / "checkpoints"
-"""Where a checkpoint of each problem's name comes with specahd."""
 
 
 def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs:
@@ -65,12 +61,8 @@ def _of_checkpoint(problem: AnyProblem, place: Path) -> Programs:
 
 def _written(function: Callable[..., Any], level: Level) -> Program:
     """Return a function of ours as a program of a contract."""
-    [tree] = parse(inspect.getsource(function)).body
-    assert isinstance(tree, ast.FunctionDef)
-    tree.name = NAMES[0] if level is Level.UPPER else NAMES[1]
-    return Program(
-        function.__name__, level, canonical_source(tree), "", "written", contract=OPERATOR
-    )
+    source = source_of(function, NAMES[0] if level is Level.UPPER else NAMES[1])
+    return Program(function.__name__, level, source, "", "written", contract=OPERATOR)
 
 
 _STRINGS = _written(strings.adjacent_strings, Level.UPPER)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.answer import Answer
-from specahd.engine import changes, links, passes
+from specahd.engine import changes, links, passes, strings
 from specahd.engine.orders import Order, Report
 from specahd.engine.programs import (
     GROUPS_ANSWER,
@@ -31,6 +31,7 @@ from specahd.engine.programs import (
     TIMED_POSITION_ARGUMENTS,
 )
 from specahd.engine.state import State, state_for, times_for
+from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
 from specahd.routing.distances import CONVENTION
@@ -53,9 +54,19 @@ class EngineProgram:
     ----------
     arguments, answer
         Types, as for :class:`specahd.routing.compiled.runner.CompiledRunner`.
+    name
+        What its programs are called.
+    functions
+        Programs that are written by hand.
     """
 
-    def __init__(self, arguments: Sequence[types.Type], answer: types.Type) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[types.Type],
+        answer: types.Type,
+        name: str = "",
+        functions: Sequence[Callable[..., Any]] = (),
+    ) -> None:
         self._arguments = tuple(arguments)
         self._answer = answer
         function = types.FunctionType(answer(*arguments))
@@ -64,6 +75,9 @@ class EngineProgram:
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
         self._held: Any = None
+        self._name, self._functions = name, tuple(functions)
+        # This package's own programs by their texts, compiled or read from disk in the zygote.
+        self._own: dict[str, Any] = {}
         self._search: _Search | None = None
 
     @property
@@ -74,8 +88,12 @@ class EngineProgram:
     def warm_up(self) -> None:
         """Search a little in the zygote: a confined child can write no compiled loop to disk.
 
-        Only runners of lower programs do, since those tell what the loops are.
+        Only runners of lower programs do, since those tell what the loops are. This package's
+        own programs are read from disk, or compiled and kept there. Only the zygote does so:
+        no text of a launch is ever looked up or kept on disk.
         """
+        for source in sources(self._name, len(self._arguments), self._functions):
+            self._own[source] = self._compiled(source, self._name, kept=True)
         if self is GROUPS:
             return
         groups = GROUPS.translate(_no_choice("np.zeros(0, np.int64)", GROUPS_ARGUMENTS), "program")
@@ -98,13 +116,16 @@ class EngineProgram:
         Untranslatable
             With numba's reason in one line.
         """
-        program = compiled(source, name, self._arguments, self._answer)
+        program = self._own.get(source) or self._compiled(source, name)
         self._programs.append(program)
         if self._held is None:
             self._held = self._list(program)
         else:
             self._append(self._held, program)
         return self._list(program)
+
+    def _compiled(self, source: str, name: str, kept: bool = False) -> Any:
+        return compiled(source, name, self._arguments, self._answer, kept)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         order, routes = Order.decode(inputs[0]), inputs[1]
@@ -237,9 +258,15 @@ def _appended(programs: Any, program: Any) -> None:
     programs.append(program)
 
 
-GROUPS = EngineProgram(GROUPS_ARGUMENTS, GROUPS_ANSWER)
+GROUPS = EngineProgram(
+    GROUPS_ARGUMENTS, GROUPS_ANSWER, "select_customer_groups", [strings.adjacent_strings]
+)
 """What runs upper programs of the engine, and with them all launched lower programs."""
-POSITIONS = EngineProgram(POSITION_ARGUMENTS, POSITION_ANSWER)
+POSITIONS = EngineProgram(
+    POSITION_ARGUMENTS, POSITION_ANSWER, "select_position", [strings.greedy_with_blinks]
+)
 """What compiles lower programs of the engine."""
-TIMED_POSITIONS = EngineProgram(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)
+TIMED_POSITIONS = EngineProgram(
+    TIMED_POSITION_ARGUMENTS, POSITION_ANSWER, "select_position", [strings.greedy_in_time]
+)
 """The same for the VRPTW."""

@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 
+from specahd.problems.cvrp import baseline
 from specahd.problems.cvrp.baseline import nearest, savings
 from specahd.problems.cvrp.checker import check, cost
 from specahd.problems.cvrp.generator import generate
 from specahd.problems.cvrp.instance import CVRPInstance, read
+from specahd.routing import distances as computing
 from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances
+from specahd.routing.kernels.construction import neighbouring_pairs
 
 
 def slow_nearest(instance):
@@ -67,4 +70,27 @@ def test_all_in_one_place(customers):
     demands[0] = 0
     instance = CVRPInstance("heap", coords, demands, 10)
     assert check(instance, nearest(instance)) == ()
+    assert check(instance, savings(instance)) == ()
+
+
+@pytest.mark.parametrize("neighbours", [2, 7, 100])
+def test_savings_looks_at_every_pair_of_near_customers_in_its_turn(neighbours, monkeypatch):
+    monkeypatch.setattr(baseline, "NEIGHBOURS", neighbours)
+    # Few places, so that many customers are equally far from another one.
+    coords = np.random.default_rng(3).integers(0, 12, (80, 2)).astype(float)
+    instance = CVRPInstance("crowded", coords, np.append(0, np.ones(79, np.int64)), 9)
+    near, _ = baseline._nearest(instance)
+    pairs = {
+        (min(i, j) + 1, max(i, j) + 1) for i, row in enumerate(near.tolist()) for j in row if i != j
+    }
+    begins, ends = neighbouring_pairs(*baseline._nearest(instance))
+    owners = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    assert list(zip(owners.tolist(), ends.tolist(), strict=True)) == sorted(pairs)
+
+
+def test_many_customers_are_joined_among_fewer_neighbours(monkeypatch):
+    monkeypatch.setattr(computing, "LARGEST_MATRIX", 50)
+    instance = next(iter(generate("validation", 1)))
+    assert instance.size > 50
+    assert baseline._nearest(instance)[0].shape[1] == baseline.FEW_NEIGHBOURS + 1
     assert check(instance, savings(instance)) == ()

@@ -4,12 +4,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from specahd.problems.cvrp.instance import CVRPInstance
-from specahd.routing.base import IntArray
+from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.distances import is_computed
 from specahd.routing.groups import nested
 from specahd.routing.kernels.construction import (
     joined_routes,
     nearest_routes,
-    pair_savings,
+    neighbouring_pairs,
+    paid_savings,
 )
 from specahd.routing.kernels.distances import distances_of, whole_matrix
 from specahd.routing.vehicles import solver
@@ -17,6 +19,8 @@ from specahd.routing.vehicles.routes import Solution
 
 NEIGHBOURS = 100
 """How many neighbours of each customer ``savings`` considers."""
+FEW_NEIGHBOURS = 40
+"""How many where distances are computed on the fly: time and memory are linear in them."""
 
 
 def nearest(instance: CVRPInstance) -> Solution:
@@ -31,16 +35,15 @@ def nearest(instance: CVRPInstance) -> Solution:
 def savings(instance: CVRPInstance) -> Solution:
     """Join routes by largest saving first (Clarke and Wright 1964, the parallel version).
 
-    Only pairs in which one customer is among the :data:`NEIGHBOURS` nearest of
-    the other are considered, so the whole takes O(n log n). Ties go to the
-    lower indices.
+    Only pairs in which one customer is among the :data:`NEIGHBOURS` nearest of the other are
+    considered (of many customers, :data:`FEW_NEIGHBOURS`), so the whole takes O(n log n). Ties
+    go to the lower indices.
     """
-    starts, ends = _neighbouring_pairs(instance)
     distances = distances_of(instance.coords, instance.convention, instance.matrix)
-    gains = pair_savings(distances, starts, ends)
+    starts, ends, losses = paid_savings(distances, *neighbouring_pairs(*_nearest(instance)))
     # Pairs come in lexicographic order, which a stable sort keeps among equals.
-    order = np.argsort(-gains, kind="stable")
-    order = order[gains[order] > 0]
+    order = np.argsort(losses, kind="stable")
+    del losses
     return nested(*joined_routes(starts[order], ends[order], instance.demands, instance.capacity))
 
 
@@ -67,19 +70,16 @@ def pyvrp(instance: CVRPInstance, iterations: int) -> Solution:
     )
 
 
-def _neighbouring_pairs(instance: CVRPInstance) -> tuple[IntArray, IntArray]:
-    """Return the pairs i < j, one among the nearest of the other, in lexicographic order."""
+def _nearest(instance: CVRPInstance) -> tuple[IntArray, FloatArray]:
+    """Return the nearest customers of each one, itself perhaps among them, and how far they are."""
+    many = is_computed(instance.size + 1, instance.matrix)
     # Among its nearest points a customer finds itself.
-    count = min(NEIGHBOURS + 1, instance.size)
+    count = min((FEW_NEIGHBOURS if many else NEIGHBOURS) + 1, instance.size)
     if instance.matrix is None:
         points = instance.coords[1:]
-        neighbours = cKDTree(points).query(points, k=np.arange(1, count + 1))[1]
+        away, neighbours = cKDTree(points).query(points, k=np.arange(1, count + 1))
     else:
-        neighbours = np.argsort(instance.matrix[1:, 1:], axis=1, kind="stable")[:, :count]
-    owners = np.repeat(np.arange(1, instance.size + 1), count)
-    others = neighbours.ravel() + 1
-    low = np.minimum(owners, others)
-    high = np.maximum(owners, others)
-    keys = np.unique((low * (instance.size + 1) + high)[low < high])
-    starts, ends = np.divmod(keys, instance.size + 1)
-    return starts, ends
+        among = instance.matrix[1:, 1:]
+        neighbours = np.argsort(among, axis=1, kind="stable")[:, :count]
+        away = np.take_along_axis(among, neighbours, 1)
+    return neighbours, away

@@ -10,9 +10,11 @@ Answers that are no node (``None``, or falling off the end) become
 """
 
 import ast
+import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,11 +192,23 @@ def in_list(program: Any) -> Any:
     return programs
 
 
-def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: types.Type) -> Any:
+def compiled(
+    source: str,
+    name: str,
+    arguments: Sequence[types.Type],
+    answer: types.Type,
+    kept: bool = False,
+) -> Any:
     """Compile a guarded program for arguments and an answer of some types.
 
     What it returns stays inside its arrays. It raises where the interpreter might do
     anything else; whoever calls it then asks the interpreter.
+
+    Parameters
+    ----------
+    kept
+        Whether numba keeps it on disk, for texts of this package alone: what it finds there
+        under the text's hash is run unseen.
 
     Raises
     ------
@@ -202,9 +216,15 @@ def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: ty
         The program says what compiled programs may not say, or numba refuses it.
     """
     namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
-    exec(compile(_prepared(source, answer), "<program>", "exec"), namespace)
+    prepared = _prepared(source, answer)
+    exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
+    if kept:
+        # What numba's cache knows a function by; of its text it knows the instructions alone.
+        namespace[name].__module__ = __name__
+        namespace[name].__qualname__ = f"{name}-{_digest(prepared)}"
     jit = njit(
         tuple(arguments),
+        cache=kept,
         boundscheck=True,
         error_model="numpy",
         pipeline_class=ProgramCompiler,
@@ -221,6 +241,13 @@ def compiled(source: str, name: str, arguments: Sequence[types.Type], answer: ty
     if signature.return_type != answer:
         raise Untranslatable(f"Expected an answer of {answer}, not {signature.return_type}.")
     return program
+
+
+def _digest(prepared: str) -> str:
+    """Return a hash of a program and of all that has a say in how it is compiled."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    texts = [prepared, *(file.read_text(encoding="utf-8") for file in files)]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def _prepared(source: str, answer: types.Type) -> str:

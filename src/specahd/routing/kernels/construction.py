@@ -53,16 +53,86 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def pair_savings(distances: Any, starts: Any, ends: Any) -> Any:
-    """Return c(0, i) + c(0, j) - c(i, j) for each pair (i, j) of customers."""
-    savings = np.empty(len(starts))
-    for pair in range(len(starts)):
-        i = starts[pair]
-        j = ends[pair]
-        savings[pair] = (
-            between(distances, 0, i) + between(distances, 0, j) - between(distances, i, j)
-        )
-    return savings
+def neighbouring_pairs(neighbours: Any, away: Any) -> Any:
+    """Return the pairs i < j of customers of which one is among the nearest of the other.
+
+    Parameters
+    ----------
+    neighbours
+        Shape (n, k), nearest first, perhaps with the customer itself; entry i is customer i + 1.
+    away
+        How far they are, the same both ways.
+
+    Returns
+    -------
+    Where the pairs of each i begin, shape (n + 2,), and their j one after another, ascending.
+    """
+    customers, count = neighbours.shape
+    begins = np.zeros(customers + 2, np.int64)
+    ends = np.empty(0, np.int32)
+    # Counted first, so that memory holds each pair once.
+    for filling in (False, True):
+        if filling:
+            begins[1:] = np.cumsum(begins)[:-1]
+            ends = np.empty(begins[customers + 1], np.int32)
+        for i in range(customers):
+            for place in range(count):
+                j = neighbours[i, place]
+                # The lower one lists a pair of neighbours, each of whom is near the other.
+                if j == i or (j < i and _is_near(neighbours, away, j, i, away[i, place])):
+                    continue
+                low = min(i, j) + 1
+                if filling:
+                    ends[begins[low]] = max(i, j) + 1
+                begins[low] += 1
+    # Each now says where its pairs end, which is where those of the next one begin.
+    begins[1:] = begins[:-1].copy()
+    begins[0] = 0
+    for i in range(customers + 1):
+        ends[begins[i] : begins[i + 1]].sort()
+    return begins, ends
+
+
+@njit(cache=True, nogil=True)
+def _is_near(neighbours: Any, away: Any, customer: int, other: int, distance: float) -> bool:
+    """Say whether a customer so far away is among the nearest of another one."""
+    last = neighbours.shape[1] - 1
+    farthest = away[customer, last]
+    if distance < farthest * (1.0 - 1e-9):
+        return True
+    if distance > farthest * (1.0 + 1e-9):
+        return False
+    # Of those that are equally far only some may be listed.
+    found = False
+    for place in range(last + 1):
+        found |= neighbours[customer, place] == other
+    return found
+
+
+@njit(cache=True, nogil=True)
+def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
+    """Return the pairs (i, j) that save something, and -(c(0, i) + c(0, j) - c(i, j)) of each.
+
+    Parameters
+    ----------
+    begins, ends
+        As :func:`neighbouring_pairs` returns them.
+    """
+    low = np.empty(len(ends), np.int32)
+    high = np.empty(len(ends), np.int32)
+    losses = np.empty(len(ends))
+    count = 0
+    for i in range(1, len(begins) - 1):
+        home = between(distances, 0, i)
+        for place in range(begins[i], begins[i + 1]):
+            j = ends[place]
+            saving = home + between(distances, 0, j) - between(distances, i, j)
+            if saving > 0.0:
+                low[count] = i
+                high[count] = j
+                losses[count] = -saving
+                count += 1
+    return low[:count], high[:count], losses[:count]
 
 
 @njit(cache=True, nogil=True)
