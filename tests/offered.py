@@ -6,6 +6,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
+from specahd.repair.cases import Case, share_arrays
 from specahd.routing.base import contracts
 from specahd.routing.whole import is_whole
 
@@ -29,6 +30,11 @@ def problem(name):
 def contract_of(name, level):
     """Return the contract of the programs of one level of ``NAME`` or ``NAME-OPERATOR``."""
     return contracts(problem(name).operator)[level]
+
+
+def arrays_of(problem, instance):
+    """Return what programs see of an instance."""
+    return share_arrays(problem, [Case(instance, None, 0.0, "")]).arrays(0)
 
 
 OFFERED = [

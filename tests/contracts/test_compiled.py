@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from offered import OFFERED
+from offered import OFFERED, arrays_of, contract_of
 from offered import problem as problem_of
 from problems.samples import samples
 from specahd.core.contract import Request
@@ -20,39 +20,22 @@ from specahd.routing.compiled.runner import Untranslatable
 from specahd.routing.whole import is_whole
 
 SAMPLES = 8
-ODD = {
-    "append": (
-        "unvisited_nodes[0]",
-        "unvisited_nodes[-1]",
-        "current_node",
-        "unvisited_nodes[0] + 1",
-        "current_node - 10 ** 12",
-        "unvisited_nodes[3]",
-    ),
-    "insertion": (
-        "len(detours) - 1",
-        "int(noise[0] * len(detours))",
-        "len(rests) // 2",
-        "-len(detours)",
-        "10 ** 12 + int(demand)",
-    ),
-}
-"""By contract (all others are asked for the next stop), expressions of which some are no answer."""
+ODD = (
+    "unvisited_nodes[0]",
+    "unvisited_nodes[-1]",
+    "current_node",
+    "unvisited_nodes[0] + 1",
+    "current_node - 10 ** 12",
+    "unvisited_nodes[3]",
+)
+"""Expressions of which some are no answer."""
+TWINS = [name for name in OFFERED if contract_of(name, Level.LOWER).runner]
+"""What runs with and without a compiler."""
 
 
 def named(name):
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
-
-
-def block(problem, instance):
-    arrays = {
-        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, arrays)
-    for array in arrays.values():
-        array.flags.writeable = False
-    return arrays
 
 
 def defined(source, name):
@@ -73,14 +56,14 @@ def regions(problem, instance, solution, arrays):
     return [*found, *(Region(region.nodes[:6]) for region in parts)]
 
 
-@pytest.fixture(scope="module", params=OFFERED)
+@pytest.fixture(scope="module", params=TWINS)
 def bench(request):
     problem = problem_of(request.param)
     pool = sorted(problem.generate("lower_train", 7), key=lambda instance: instance.size)
     calls = []
     for instance in pool[: 1 if is_whole(problem.operator.selector) else 3]:
         solution = problem.baseline(instance)
-        arrays = block(problem, instance)
+        arrays = arrays_of(problem, instance)
         for region in regions(problem, instance, solution, arrays):
             calls.append((arrays, problem.operator.inputs(instance, solution, region)))
     contract = contracts(problem.operator)[Level.LOWER]
@@ -111,7 +94,7 @@ def test_the_seed_builds_the_same(bench):
 
 def test_so_do_odd_answers(bench):
     contract = bench[0]
-    for answer in ODD["insertion" if contract.id == "insertion" else "append"]:
+    for answer in ODD:
         if contract.name == "select_next_delivery":
             answer = f"{answer}, 1 + rest_capacity // 2"
         arguments = ", ".join(contract.arguments)
@@ -148,7 +131,7 @@ def test_where_nothing_else_runs_every_offline_program_compiles_and_runs(name, l
     runner = named(contract.compiled)
     instance = min(problem.generate("lower_train", 7), key=lambda instance: instance.size)
     solution = problem.baseline(instance)
-    arrays = block(problem, instance)
+    arrays = arrays_of(problem, instance)
     inputs = problem.operator.selector.inputs(instance, solution)
     if level is Level.LOWER:
         region = Region(tuple(range(1, min(9, instance.size))))

@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offered import PROBLEMS, REGIONAL, configuration
+from offered import PROBLEMS, REGIONAL, arrays_of, configuration
 from problems.described import described
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
@@ -64,15 +64,6 @@ OPERATORS = pytest.mark.parametrize("name", REGIONAL)
 @pytest.fixture(params=POOLS)
 def pool(request):
     return request.param
-
-
-def seen(problem, instance):
-    """Return what a program sees of an instance."""
-    arrays = {
-        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, arrays)
-    return arrays
 
 
 # Pools and files.
@@ -130,7 +121,7 @@ def test_files_are_read_back_as_they_were(name, problem, pool, tmp_path):
         assert (again.name, again.size) == (instance.name, instance.size)
         assert problem.dumps(again) == problem.dumps(instance)
         for array, other in zip(
-            seen(problem, again).values(), seen(problem, instance).values(), strict=True
+            arrays_of(problem, again).values(), arrays_of(problem, instance).values(), strict=True
         ):
             np.testing.assert_array_equal(array, other)
 
@@ -175,11 +166,14 @@ def test_solution_files_are_read_back_as_they_were(name, problem, tmp_path):
 def seed_runner(problem, level, instance):
     """Return a runner with the seed program of a level: from inputs to what it returns."""
     contract = contracts(problem.operator)[level]
-    module, _, function = contract.runner.partition(":")
+    module, _, name = (contract.runner or contract.compiled).partition(":")
+    run = getattr(importlib.import_module(module), name)
     scope = {"np": np, "math": math}
     exec(contract.seed.source, scope)
-    run = getattr(importlib.import_module(module), function)
-    return functools.partial(run, scope[contract.name], seen(problem, instance))
+    program = scope[contract.name]
+    if not contract.runner:
+        program = run.translate(contract.seed.source, contract.name)
+    return functools.partial(run, program, arrays_of(problem, instance))
 
 
 def proposals(problem, case, size):

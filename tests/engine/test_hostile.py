@@ -57,7 +57,7 @@ def searched(sandbox, instance, chosen, repairs=3000):
     with launched(sandbox, instance, chosen) as session:
         assert session.launched is Outcome.OK, session.detail
         near = sandbox._shared.arrays(0)["neighbour_distances"]
-        engine = SandboxedEngine(session, data, near, 1, seed=1)
+        engine = SandboxedEngine(session, problem, data, near, 1, seed=1)
         engine.start(start)
         found = descend(problem, data, start, cost, engine, SearchLimit(repairs=repairs))
     assert problem.check(data, found.solution) == ()

@@ -1,4 +1,4 @@
-"""The repair operator insertion in a real sandbox: compiled programs, passes, stages."""
+"""The repair operator insertion in a real sandbox: compiled programs, searches, stages."""
 
 import ast
 from dataclasses import replace
@@ -8,19 +8,20 @@ import pytest
 
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.insertion import PASSES, REPEATS
+from specahd.engine.descent import Slice
+from specahd.engine.insertion import REPAIRS, REPEATS
+from specahd.engine.orders import Order
 from specahd.engine.price import price
-from specahd.engine.strings import greedy_with_blinks
-from specahd.problems.cvrp.compiled_insertion import REBUILD
 from specahd.problems.cvrp.problem import CVRP
-from specahd.problems.cvrp.reinsertion import rebuild
+from specahd.problems.vrptw.problem import VRPTW
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.descent import STAGES, staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
-from specahd.repair.system import RepairSystem, repair_case
-from specahd.routing.base import PassOperator, Region, contracts
+from specahd.repair.searching import SLICES, RoutedImprover, search_case
+from specahd.repair.system import RepairSystem
+from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Result
 
 PROBLEM = CVRP(repair="insertion", max_regions=4, max_size=8)
@@ -84,19 +85,15 @@ def test_the_hand_written_programs_answer_and_repeat_themselves(evaluator, tasks
     assert min(scores) > 0
 
 
-def test_unavailable_answers_are_replaced_and_counted(evaluator, tasks):
-    result = evaluator.respond(written(Level.LOWER, "return len(detours) + 7"), tasks)
+@pytest.mark.parametrize("answer", ["len(detours) + 7", "int(noise[9999])"])
+def test_what_is_no_position_or_raises_is_replaced_and_counted(evaluator, tasks, answer):
+    result = evaluator.respond(written(Level.LOWER, f"return {answer}"), tasks)
     cheapest = evaluator.respond(SEEDS[Level.LOWER][0], tasks)
     assert result.outcome is Outcome.OK
     for task, response, same in zip(tasks, result.responses, cheapest.responses, strict=True):
-        assert response.fallbacks == REPEATS * len(task.region.nodes)
+        assert response.fallbacks >= REPEATS * len(task.region.nodes)
+        assert same.fallbacks == 0
         assert response.cost_merged == same.cost_merged
-
-
-def test_a_program_that_raises_has_no_other_tier(evaluator, tasks):
-    result = evaluator.respond(written(Level.LOWER, "return int(noise[len(noise)])"), tasks)
-    assert (result.launched, result.outcome) == (True, Outcome.CRASHED)
-    assert {response.score for response in result.responses} == {0.0}
 
 
 def test_groups_are_tasks_in_their_order(evaluator):
@@ -110,37 +107,84 @@ def test_groups_are_tasks_in_their_order(evaluator):
     assert one[1].key == other[1].key
 
 
-def test_every_pass_sees_what_the_one_before_left(cases):
-    case, told = cases[0], []
-    operator = PROBLEM.operator
+class Scripted:
+    """An engine whose upper program names two groups, and which finds what it is given."""
 
-    def propose(inputs):
-        lengths, customers, exposures, numbers = inputs
-        told.append((lengths, customers, exposures, numbers))
-        first = 1 + len(told)
-        group = np.array([first, first + 1])
-        return Result(Outcome.OK, (np.array([2]), group))
+    def __init__(self, *solutions, groups=((1, 2), (4, 3))):
+        self.solutions, self.groups = list(solutions), groups
+        self.told, self.asked, self.lowers = [], [], ()
 
-    def rebuild(member, inputs):
-        # Each customer of the group on a route of its own, which is feasible and dearer.
-        lengths, customers, group, _ = inputs
-        routes = [part.tolist() for part in np.split(customers, np.cumsum(lengths)[:-1])]
-        changed = [[n for n in r if n not in group] for r in routes if set(group) & set(r)]
-        entries = [e for r in [*changed, *([int(n)] for n in group)] if r for e in (*r, 0)]
-        return Result(Outcome.OK, (np.array(entries),))
+    def ask(self, inputs):
+        self.asked.append(inputs)
+        lengths = np.array([len(group) for group in self.groups], np.int64)
+        nodes = np.array([node for group in self.groups for node in group], np.int64)
+        return Result(Outcome.OK, (lengths, nodes))
 
-    system = replace(frozen([], *SEEDS[Level.LOWER][:1]), accept=Accept.FEASIBLE)
-    repair = repair_case(PROBLEM, case, system, propose, rebuild)
-    assert isinstance(operator, PassOperator)
-    assert len(told) == len(repair.steps) == operator.passes == PASSES
-    assert PROBLEM.check(case.instance, repair.solution) == ()
-    lengths, customers, exposures, numbers = told[3]
-    assert exposures.sum() == 6
-    assert exposures[[2, 3, 4, 5]].tolist() == [1, 2, 2, 1]
-    alone = customers[np.cumsum(lengths)[lengths == 1] - 1]
-    assert {4, 5} <= set(alone.tolist())
-    assert numbers[3] == round(1_000_000 * 3 / PASSES)
-    assert len({entry[3][2] for entry in told}) == PASSES
+    def improve(self, seconds, repairs, share, end_share):
+        self.told.append((seconds, repairs, share, end_share, tuple(self.lowers)))
+        return Slice(Outcome.OK, solution=self.solutions.pop(0), repairs=repairs, fallbacks=2)
+
+
+def test_before_each_slice_the_router_says_who_repairs_what_was_found(cases):
+    case = replace(cases[0], progress=0.5, cost=100.0)
+    singles = tuple((node,) for route in case.baseline for node in route)
+    solutions = [singles, singles[1:] + singles[:1]]
+    costs = dict(zip(solutions, (90.0, 50.0), strict=True))
+    problem = CVRP(repair="insertion")
+    problem.cost = lambda instance, solution: costs[solution]
+    system = frozen([], *SEEDS[Level.LOWER])
+    script = Scripted(None, *solutions, *[None] * (SLICES - 3))
+    repair = search_case(problem, problem.operator, case, system, lambda: script)
+    assert (repair.outcome, repair.cost, repair.solution) == (Outcome.OK, 50.0, solutions[1])
+    assert len(script.told) == len(repair.steps) == len(script.asked) == SLICES
+    total = REPAIRS * case.instance.size / np.mean([price(p.source) for p in system.repertoire])
+    assert sum(told[1] for told in script.told) == round(total)
+    assert [told[0] for told in script.told] == [None] * SLICES
+    orders = [Order.decode(inputs[0]) for inputs in script.asked]
+    # Half of the descent lay behind it.
+    assert script.told[0][2] == orders[0].progress == 0.5
+    assert script.told[-1][3] == 1.0
+    assert {order.repairs for order in orders} == {0}
+    # Of an archive without responses the first member is chosen, once for each group.
+    assert {told[4] for told in script.told} == {(0, 0)}
+    seen = [problem.unflat(case.instance, inputs[1:]) for inputs in script.asked]
+    assert seen[:4] == [case.baseline, case.baseline, *solutions]
+    gained = [(step.cost_before, step.cost_merged, step.accepted) for step in repair.steps]
+    assert gained[:4] == [(100, 100, False), (100, 90, True), (90, 50, True), (50, 50, False)]
+    assert repair.steps[0].region.nodes == (1, 2, 4, 3)
+    assert repair.steps[0].fallbacks == 2
+
+
+def test_in_a_long_search_the_router_is_asked_ten_times(cases):
+    script = Scripted(*[None] * 40)
+    routed = RoutedImprover(PROBLEM, PROBLEM.operator, cases[0], lambda _: 1, (0, 1), script)
+    for number in range(40):
+        routed.improve(0.5, None, number / 40, (number + 1) / 40)
+    assert len(script.asked) == SLICES
+    assert {told[4] for told in script.told} == {(1, 1)}
+
+
+def test_of_a_portfolio_each_member_searches_alone(cases):
+    system = replace(frozen([], *SEEDS[Level.LOWER]), portfolio=True)
+    scripts = [Scripted(*[None] * SLICES) for _ in system.repertoire]
+    given = iter(scripts)
+    search_case(PROBLEM, PROBLEM.operator, cases[0], system, lambda: next(given))
+    assert [{told[4] for told in script.told} for script in scripts] == [{(0, 0)}, {(1, 1)}]
+
+
+def test_where_nobody_is_named_all_members_repair(cases):
+    system, script = frozen([], *SEEDS[Level.LOWER]), Scripted(*[None] * SLICES, groups=())
+    repair = search_case(PROBLEM, PROBLEM.operator, cases[0], system, lambda: script)
+    assert {told[4] for told in script.told} == {(0, 1)}
+    assert repair.steps[0].program == "+".join(sorted(p.id for p in system.repertoire))
+
+
+def test_a_search_that_is_told_an_infeasible_solution_ends_with_a_rollback(cases):
+    case, system = cases[0], frozen([], *SEEDS[Level.LOWER])
+    script = Scripted(case.baseline[1:])
+    repair = search_case(PROBLEM, PROBLEM.operator, case, system, lambda: script)
+    assert [step.outcome for step in repair.steps] == [Outcome.INFEASIBLE_MERGE]
+    assert (repair.solution, repair.cost) == (case.baseline, case.cost)
 
 
 def test_an_upper_program_is_scored_over_all_passes(evaluator, tasks, cases):
@@ -153,17 +197,26 @@ def test_an_upper_program_is_scored_over_all_passes(evaluator, tasks, cases):
         assert min(result.utilities) > 0
     repair = evaluator.repair(SEEDS[Level.UPPER][-1], system, 0)
     assert repair.improvement == scores[-1].utilities[0]
-    assert len(repair.steps) > PASSES
+    assert len(repair.steps) == SLICES
     assert PROBLEM.check(cases[0].instance, repair.solution) == ()
 
 
-def test_a_merge_puts_routes_in_place_of_those_they_share_customers_with():
-    operator = PROBLEM.operator
+@pytest.mark.parametrize("size", ["0", "exposures[10**9]"])
+def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(evaluator, tasks, size):
+    system = frozen(tasks, *SEEDS[Level.LOWER])
+    program = written(Level.UPPER, f"return np.zeros({size}, np.int64)")
+    repair = evaluator.repair(program, system, 0)
+    assert (repair.outcome, repair.steps) == (Outcome.EMPTY_REGIONS, ())
+    assert repair.improvement == 0.0
+
+
+def test_a_merge_takes_the_solution_of_an_answer():
+    operator, report = PROBLEM.operator, np.zeros(8, np.int64)
     solution = ((1, 2), (3, 4), (5,))
-    merged = operator.merge(CASE, solution, Region((1, 4)), [np.array([2, 4, 0, 3, 1])])
-    assert merged == ((5,), (2, 4), (3, 1))
-    assert operator.merge(CASE, solution, Region((1,)), [np.zeros(0, np.int64)]) == solution
-    for wrong in ([], [np.array([6])], [np.array([-1])], [np.array([0.5])], [np.zeros(99, int)]):
+    merged = operator.merge(CASE, solution, Region((1, 4)), [report, np.array([2, 4, 0, 3, 1])])
+    assert merged == ((2, 4), (3, 1))
+    assert operator.merge(CASE, solution, Region((1,)), [report]) == solution
+    for wrong in ([], [report, np.array([0.5])], [report, np.zeros(99, int)], [report] * 3):
         assert operator.merge(CASE, solution, Region((1,)), wrong) is None
 
 
@@ -171,35 +224,20 @@ class CASE:
     size = 5
 
 
-def test_an_instance_of_one_customer_is_left_as_it_is():
-    arrays = {
-        "demands": np.array([0, 4]),
-        "capacity": np.array([10]),
-        "distance_matrix": np.array([[0.0, 7.0], [7.0, 0.0]]),
-    }
-    for run in (rebuild, REBUILD):
-        program = greedy_with_blinks
-        if run is REBUILD:
-            seed = SEEDS[Level.LOWER][-1]
-            program = REBUILD.translate(seed.source, CONTRACTS[Level.LOWER].name)
-        inputs = (np.array([1]), np.array([1]), np.array([1]), np.array([5, 3, 0]))
-        answer = run(program, arrays, inputs)
-        assert answer.arrays[0].tolist() == []
-        assert answer.fallbacks == 0
-
-
-def test_training_cases_are_at_all_stages_of_a_descent(cases):
-    four = [cases[0]] * 4
-    made = staged(PROBLEM, four)
+@pytest.mark.parametrize("kind", [CVRP, VRPTW])
+def test_training_cases_are_at_all_stages_of_a_descent(kind):
+    problem = kind(repair="insertion")
+    [case] = make_cases(problem, [next(problem.generate("upper_train", 2024))])
+    made = staged(problem, [case] * 4)
     assert [case.progress for case in made] == list(STAGES.values())
     costs = [case.cost for case in made]
     assert costs == sorted(costs, reverse=True)
     assert len(set(costs)) == 4
-    assert made == staged(PROBLEM, four)
-    for case in made:
-        assert PROBLEM.check(case.instance, case.baseline) == ()
-        assert PROBLEM.cost(case.instance, case.baseline) == case.cost
-    assert staged(CVRP(), four) == four
+    assert made == staged(problem, [case] * 4)
+    for each in made:
+        assert problem.check(each.instance, each.baseline) == ()
+        assert problem.cost(each.instance, each.baseline) == each.cost
+    assert staged(kind(), [case] * 4) == [case] * 4
 
 
 def test_what_takes_longer_is_repeated_less():

@@ -56,7 +56,7 @@ def _of_checkpoint(problem: AnyProblem, place: Path) -> Programs:
             f"problem.repair={OPERATOR}."
         )
     frozen.admit(make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR}))
-    return Programs(frozen.upper, frozen.repertoire)
+    return Programs(frozen.upper, frozen.repertoire, frozen.system().router.choose)
 
 
 def _written(function: Callable[..., Any], level: Level) -> Program:

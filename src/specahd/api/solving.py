@@ -8,22 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
-from specahd.api.programs import programs_for
+from specahd.api.programs import OPERATOR, programs_for
 from specahd.api.solutions import Solution
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import within
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Descent, Moment, descend
-from specahd.engine.improver import engine
+from specahd.engine.descent import Descent, Improver, Moment, descend
+from specahd.engine.improver import Programs, SandboxedEngine, engine
 from specahd.repair.cases import Case, given_case, make_case
 from specahd.repair.execution import Execution
-from specahd.routing.base import AnyProblem
+from specahd.repair.searching import RoutedImprover
+from specahd.routing.base import AnyProblem, PassOperator
 from specahd.tracking.figures import solving_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MOST_ROUTED = 20_000
+"""Of larger instances the programs are drawn evenly: describing regions would take too long."""
 Callback = Callable[[Moment, Solution], bool | None]
 
 
@@ -185,9 +188,10 @@ def solve(
         case = case or make_case(problem, given.data)
         improver.start(case.baseline)
         tell = _telling(callback, problem, case)
+        routed = _routed(problem, case, programs, improver)
         with interrupts.held() if interrupts else nullcontext():
             descent = descend(
-                problem, given.data, case.baseline, case.cost, improver, limit, tell, began
+                problem, given.data, case.baseline, case.cost, routed, limit, tell, began
             )
     if descent.failure:
         observer.on_warning(
@@ -203,6 +207,18 @@ def _for_solving(problem: AnyProblem) -> AnyProblem:
     """Return a problem under its options, but with the construction that solving starts from."""
     settings = {**settings_of(problem), "baseline": problem.construction}
     return problem if not problem.engine else make_problem(problem.name, **settings)
+
+
+def _routed(
+    problem: AnyProblem, case: Case, programs: Programs, improver: SandboxedEngine
+) -> Improver:
+    """Return what goes on with a search as it did in training."""
+    size = len(programs.lowers)
+    if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
+        return improver
+    operator = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR}).operator
+    assert isinstance(operator, PassOperator)
+    return RoutedImprover(problem, operator, case, programs.router, range(size), improver)
 
 
 def _telling(

@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from specahd.core.program import Level, Program, Tier, canonical_source
@@ -44,7 +45,7 @@ class Contract:
     runner
         ``package.module:function`` that the sandbox child calls with
         ``(program, arrays, inputs)`` to run the program once; the module must
-        import quickly (NumPy and the standard library only).
+        import quickly (NumPy and the standard library only). Empty where all programs run compiled.
     compiled
         ``package.module:name`` of the compiled twin of ``runner``
         (:class:`specahd.routing.compiled.runner.CompiledRunner`), None if there is none.
@@ -89,7 +90,7 @@ class Contract:
         if self.cheaper is None:
             return self
         passage, instead = self.cheaper
-        return replace(self, document=self._reworded({passage: instead}))
+        return replace(self, document=_reworded(self.document, {passage: instead}))
 
     def variant(self, *, id: str, task: str, passages: Mapping[str, str]) -> "Contract":
         """Return the contract of programs with the same arguments in other circumstances.
@@ -103,20 +104,9 @@ class Contract:
             self,
             id=id,
             task=task,
-            document=self._reworded(passages),
+            document=_reworded(self.document, passages),
             seed=replace(self.seed, contract=id),
         )
-
-    def _reworded(self, passages: Mapping[str, str]) -> str:
-        document = self.document
-        for passage, instead in passages.items():
-            # Lines may break anywhere in a docstring.
-            words = r"\s+".join(re.escape(word) for word in passage.split())
-            parts = re.split(words, document)
-            if len(parts) != 2:
-                raise ValueError(f"{self.name} does not say once {passage!r}.")
-            document = instead.join(parts)
-        return document
 
     @classmethod
     def of(
@@ -127,19 +117,26 @@ class Contract:
         level: Level,
         idea: str,
         task: str,
-        runner: Callable[..., Any],
+        runner: Callable[..., Any] | None = None,
         vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
         cheaper: tuple[str, str] | None = None,
         tier: Tier | None = None,
         rules: tuple[str, ...] = (),
         others: Sequence[tuple[Callable[..., Any], str]] = (),
+        passages: Mapping[str, str] = MappingProxyType({}),
     ) -> "Contract":
         """Read a contract off its seed function.
 
-        ``others`` are further functions of the same arguments, each with its idea.
+        Parameters
+        ----------
+        others
+            Further functions of the same arguments, each with its idea.
+        passages
+            What the seed function says once and other than this contract, in its arguments or
+            its docstring, and what the contract says instead.
         """
-        document = textwrap.dedent(inspect.getsource(seed))
+        document = _reworded(textwrap.dedent(inspect.getsource(seed)), passages)
         [function] = parse(document).body
         assert isinstance(function, ast.FunctionDef)
         program = Program(
@@ -168,7 +165,7 @@ class Contract:
             document=document,
             seed=program,
             task=task,
-            runner=f"{runner.__module__}:{runner.__qualname__}",
+            runner="" if runner is None else f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
             compiled=compiled,
             cheaper=cheaper,
@@ -176,6 +173,17 @@ class Contract:
             rules=rules,
             others=tuple(further),
         )
+
+
+def _reworded(document: str, passages: Mapping[str, str]) -> str:
+    for passage, instead in passages.items():
+        # Lines may break anywhere in a docstring.
+        words = r"\s+".join(re.escape(word) for word in passage.split())
+        parts = re.split(words, document)
+        if len(parts) != 2:
+            raise ValueError(f"{document.splitlines()[0]} does not say once {passage!r}.")
+        document = instead.join(parts)
+    return document
 
 
 def _source_under(name: str, function: Callable[..., Any]) -> str:

@@ -10,6 +10,8 @@ from statistics import fmean
 
 from specahd.core.program import Program
 from specahd.core.settings import CallLimits
+from specahd.engine.improver import MAX_SIZE
+from specahd.engine.schedule import group_count
 from specahd.repair.cases import Case
 from specahd.repair.descent import STAGES
 from specahd.repair.evaluator import UpperResult, count_outcomes
@@ -27,10 +29,10 @@ IDEA = 120
 
 _SPEED = {
     False: "Within the limits speed does not enter into the score.",
-    True: "A program of more operations is given fewer repetitions, so that all take equally "
+    True: "A program of more operations is given fewer insertions, so that all take equally "
     "long: an operation on arrays counts a tenth of a repair, one in a loop a three-hundredth.",
 }
-"""By whether the operator makes several passes."""
+"""By whether the operator makes passes."""
 
 
 class Facts:
@@ -104,13 +106,21 @@ class Facts:
         known = " and ".join(
             f"{name} is {value}" for name, value in zip(names, budget, strict=True)
         )
+        room_for = (
+            f"{known}: proposals can hold {_percent(held, 0)} of the {self._nodes(indices)} of an "
+            "instance on average; the rest stay as they are."
+        )
+        if isinstance(problem.operator, PassOperator):
+            # The engine says how many, by the size of an instance.
+            room_for = (
+                f"{names[0]} is {_span([group_count(size) for size in sizes])}, {names[1]} "
+                f"{_span([min(size, MAX_SIZE) for size in sizes])}."
+            )
         routes = [len(problem.routes(self._cases[index].baseline)) for index in indices]
         learned = f" Those that the lower programs learned on held {_percent(covered or 0.0, 0)}."
         driven = f" and {_span(routes)} routes" if any(routes) else ""
         return [
-            f"{self._instances(indices)}{driven}. {known}: proposals can hold {_percent(held, 0)} "
-            f"of the {self._nodes(indices)} of an instance on average; the rest stay as they are."
-            f"{'' if covered is None else learned}",
+            f"{self._instances(indices)}{driven}. {room_for}{'' if covered is None else learned}",
             self._gap(indices),
             f"Limit of CPU time: {self._limits.upper_call:g} s an instance. Within it speed does "
             "not enter into the score.",

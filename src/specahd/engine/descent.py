@@ -128,6 +128,7 @@ def descend(
     limit: SearchLimit,
     tell: Tell = lambda moment, descent: None,
     began: float | None = None,
+    slice_repairs: int = SLICE_REPAIRS,
 ) -> Descent:
     """Improve a solution until a limit is reached, and return the best that was found.
 
@@ -139,6 +140,8 @@ def descend(
         Is told of the beginning and after every slice.
     began
         When the time began to run, by ``time.monotonic``; None for now.
+    slice_repairs
+        Of a search that is limited by repairs: most of one slice, at most :data:`SLICE_REPAIRS`.
     """
     began = time.monotonic() if began is None else began
     found = Descent(solution, cost, [])
@@ -146,7 +149,7 @@ def descend(
     found.moments.append(moment)
     stop = tell(moment, found)
     while not stop and not _reached(found, limit, began):
-        _take(problem, instance, found, improver, limit, began)
+        _take(problem, instance, found, improver, limit, began, slice_repairs)
         better = found.cost < found.moments[-1].cost
         now = time.monotonic() - began
         moment = Moment(now, _share(found, limit, began), found.cost, found.repairs, better)
@@ -190,11 +193,12 @@ def _take(
     improver: Improver,
     limit: SearchLimit,
     began: float,
+    slice_repairs: int,
 ) -> None:
     """Let the engine go on for a slice, and believe of its answer what holds."""
     share = _share(found, limit, began)
     if limit.repairs is not None:
-        seconds, repairs = None, min(SLICE_REPAIRS, limit.repairs - found.repairs)
+        seconds, repairs = None, min(slice_repairs, SLICE_REPAIRS, limit.repairs - found.repairs)
         end_share = min(1.0, (found.repairs + repairs) / limit.repairs)
     else:
         wanted = min(SLICE_SECONDS, _left(found, limit, began))

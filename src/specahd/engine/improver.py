@@ -1,6 +1,6 @@
 """The engine's process as the trusted side has it: started once, asked slice by slice."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +15,7 @@ from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.orders import Order, Report
 from specahd.engine.schedule import group_count, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
-from specahd.routing.groups import concatenated, is_vector
-from specahd.sandbox.calls import Call, Launch, SessionLimits
+from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
 
@@ -27,7 +26,6 @@ NAMES = ("select_customer_groups", "select_position")
 NEIGHBOURS, TIMED_NEIGHBOURS = 40, 150
 """Of customers, and of those with time windows, which rule most positions out."""
 MAX_SIZE = 100
-_NO_ROUTES = np.empty(0, np.int64)
 _CUSTOMERS_PER_SECOND = 50_000
 """A process makes its state of so many ready in a second, at least."""
 _REPAIR_SECONDS = 0.002
@@ -38,10 +36,17 @@ _ENDLESS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The programs of a search: who chooses groups, and who chooses positions."""
+    """The programs of a search: who chooses groups, and who chooses positions.
+
+    Parameters
+    ----------
+    router
+        Says by a region's descriptor which of ``lowers`` repairs it; None for whoever is drawn.
+    """
 
     upper: Program
     lowers: tuple[Program, ...]
+    router: Callable[[FloatArray], int] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,72 +65,104 @@ class SandboxedEngine:
         As in the block; temperatures follow from them.
     lowers
         How many lower programs are launched behind it.
+    index
+        Of the instance in the block.
     """
 
     def __init__(
         self,
         session: Session,
+        problem: AnyProblem,
         instance: Any,
         neighbour_distances: FloatArray,
         lowers: int,
         seed: int,
+        index: int = 0,
     ) -> None:
         self._session = session
-        self._size = int(instance.size)
-        self._lowers = tuple(range(lowers))
+        self._problem = problem
+        self._instance = instance
+        self._near = neighbour_distances
+        self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
-        self._hot, self._cold = temperatures(neighbour_distances)
-        self._groups = group_count(self._size)
-        self._routes = _NO_ROUTES
+        self._index = index
+        self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
     def start(self, solution: Any) -> None:
         """Say with which solution the search begins."""
-        lengths, customers = concatenated(solution)
-        self._routes = np.insert(customers, np.cumsum(lengths), 0)
+        self._routes = self._problem.flat(self._instance, solution)
+
+    def ask(self, inputs: tuple[IntArray, ...]) -> Result:
+        """Call the upper program with an order of no repairs, and with routes."""
+        return self._session.call(Call(0, self._index, inputs))
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> Slice:
-        order = Order(
+        order = order_of(
+            self._instance,
+            self._near,
             seed=self._seed,
             repairs=repairs or _ENDLESS,
             seconds=seconds or 0.0,
-            max_groups=self._groups,
-            max_size=min(self._size, MAX_SIZE),
-            progress=share,
-            end_progress=end_share,
-            temperature=self._temperature(share),
-            end_temperature=self._temperature(end_share),
-            lowers=self._lowers,
+            share=share,
+            end_share=end_share,
+            lowers=self.lowers,
         )
-        result = self._session.call(Call(0, 0, (order.encode(), self._routes)))
-        self._routes = _NO_ROUTES
+        result = self._session.call(Call(0, self._index, (order.encode(), *self._routes)))
+        self._routes = tuple(routes[:0] for routes in self._routes)
         if result.outcome is not Outcome.OK:
             return Slice(result.outcome, result.detail)
         try:
-            said, routes = result.output
+            said, *routes = result.output
             report = Report.decode(said)
         except ValueError as error:
             return Slice(Outcome.INVALID_OUTPUT, str(error))
         done, self._repairs = report.repairs - self._repairs, report.repairs
-        if done < 0 or len(routes) > 2 * self._size + 1 or not is_vector(routes):
+        solution = self._problem.unflat(self._instance, routes) if routes else None
+        if done < 0 or (routes and solution is None):
             return Slice(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
-        solution = _solution(routes) if len(routes) else None
         return Slice(Outcome.OK, "", solution, done, result.fallbacks)
 
-    def _temperature(self, share: float) -> float:
-        """Return the temperature when some share of the search is over: it falls evenly."""
-        if self._cold <= 0.0:
-            return 0.0
-        return float(self._hot * (self._cold / self._hot) ** share)
 
+def order_of(
+    instance: Any,
+    neighbour_distances: FloatArray,
+    *,
+    seed: int,
+    repairs: int,
+    seconds: float = 0.0,
+    share: float = 0.0,
+    end_share: float = 1.0,
+    lowers: Sequence[int] = (0,),
+) -> Order:
+    """Return the order of a slice; groups and temperatures are of the instance's scale.
 
-def _solution(routes: IntArray) -> tuple[tuple[int, ...], ...]:
-    """Return the routes of an answer; what they are worth is the checker's business."""
-    parts = np.split(routes, np.flatnonzero(routes == 0))
-    found = (tuple(node for node in part.tolist() if node) for part in parts)
-    return tuple(route for route in found if route)
+    Parameters
+    ----------
+    share, end_share
+        How much of the whole search is over when the slice begins and when it ends.
+    lowers
+        Which lower programs repair, drawn evenly for each group.
+    """
+    hot, cold = temperatures(neighbour_distances)
+
+    def temperature(share: float) -> float:
+        return float(hot * (cold / hot) ** share) if cold > 0.0 else 0.0
+
+    return Order(
+        seed=seed,
+        repairs=repairs,
+        seconds=seconds,
+        max_groups=group_count(instance.size),
+        max_size=min(instance.size, MAX_SIZE),
+        progress=share,
+        end_progress=end_share,
+        temperature=temperature(share),
+        end_temperature=temperature(end_share),
+        lowers=tuple(lowers),
+    )
 
 
 @contextmanager
@@ -160,7 +197,7 @@ def engine(
             if session.launched is not Outcome.OK:
                 raise ConfigError(f"The programs cannot be started: {session.detail}")
             near = shared.arrays(0)["neighbour_distances"]
-            yield SandboxedEngine(session, instance, near, len(programs.lowers), seed)
+            yield SandboxedEngine(session, problem, instance, near, len(programs.lowers), seed)
     finally:
         shared.close()
 
@@ -192,22 +229,49 @@ def _launched(
     return sandbox.session(launches, SessionLimits(seconds, None, memory_bytes))
 
 
-def shared_block(problem: AnyProblem, instance: Any) -> SharedArrays:
-    """Return the block of the instance: what programs see, and who is near whom."""
-    nodes, depot = len(instance.coords), len(instance.coords) > instance.size
+def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
+    """Return the block of some instances: what programs see, and who is near whom.
+
+    Raises
+    ------
+    NotEnoughMemory
+        It would not fit; nothing was allocated.
+    """
+    layouts = [engine_layout(problem, instance) for instance in instances]
+    names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
+    require_memory(sum(map(block_size, layouts)), f"The arrays of {names} need")
+    shared = SharedArrays.allocate(layouts)
+    for index, instance in enumerate(instances):
+        fill_engine_block(problem, instance, shared.writable(index))
+    return shared
+
+
+def engine_layout(problem: AnyProblem, instance: Any) -> Layout:
+    """Return dtype and shape of each array that the engine takes of an instance."""
     known = problem.layout(instance)
-    count = TIMED_NEIGHBOURS if "ready_times" in known else NEIGHBOURS
-    near = (nodes, max(0, min(count, nodes - depot - 1)))
-    layout: Layout = {
+    near = (len(instance.coords), max(0, min(_count(known), _others(instance))))
+    return {
         **known,
         "neighbours": (np.int64, near),
         "neighbour_distances": (np.float64, near),
     }
-    require_memory(block_size(layout), f"The arrays of {instance.name} need")
-    shared = SharedArrays.allocate([layout])
-    arrays = shared.writable(0)
+
+
+def fill_engine_block(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
+    """Write an instance to arrays of its :func:`engine_layout`."""
     problem.fill(instance, arrays)
     measure = getattr(instance, "measure", instance.convention)
+    depot = len(instance.coords) > instance.size
+    count = _count(arrays)
     found = nearest_neighbours(instance.coords, measure, instance.matrix, count, depot)
     arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
-    return shared
+
+
+def _count(arrays: Mapping[str, Any]) -> int:
+    """Return how many neighbours the engine is told at most, by what an instance has."""
+    return TIMED_NEIGHBOURS if "ready_times" in arrays else NEIGHBOURS
+
+
+def _others(instance: Any) -> int:
+    """Return how many neighbours a customer can have."""
+    return min(int(instance.size), len(instance.coords)) - 1

@@ -1,29 +1,37 @@
-"""Rebuild by insertion: customers of a group leave their routes and are inserted again.
+"""Repair by insertion: customers of a group leave their routes and are inserted again.
 
-What changes is local, so strong solutions can be improved too, and a solution is repaired in
-many passes: the upper program sees the solution as the pass before left it. Both programs are
-compiled and have no interpreted twin.
+What changes is local, so strong solutions can be improved too, and a solution is improved in a
+search of many passes (:mod:`specahd.engine.passes`). All programs are compiled and have no
+interpreted twin.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from statistics import fmean
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Program
+from specahd.engine.orders import Order
 from specahd.engine.price import price
-from specahd.engine.reinsertion import SHARES
 from specahd.routing.base import IntArray, Region, Validation
-from specahd.routing.groups import concatenated, is_vector, validate_groups
-from specahd.routing.vehicles.routes import Solution
+from specahd.routing.groups import validate_groups
 
-PASSES = 10
-"""How often the upper program proposes groups in one repair of a solution."""
 REPEATS = 8
-"""How often a group is taken out and inserted again, each time with other noise."""
+"""How many insertions a lower program has for each customer of a group that it is tried on."""
+REPAIRS = 50
+"""How many insertions a search has for each customer of an instance."""
+
+
+class FlatSolutions(Protocol):
+    """Of a problem, how the engine takes solutions (:class:`specahd.routing.base.Problem`)."""
+
+    def flat(self, instance: Any, solution: Any) -> tuple[IntArray, ...]: ...
+
+    def unflat(self, instance: Any, arrays: Sequence[IntArray]) -> Any | None: ...
 
 
 @dataclass(frozen=True)
@@ -32,34 +40,26 @@ class OrderedGroups:
 
     Parameters
     ----------
+    problem
+        Says how the engine takes solutions.
     contract
         Of programs that see the incumbent as links between customers.
     max_regions, max_size
         Most groups kept from one proposal, most customers in each.
     progress
-        Which share of the repair is done.
-    exposures
-        How often customers were in a group so far; who is missing was in none.
+        Which share of the search is done.
     """
 
+    problem: FlatSolutions
     contract: Contract
     max_regions: int
     max_size: int
     progress: float = 0.0
-    exposures: Mapping[int, int] | None = None
 
     def inputs(self, instance: Any, solution: Any) -> tuple[IntArray, ...]:
-        """Return lengths of the routes, their customers, how often each was in a group, and
-        ``[max_regions, max_size, seed, progress]``.
-        """
-        lengths, customers = concatenated(solution)
-        exposures = np.zeros(instance.size + 1, np.int64)
-        for node, count in (self.exposures or {}).items():
-            exposures[node] = count
-        share = round(self.progress * SHARES)
-        seed = _seed(customers, exposures, np.array([share]))
-        numbers = np.array([self.max_regions, self.max_size, seed, share], np.int64)
-        return lengths, customers, exposures, numbers
+        routes = self.problem.flat(instance, solution)
+        order = Order.asking(seed_of(*routes), self.max_regions, self.max_size, self.progress)
+        return order.encode(), *routes
 
     def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
         return validate_groups(output, instance.size, self.max_regions, self.max_size)
@@ -71,71 +71,61 @@ class Insertion:
 
     Parameters
     ----------
-    passes
-        How often groups are proposed in one repair of a solution.
     repeats
-        How often a group is taken out and inserted again; what is cheapest stays.
+        How many insertions a program has for each customer of a region. What is cheaper stays,
+        and is where the next ones begin.
     """
 
     selector: OrderedGroups
     contract: Contract
-    passes: int = PASSES
     repeats: int = REPEATS
 
-    def at(self, progress: float, exposures: Mapping[int, int] | None = None) -> "Insertion":
-        """Return the operator as it acts when some share of the repair is done."""
-        selector = replace(self.selector, progress=progress, exposures=exposures)
-        return replace(self, selector=selector)
-
-    def repairs(self, region: Region) -> int:
-        return self.repeats * len(region.nodes)
+    def at(self, progress: float) -> "Insertion":
+        return replace(self, selector=replace(self.selector, progress=progress))
 
     def of(self, program: Program) -> "Insertion":
         """Return the operator as it acts with a lower program: what takes longer repeats less."""
         return replace(self, repeats=max(1, round(self.repeats / price(program.source))))
+
+    def repairs(self, region: Region) -> int:
+        return self.repeats * len(region.nodes)
+
+    def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
+        taken = fmean(price(program.source) for program in programs)
+        return max(1, round(REPAIRS * int(instance.size) / taken))
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the customers in their order, in which they are inserted."""
         return region.nodes
 
     def inputs(self, instance: Any, solution: Any, region: Region) -> tuple[IntArray, ...]:
-        """Return lengths of routes, their customers, the group, ``[seed, repeats, progress]``."""
-        lengths, customers = concatenated(solution)
+        routes = self.selector.problem.flat(instance, solution)
         group = np.array(region.nodes, np.int64)
-        share = round(self.selector.progress * SHARES)
-        numbers = np.array([_seed(customers, group), self.repeats, share], np.int64)
-        return lengths, customers, group, numbers
+        progress = self.selector.progress
+        order = Order(
+            seed=seed_of(*routes, group),
+            repairs=self.repairs(region),
+            seconds=0.0,
+            max_groups=1,
+            max_size=len(group),
+            progress=progress,
+            end_progress=progress,
+            temperature=0.0,
+            end_temperature=0.0,
+        )
+        return order.encode(), *routes, group
 
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
-    ) -> Solution | None:
-        """Put the routes that changed in place of those that visited their customers.
-
-        Parameters
-        ----------
-        output
-            ``[changed]`` from untrusted code: customers, with a 0 between routes; nothing where
-            nothing changed.
-        """
-        if len(output) != 1 or not is_vector(output[0]):
+    ) -> Any | None:
+        """Take the best solution of an answer, the incumbent where none is cheaper."""
+        if not output:
             return None
-        [changed] = output
-        if changed.size > 2 * instance.size + 1:
-            return None
-        if changed.size and not (changed.min() >= 0 and changed.max() <= instance.size):
-            return None
-        members = set(changed.tolist())
-        kept = [route for route in solution if members.isdisjoint(route)]
-        return (*kept, *_routes(changed))
+        _, *routes = output
+        return self.selector.problem.unflat(instance, routes) if routes else solution
 
 
-def _routes(changed: IntArray) -> list[tuple[int, ...]]:
-    parts = np.split(changed, np.flatnonzero(changed == 0))
-    routes = (tuple(int(node) for node in part if node) for part in parts)
-    return [route for route in routes if route]
-
-
-def _seed(*arrays: IntArray) -> int:
+def seed_of(*arrays: IntArray) -> int:
     """Return a seed that follows from what a program is shown."""
     seed = 0
     for array in arrays:

@@ -1,12 +1,15 @@
 """What the trusted process asks the engine's child for, and what it answers: plain int64 arrays.
 
-A call names the launched upper program; its inputs are an order, as :meth:`Order.encode` makes
-it, and routes to begin with: all customers, 0 between two routes. Without routes the child goes
-on from where it was. Lower programs are numbered in the order in which they were launched.
+A call of a slice names the launched upper program; its inputs are an order, as :meth:`Order.encode`
+makes it, and routes to begin with, as the problem's ``flat`` has them: all customers, 0 between
+two routes. Where these are empty the child goes on from where it was. Lower programs are numbered
+in the order in which they were launched. An order of no repairs asks which groups the upper
+program names on the routes; the answer is their lengths and their customers. A call of a lower
+program has one group as its last input, which every pass repairs.
 
-The answer has two arrays: a report, as :meth:`Report.decode` reads it, and the best routes, in
-the same form as above; they are left out if the best is no better than what the call before
-this one told. What a report says is a claim: costs are the checker's business.
+The answer is a report, as :meth:`Report.decode` reads it, and the best routes, in the same form as
+above; they are left out if the best is no better than what the call before this one told. What a
+report says is a claim: costs are the checker's business.
 """
 
 from dataclasses import astuple, dataclass
@@ -30,7 +33,8 @@ class Order:
     seed
         Of the random numbers; used where routes are given.
     repairs
-        How many customers to insert, at least 1; the slice then is a function of its inputs.
+        How many customers to insert; the slice then is a function of its inputs. None where only
+        groups are asked for.
     seconds
         If not 0, CPU seconds after which the slice ends anyhow.
     max_groups, max_size
@@ -54,6 +58,11 @@ class Order:
     temperature: float
     end_temperature: float
     lowers: tuple[int, ...] = (0,)
+
+    @classmethod
+    def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
+        """Return the order that only asks for groups."""
+        return cls(seed, 0, 0.0, max_groups, max_size, progress, progress, 0.0, 0.0)
 
     def encode(self) -> IntArray:
         """Return the order as an input of a call."""

@@ -15,65 +15,55 @@ from specahd.engine.changes import (
     BEST,
     BETTER,
     CURRENT,
-    CUSTOMERS_DROPPED,
     EXPOSURES,
-    FOLLOWING,
     FREE,
     KEPT,
     PASSES,
     POSITIONS_MENDED,
-    PRECEDING,
     REPAIRS,
-    ROUTE_OF,
-    STAMPS,
     TURN,
     keep_best,
     mark,
-    show,
 )
 from specahd.engine.families import BACK, THERE, choose, find_positions, push, refresh
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
+from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.programs import (
+    COMPUTED,
+    FLOATS,
     GROUPS_PROGRAM,
-    INDICES,
+    INSTANCE,
+    INTS,
     POSITION_PROGRAM,
+    STATE,
     TIMED_POSITION_PROGRAM,
+    TIMES,
 )
 from specahd.engine.random import refill, uniform
-from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, REALS, VECTOR
+from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
 from specahd.routing.kernels.distances import between
 
 NOISE = 4096
 """How many numbers the noise of positions is cut from."""
 RENEWED = 256
 """How many of them are new in every pass."""
-NOISE_PER_GROUP = 32
 EMPTY_PASSES = 100
 """So many passes in a row whose upper program names no customer end a slice."""
 
-INTS = types.Array(types.int64, 1, "C")
-FLOATS = types.Array(types.float64, 1, "C")
-_SMALL = types.Array(types.int32, 2, "C")
-_STATE = (
-    *(_SMALL, types.Array(types.float64, 2, "C"), INTS, INTS),
-    *(types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL, types.Array(types.int32, 1, "C")),
-    *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
-)
-_COMPUTED = types.Tuple((MATRIX, types.int64))
-_TIMES = (*(REALS, REALS, FLOATS, FLOATS, FLOATS, INTS, INTS),)
 _SIGNATURES = [
     types.void(
         *(GROUPS_PROGRAM, lower, VECTOR),
-        *(distances, INDICES, MATRIX, REALS, VECTOR, NUMBER),
-        *(types.Tuple(times), types.Tuple(_STATE)),
+        *(distances, *INSTANCE),
+        *(types.Tuple(times), types.Tuple(STATE)),
         *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
+        INTS,
     )
-    for lower, times in ((POSITION_PROGRAM, ()), (TIMED_POSITION_PROGRAM, _TIMES))
-    for distances in (MATRIX, _COMPUTED)
+    for lower, times in ((POSITION_PROGRAM, ()), (TIMED_POSITION_PROGRAM, TIMES))
+    for distances in (MATRIX, COMPUTED)
 ]
 
 
-@njit([FLOATS(distances, NUMBER) for distances in (MATRIX, _COMPUTED)], cache=True)
+@njit([FLOATS(distances, NUMBER) for distances in (MATRIX, COMPUTED)], cache=True)
 def depot_row(distances: Any, nodes: int) -> Any:
     """Return the distances from the depot to so many nodes."""
     row = np.empty(nodes)
@@ -91,71 +81,8 @@ def _cheapest(detours: Any, count: int) -> int:
     return best
 
 
-@njit(cache=True)
-def _next_group(
-    named: Any, place: int, stamp: int, customers: int, marks: Any, group: Any, counts: Any
-) -> tuple[int, int]:
-    """Read a group of an upper program's answer; return its size and where the next one begins."""
-    size = 0
-    while place < len(named):
-        node = named[place]
-        place += 1
-        if node == 0:
-            if size:
-                break
-            continue
-        if node < 0 or node > customers or marks[STAMPS, node] == stamp or size == len(group):
-            counts[CUSTOMERS_DROPPED] += 1
-            continue
-        marks[STAMPS, node] = stamp
-        group[size] = node
-        size += 1
-    return size, place
-
-
 # A program that raises has answered nothing. Caught here, it costs the programs no function of
 # their own around them, which would take as long to compile as they do.
-
-
-@njit(cache=True)
-def _groups_named(
-    upper: Any,
-    preceding: Any,
-    following: Any,
-    route_of: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    removal_gains: Any,
-    demands: Any,
-    capacity: Any,
-    exposures: Any,
-    noise: Any,
-    progress: Any,
-    max_groups: Any,
-    max_size: Any,
-) -> Any:
-    try:
-        return upper(
-            preceding,
-            following,
-            route_of,
-            neighbours,
-            neighbour_distances,
-            depot_distances,
-            removal_gains,
-            demands,
-            capacity,
-            exposures,
-            noise,
-            progress,
-            max_groups,
-            max_size,
-        )
-    except Exception:  # noqa: BLE001  a program may raise anything
-        return np.zeros(0, np.int64)
-
-
 @njit(cache=True)
 def _position_chosen(
     times: Any,
@@ -194,6 +121,7 @@ def improve(
     end_progress: float,
     temperature: float,
     end_temperature: float,
+    given: Any,
 ) -> None:
     """Make passes until so many customers were inserted; all of ``state`` is changed in place.
 
@@ -205,6 +133,8 @@ def improve(
     ----------
     choices
         Positions in ``lowers``; each group is repaired by one of them, drawn evenly.
+    given
+        The one group of every pass; none where the upper program is asked for them.
     """
     (
         nodes,
@@ -212,7 +142,7 @@ def improve(
         route_loads,
         free,
         shown,
-        gains,
+        _,
         marks,
         changed,
         best,
@@ -244,29 +174,26 @@ def improve(
         stamp = counts[PASSES]
         refill(generator, noise, numbers[TURN], numbers[TURN] + RENEWED)
         numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
-        refill(generator, upper_noise, 0, len(upper_noise))
-        show(distances, nodes, edges, shown, gains, marks, changed, numbers)
-        named = _groups_named(
-            upper,
-            shown[PRECEDING],
-            shown[FOLLOWING],
-            shown[ROUTE_OF],
-            neighbours,
-            neighbour_distances,
-            depot_distances,
-            gains,
-            demands,
-            capacity,
-            shown[EXPOSURES],
-            upper_noise,
-            now,
-            max_groups,
-            max_size,
-        )
+        named = given
+        if len(given) == 0:
+            named = ask(
+                upper,
+                distances,
+                neighbours,
+                neighbour_distances,
+                depot_distances,
+                demands,
+                capacity,
+                state,
+                upper_noise,
+                max_groups,
+                max_size,
+                now,
+            )
         place = 0
         inserted = 0
         for _ in range(max_groups):
-            size, place = _next_group(named, place, stamp, customers, marks, group, counts)
+            size, place = next_group(named, place, stamp, customers, marks, group, counts)
             if size == 0:
                 break
             lower = lowers[choices[int(uniform(generator) * len(choices))]]

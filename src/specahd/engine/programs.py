@@ -11,14 +11,30 @@ GROUPS_ARGUMENTS = (
     *(VECTOR, NUMBER, VECTOR, REALS, REAL, NUMBER, NUMBER),
 )
 GROUPS_ANSWER = types.Array(types.int64, 1, "C")
-"""Of upper programs (:func:`specahd.problems.cvrp.insertion.select_customer_groups`)."""
+"""Of upper programs (:func:`specahd.engine.seeds.select_customer_groups`)."""
 
 POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
 POSITION_ANSWER = NUMBER
-"""Of lower programs (:func:`specahd.problems.cvrp.insertion.select_position`)."""
+"""Of lower programs (:func:`specahd.engine.seeds.select_position`)."""
 TIMED_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
 """Of lower programs for the VRPTW: ``slacks`` and ``shifts`` follow ``rests``."""
 
 GROUPS_PROGRAM = program_type(GROUPS_ARGUMENTS, GROUPS_ANSWER)
 POSITION_PROGRAM = program_type(POSITION_ARGUMENTS, POSITION_ANSWER)
 TIMED_POSITION_PROGRAM = program_type(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)
+
+INTS = types.Array(types.int64, 1, "C")
+FLOATS = types.Array(types.float64, 1, "C")
+COMPUTED = types.Tuple((MATRIX, types.int64))
+"""Distances without a matrix."""
+INSTANCE = (INDICES, MATRIX, REALS, VECTOR, NUMBER)
+"""Of an instance, what loops take behind the distances."""
+TIMES = (*(REALS, REALS, FLOATS, FLOATS, FLOATS, INTS, INTS),)
+"""As :mod:`specahd.engine.families` has them."""
+_SMALL = types.Array(types.int32, 2, "C")
+STATE = (
+    *(_SMALL, types.Array(types.float64, 2, "C"), INTS, INTS),
+    *(types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL, types.Array(types.int32, 1, "C")),
+    *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
+)
+"""As :class:`specahd.engine.state.State` has it."""

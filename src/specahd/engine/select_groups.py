@@ -4,21 +4,27 @@ Everything compiles. A ``key`` is a number of the customer ``node``; an ``amount
 customers a group takes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import strings
-from specahd.engine.insertion import PASSES, REPEATS
-from specahd.engine.reinsertion import propose
+from specahd.engine import seeds, strings
+from specahd.engine.improver import GROUPS
+from specahd.engine.insertion import REPAIRS
 from specahd.routing.compiled.sentences import RULES
 
+STANDING = (
+    "A feasible solution exists already; again and again some of its customers leave their routes "
+    "and are inserted again, one after the other. "
+)
+"""What is said of a problem behind its goal."""
 _PACE = (
-    f"It is called {PASSES} times for an instance, and sees each time what its groups have become. "
-    f"A group is taken out and inserted {REPEATS} times, each time with other noise; what is "
-    "cheapest stays. A program that raises or takes too long on any instance is discarded. Later "
+    f"It is called at the start of every pass, until {REPAIRS} insertions were made for each "
+    "customer of an instance, and sees each time what its groups have become. Where it raises, the "
+    "pass has no groups; a program that takes too long on any instance is discarded. Later "
     "instances have thousands of customers, and as many passes as time allows."
 )
 _ROUTE = "take the route of a customer drawn at random"
@@ -227,35 +233,34 @@ def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
 
 
 def contract(
-    seed: Callable[..., Any],
     *,
-    problem: str,
+    goal: str,
     vocabulary: Vocabulary,
-    others: Sequence[tuple[Callable[..., Any], str]] = (),
+    passages: Mapping[str, str] = MappingProxyType({}),
+    others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:
     """Return the contract of programs that choose ordered groups.
 
     Parameters
     ----------
-    seed
-        Takes the customers nearest to some drawn at random.
-    problem
+    goal
         What the problem is, in whole sentences.
-    vocabulary, others
-        As in :class:`~specahd.core.contract.Contract`.
+    vocabulary, passages, others
+        As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
-        seed,
+        seeds.select_customer_groups,
         id="ordered_groups",
         level=Level.UPPER,
         idea="Take the 10 customers nearest to one drawn at random.",
-        task=f"{problem}Write the function that looks at the solution and decides WHERE to repair: "
-        "which groups of customers leave their routes, and in which order the customers of a group "
-        "are inserted again. It is asked again and again, about the solution as it then is.",
-        runner=propose,
-        compiled="specahd.engine.compiled_reinsertion:PROPOSE",
+        task=f"{goal}{STANDING}Write the function that looks at the solution and decides WHERE to "
+        "repair: which groups of customers leave their routes, and in which order the customers of "
+        "a group are inserted again. It is asked again and again, about the solution as it then "
+        "is.",
+        compiled=GROUPS,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
         rules=(*RULES, _PACE),
         others=others,
+        passages=passages,
     )

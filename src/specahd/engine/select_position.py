@@ -5,20 +5,23 @@ distance, a ``share`` a number in [0, 1], both of the ``position``; a ``phase`` 
 number in [0, 1] of the customer. A ``score`` is an array over all positions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import strings
+from specahd.engine import seeds, strings
 from specahd.engine.insertion import REPEATS
+from specahd.engine.select_groups import STANDING
 from specahd.routing.compiled.sentences import RULES
 
 _PACE = (
     f"It is called for every customer that is inserted. A region is a group: it is taken out and "
-    f"inserted {REPEATS} times, each time with other noise, and what is cheapest stays. A region "
-    "on which it raises or takes too long counts 0."
+    f"inserted again and again, {REPEATS} insertions for each of its customers, each time with "
+    "other noise; what is cheaper stays. Where it raises, the cheapest position is taken; a "
+    "program that takes too long on any region is discarded."
 )
 GREEDY_WITH_BLINKS = (
     "Insert where the detour is least, overlooking each position at a rate of 0.01, on a route of "
@@ -160,37 +163,36 @@ def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
 
 
 def contract(
-    seed: Callable[..., Any],
     *,
-    problem: str,
-    runner: Callable[..., Any],
+    goal: str,
     compiled: str,
     vocabulary: Vocabulary,
+    passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = (),
 ) -> Contract:
     """Return the contract of programs that choose a position.
 
     Parameters
     ----------
-    seed
-        Takes the cheapest.
-    problem
+    goal
         What the problem is, in whole sentences.
-    runner, compiled, vocabulary, others
-        As in :class:`~specahd.core.contract.Contract`.
+    compiled
+        The engine of the problem.
+    vocabulary, passages, others
+        As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
-        seed,
+        seeds.select_position,
         id="insertion",
         level=Level.LOWER,
         idea="Insert at the position with the least detour.",
-        task=f"{problem}Write the function that decides HOW to repair a group: it is asked for "
-        "every customer of the group, one after the other, at which position of which route the "
-        "customer is inserted.",
-        runner=runner,
+        task=f"{goal}{STANDING}Write the function that decides HOW to repair a group: it is asked "
+        "for every customer of the group, one after the other, at which position of which route "
+        "the customer is inserted.",
         compiled=compiled,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
         rules=(*RULES, _PACE),
         others=others,
+        passages=passages,
     )

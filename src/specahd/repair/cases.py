@@ -7,7 +7,8 @@ from typing import Any
 
 from specahd.core.errors import FileError, SpecAHDError
 from specahd.core.memory_limit import require_memory
-from specahd.routing.base import AnyProblem
+from specahd.engine.improver import shared_block
+from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
 
 
@@ -87,7 +88,10 @@ def share_arrays(problem: AnyProblem, cases: Sequence[Case]) -> SharedArrays:
     NotEnoughMemory
         The block would not fit; nothing was allocated.
     """
-    _require_block(problem, [case.instance for case in cases])
+    instances = [case.instance for case in cases]
+    _require_block(problem, instances)
+    if isinstance(problem.operator, PassOperator):
+        return shared_block(problem, *instances)
     shared = SharedArrays.allocate([problem.layout(case.instance) for case in cases])
     for index, case in enumerate(cases):
         problem.fill(case.instance, shared.writable(index))

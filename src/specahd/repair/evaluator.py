@@ -8,10 +8,13 @@ import numpy as np
 
 from specahd.core.program import Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
+from specahd.engine.improver import SandboxedEngine
+from specahd.engine.insertion import seed_of
 from specahd.repair.cases import Case
 from specahd.repair.merge import checked_merge
 from specahd.repair.responses import RepairTask, Response, task_key
-from specahd.repair.system import Repair, RepairSystem, acting, repair_case
+from specahd.repair.searching import search_case
+from specahd.repair.system import Repair, RepairSystem, repair_case
 from specahd.routing.base import AnyProblem, IntArray, PassOperator, RepairOperator
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
@@ -20,7 +23,10 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 @dataclass(frozen=True, slots=True)
 class LowerResult:
-    """A lower candidate on every task of a round, and the tier in which it ran."""
+    """A lower candidate on every task of a round, and the tier in which it ran.
+
+    Where an operator makes passes, one that fails on any task is as good as not launched.
+    """
 
     launched: bool
     tier: Tier
@@ -69,6 +75,7 @@ class Evaluator:
     ) -> None:
         self._problem = problem
         self._cases = cases
+        self._shared = shared
         self._limits = limits
         self._tiers = tiers or TierRule()
         self._operator = problem.operator
@@ -76,18 +83,19 @@ class Evaluator:
         self._contracts = {contract.id: contract for contract in contracts}
         self._sandbox = Sandbox(
             shared,
-            [contract.runner for contract in contracts],
+            [contract.runner for contract in contracts if contract.runner],
             compiled=[contract.compiled for contract in contracts if contract.compiled],
         )
         self._repertoire: tuple[str, Session] | None = None
-        # Of an upper program that was compiled, which takes longer than a call.
-        self._proposer: tuple[Program, Session] | None = None
+        # Of an upper program that was compiled, which takes longer than a call, and of whom else
+        # is launched with it.
+        self._proposer: tuple[Program, str, Session] | None = None
 
     def close(self) -> None:
         """End every child and the zygote."""
         for kept in (self._repertoire, self._proposer):
             if kept is not None:
-                kept[1].close()
+                kept[-1].close()
         self._sandbox.close()
 
     def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
@@ -95,7 +103,9 @@ class Evaluator:
         calls = []
         for task in tasks:
             case = self._cases[task.case]
-            operator = acting(self._at(case), program)
+            operator = self._at(case)
+            if isinstance(operator, PassOperator):
+                operator = operator.of(program)
             inputs = operator.inputs(case.instance, case.baseline, task.region)
             calls.append(Call(0, task.case, inputs))
         steps = sum(len(task.region.nodes) for task in tasks)
@@ -108,6 +118,10 @@ class Evaluator:
                 for task, result in zip(tasks, session.call_many(calls), strict=True)
             ]
         responses = tuple(response for response, _ in pairs)
+        failed = next((pair for pair in pairs if pair[0].outcome is not Outcome.OK), None)
+        if failed is not None and isinstance(self._operator, PassOperator):
+            # It would end a search, and with it all that others find there.
+            return LowerResult(False, tier, failed[0].outcome, failed[1], ())
         outcome, detail = _summary(pairs)
         return LowerResult(True, tier, outcome, detail, responses)
 
@@ -128,7 +142,7 @@ class Evaluator:
         return self._session([replace(program, tier=tier)], limits), tier
 
     def _at(self, case: Case) -> RepairOperator:
-        """Return the operator as it acts first on a case."""
+        """Return the operator as it acts on a case."""
         if isinstance(self._operator, PassOperator):
             return self._operator.at(case.progress)
         return self._operator
@@ -181,7 +195,7 @@ class Evaluator:
         penalties: list[float] = []
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
-        with self._upper(program) as session:
+        with self._upper(program, system) as session:
             for index in cases:
                 repair = self._repair(session, system, index)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
@@ -196,17 +210,24 @@ class Evaluator:
 
     def repair(self, program: Program, system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
-        with self._upper(program) as session:
+        with self._upper(program, system) as session:
             return self._repair(session, system, case)
 
     def _repair(self, session: Session, system: RepairSystem, index: int) -> Repair:
-        return repair_case(
-            self._problem,
-            self._cases[index],
-            system,
-            self._propose(session, index),
-            self._rebuild(system, index),
-        )
+        problem, case, operator = self._problem, self._cases[index], self._operator
+        if not isinstance(operator, PassOperator):
+            propose = self._propose(session, index)
+            return repair_case(problem, case, system, propose, self._rebuild(system, index))
+
+        def start() -> SandboxedEngine:
+            seed = seed_of(*problem.flat(case.instance, case.baseline))
+            near = self._shared.arrays(index)["neighbour_distances"]
+            lowers = len(system.repertoire)
+            engine = SandboxedEngine(session, problem, case.instance, near, lowers, seed, index)
+            engine.start(case.baseline)
+            return engine
+
+        return search_case(problem, operator, case, system, start)
 
     def _propose(self, session: Session, case: int) -> Callable[[tuple[IntArray, ...]], Result]:
         def propose(inputs: tuple[IntArray, ...]) -> Result:
@@ -228,16 +249,26 @@ class Evaluator:
         repertoire = self._repertoire[1]
         return lambda member, inputs: repertoire.call(Call(member, case, inputs))
 
-    def _upper(self, program: Program) -> AbstractContextManager[Session]:
-        """Return a session of an upper program; that of a compiled one stays open for the next."""
+    def _upper(
+        self, program: Program, system: RepairSystem | None = None
+    ) -> AbstractContextManager[Session]:
+        """Return a session of an upper program; that of a compiled one stays open for the next.
+
+        Parameters
+        ----------
+        system
+            Whose repertoire a search needs in the same process.
+        """
         limits = SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
-        if self._contracts[program.contract].tier is not Tier.COMPILED:
+        if not isinstance(self._operator, PassOperator):
             return self._session([program], limits)
-        if self._proposer is None or self._proposer[0] != program:
+        key = "" if system is None else system.key
+        if self._proposer is None or self._proposer[:2] != (program, key):
             if self._proposer is not None:
-                self._proposer[1].close()
-            self._proposer = program, self._session([program], limits)
-        return nullcontext(self._proposer[1])
+                self._proposer[-1].close()
+            lowers = () if system is None else system.repertoire
+            self._proposer = program, key, self._session([program, *lowers], limits)
+        return nullcontext(self._proposer[-1])
 
     def _session(self, programs: Sequence[Program], limits: SessionLimits) -> Session:
         return self._sandbox.session([self._launch(program) for program in programs], limits)
@@ -246,8 +277,8 @@ class Evaluator:
         contract = self._contracts[program.contract]
         tier = contract.tier or program.tier
         runner = contract.compiled if tier is Tier.COMPILED else contract.runner
-        if runner is None:
-            raise ValueError(f"{program.id} is compiled, but {contract.name} has no compiled loop.")
+        if not runner:
+            raise ValueError(f"{program.id} is {tier}, but {contract.name} has no such loop.")
         return Launch(program.source, contract.name, runner)
 
 

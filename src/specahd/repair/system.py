@@ -1,12 +1,11 @@
-"""The frozen repair system and the pipeline that everything is measured with.
+"""The frozen repair system and the one-pass pipeline that everything is measured with.
 
 Training scores upper programs with it, evaluation and solving deploy it: the
 same code, from y0 to ŷ.
 """
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -18,7 +17,7 @@ from specahd.core.settings import Accept, Penalty
 from specahd.repair.cases import Case
 from specahd.repair.merge import EPSILON, checked_merge
 from specahd.repair.router import Router
-from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region, RepairOperator
+from specahd.routing.base import AnyProblem, IntArray, Region, Validation
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
@@ -61,7 +60,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """The passes over one case, from y0 to ŷ: one, unless the repair operator makes several.
+    """One pass over one case, from y0 to ŷ.
 
     Parameters
     ----------
@@ -129,12 +128,10 @@ class _Stopwatch:
 def repair_case(
     problem: AnyProblem, case: Case, system: RepairSystem, propose: Propose, rebuild: Rebuild
 ) -> Repair:
-    """Propose regions on y0, then route, rebuild, merge and check each in turn.
+    """Run one pass: propose regions on y0, then route, rebuild, merge and check each in turn.
 
-    An operator of several passes does so again on what the pass before left.
-
-    Of a portfolio each member repairs y0 by itself; the steps told are those of the cheapest
-    result, the earlier member's on ties.
+    Of a portfolio each member goes over the regions by itself, beginning with y0; the steps told
+    are those of the cheapest result, the earlier member's on ties.
 
     Parameters
     ----------
@@ -144,11 +141,8 @@ def repair_case(
         Calls a member of the repertoire, by index, with the inputs of a region.
     """
     listener = TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
-    alone = range(len(system.repertoire)) if system.portfolio and system.repertoire else [None]
     with install_listener("numba:compiler_lock", listener) as compilation:
-        watch = _Stopwatch(compilation)
-        repairs = [_repair(problem, case, system, propose, rebuild, watch, only) for only in alone]
-    return min(repairs, key=lambda repair: repair.cost)
+        return _repair(problem, case, system, propose, rebuild, _Stopwatch(compilation))
 
 
 def _repair(
@@ -158,94 +152,79 @@ def _repair(
     propose: Propose,
     rebuild: Rebuild,
     watch: _Stopwatch,
-    only: int | None,
 ) -> Repair:
-    """Repair by one member, or by those that the router chooses."""
-    instance, solution, cost = case.instance, case.baseline, case.cost
-    steps: list[Step] = []
-    proposed = 0
-    rejections: list[str] = []
-    # Of a pass that fails; else whether any pass kept a region.
-    outcome, detail = Outcome.EMPTY_REGIONS, ""
-    for operator in _passes(problem.operator, case.progress, steps):
-        proposal = propose(operator.selector.inputs(instance, solution))
-        watch.lap("propose")
-        if proposal.outcome is not Outcome.OK:
-            outcome, detail = proposal.outcome, proposal.detail
-            break
-        validation = operator.selector.validate(instance, solution, proposal.output)
-        proposed += validation.proposed
-        rejections += [rejection.reason for rejection in validation.rejections]
+    instance, baseline = case.instance, case.baseline
+    selector = problem.operator.selector
+    proposal = propose(selector.inputs(instance, baseline))
+    watch.lap("propose")
+    validation = Validation(0, (), ())
+    outcome = proposal.outcome
+    if outcome is Outcome.OK:
+        validation = selector.validate(instance, baseline, proposal.output)
+        outcome = Outcome.OK if validation.regions else Outcome.EMPTY_REGIONS
         watch.lap("validate")
-        if validation.regions:
-            outcome = Outcome.OK
-        for region in validation.regions if system.repertoire else ():
-            descriptor = problem.describe(instance, solution, region)
-            watch.lap("describe")
-            member = system.router.choose(descriptor) if only is None else only
-            watch.lap("route")
-            program = system.repertoire[member]
-            result = rebuild(member, acting(operator, program).inputs(instance, solution, region))
-            watch.lap("rebuild")
-            before = cost
-            if result.outcome is Outcome.OK:
-                merge = checked_merge(
-                    problem, instance, solution, cost, region, result.output, system.accept
-                )
-                solution, cost = merge.solution, merge.cost
-                step_outcome, accepted = merge.outcome, merge.accepted
-                merged_cost = merge.merged_cost
-            else:
-                step_outcome, merged_cost, accepted = result.outcome, None, False
-            watch.lap("merge")
-            steps.append(
-                Step(
-                    region,
-                    tuple(descriptor.tolist()),
-                    program.id,
-                    step_outcome,
-                    before,
-                    merged_cost,
-                    accepted,
-                    result.fallbacks,
-                )
-            )
+    regions = validation.regions if system.repertoire else ()
+    alone = range(len(system.repertoire)) if system.portfolio and regions else [None]
+    cost, solution, steps = min(
+        (_rebuilt(problem, case, system, regions, rebuild, watch, only) for only in alone),
+        key=lambda result: result[0],
+    )
     return Repair(
         outcome,
-        detail,
+        proposal.detail,
         case.cost,
         cost,
         solution,
-        proposed,
-        tuple(rejections),
+        validation.proposed,
+        tuple(rejection.reason for rejection in validation.rejections),
         tuple(steps),
         watch.seconds,
     )
 
 
-def _passes(
-    operator: RepairOperator, done: float, steps: Sequence[Step]
-) -> Iterator[RepairOperator]:
-    """Yield the operator as it acts in each pass.
-
-    Parameters
-    ----------
-    done
-        Which share of the descent lies behind the solution that the first pass begins with.
-    steps
-        What the passes before did, as far as they are made.
-    """
-    if not isinstance(operator, PassOperator):
-        yield operator
-        return
-    for number in range(operator.passes):
-        exposures = Counter(node for step in steps for node in step.region.nodes)
-        yield operator.at(done + (1.0 - done) * number / operator.passes, exposures)
-
-
-def acting(operator: RepairOperator, program: Program) -> RepairOperator:
-    """Return an operator as it acts with a lower program."""
-    return operator.of(program) if isinstance(operator, PassOperator) else operator
+def _rebuilt(
+    problem: AnyProblem,
+    case: Case,
+    system: RepairSystem,
+    regions: Sequence[Region],
+    rebuild: Rebuild,
+    watch: _Stopwatch,
+    only: int | None,
+) -> tuple[float, Any, list[Step]]:
+    """Rebuild regions in turn, each by one member, or by the one that the router chooses."""
+    instance, solution, cost = case.instance, case.baseline, case.cost
+    operator = problem.operator
+    steps: list[Step] = []
+    for region in regions:
+        descriptor = problem.describe(instance, solution, region)
+        watch.lap("describe")
+        member = system.router.choose(descriptor) if only is None else only
+        watch.lap("route")
+        result = rebuild(member, operator.inputs(instance, solution, region))
+        watch.lap("rebuild")
+        before = cost
+        if result.outcome is Outcome.OK:
+            merge = checked_merge(
+                problem, instance, solution, cost, region, result.output, system.accept
+            )
+            solution, cost = merge.solution, merge.cost
+            step_outcome, merged_cost, accepted = merge.outcome, merge.merged_cost, merge.accepted
+        else:
+            step_outcome, merged_cost, accepted = result.outcome, None, False
+        watch.lap("merge")
+        steps.append(
+            Step(
+                region,
+                tuple(descriptor.tolist()),
+                system.repertoire[member].id,
+                step_outcome,
+                before,
+                merged_cost,
+                accepted,
+                result.fallbacks,
+            )
+        )
+    return cost, solution, steps
 
 
 def mean_improvement(repairs: Sequence[Repair]) -> float:

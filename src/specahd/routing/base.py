@@ -162,33 +162,24 @@ class RepairOperator(Protocol):
 
 @runtime_checkable
 class PassOperator(RepairOperator, Protocol):
-    """An operator that repairs a solution in several passes, each of which sees what the one
-    before left.
+    """An operator that repairs a solution in a search of many passes, each of which sees what the
+    one before left. The engine makes them; a lower program alone is tried on single regions.
     """
 
-    @property
-    def passes(self) -> int:
-        """How many passes one repair makes."""
+    def repairs(self, region: Region) -> int:
+        """Return how many nodes a lower program inserts when it is tried on a region."""
         ...
 
-    def repairs(self, region: Region) -> int:
-        """Return how many nodes one rebuild of a region inserts, repetitions counted."""
+    def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
+        """Return how many nodes a search inserts with these lower programs."""
         ...
 
     def of(self, program: Program) -> "PassOperator":
         """Return the operator as it acts with a lower program, as far as that matters."""
         ...
 
-    def at(self, progress: float, exposures: Mapping[int, int] | None = None) -> "PassOperator":
-        """Return the operator as it acts when some share of the repair is done.
-
-        Parameters
-        ----------
-        progress
-            The share, in [0, 1].
-        exposures
-            How often nodes were in a region so far; those that are missing were in none.
-        """
+    def at(self, progress: float) -> "PassOperator":
+        """Return the operator as it acts when some share of a search is done."""
         ...
 
 
@@ -298,6 +289,17 @@ class Problem(Protocol[I, S]):
 
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         """Return the customers on each vehicle's route; empty if there is but one tour."""
+        ...
+
+    def flat(self, instance: I, solution: S) -> tuple[IntArray, ...]:
+        """Return a solution as the engine takes it (:mod:`specahd.engine.orders`)."""
+        ...
+
+    def unflat(self, instance: I, arrays: Sequence[IntArray]) -> S | None:
+        """Return the solution that untrusted code tells in that form; None where it is none.
+
+        What it is worth is the checker's business.
+        """
         ...
 
     # What the child sees

@@ -26,6 +26,13 @@ def nested(lengths: IntArray, values: IntArray) -> Groups:
     return tuple(members[start:end] for start, end in pairwise(ends))
 
 
+def separated(values: IntArray) -> Groups:
+    """Return the groups between which an array has a 0."""
+    parts = np.split(values, np.flatnonzero(values == 0))
+    groups = (tuple(node for node in part.tolist() if node) for part in parts)
+    return tuple(group for group in groups if group)
+
+
 def validate_groups(
     output: Sequence[IntArray], largest: int, max_regions: int, max_size: int
 ) -> Validation:

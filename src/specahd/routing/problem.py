@@ -3,9 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic
 
+import numpy as np
+
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import one_of, within
-from specahd.routing.base import I, RepairOperator, S
+from specahd.routing.base import I, IntArray, RepairOperator, S
+from specahd.routing.groups import concatenated, is_vector, separated
 
 Baselines = Mapping[str, Callable[..., Any]]
 Operators = Mapping[str, Callable[[Any], RepairOperator]]
@@ -57,6 +60,15 @@ class RoutingProblem(Generic[I, S]):
 
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         return ()
+
+    def flat(self, instance: Any, solution: S) -> tuple[IntArray, ...]:
+        lengths, customers = concatenated(self.routes(solution))
+        return (np.insert(customers, np.cumsum(lengths), 0),)
+
+    def unflat(self, instance: Any, arrays: Sequence[IntArray]) -> Any | None:
+        if len(arrays) != 1 or not is_vector(arrays[0]) or len(arrays[0]) > 2 * instance.size + 1:
+            return None
+        return separated(*arrays)
 
     def expect_baseline(self, name: str) -> None:
         """Refuse the name of a baseline solver that this problem does not have.

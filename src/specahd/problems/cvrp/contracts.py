@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.engine import select_groups, select_position, strings
-from specahd.problems.cvrp import construct, insertion, reinsertion
+from specahd.problems.cvrp import construct
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -152,24 +152,10 @@ CONSTRUCT = next_customer.construction(
     },
 )
 
-_INSERTED = (
-    "Capacitated vehicle routing: vehicles of equal capacity start and end at a depot and serve "
-    "every customer exactly once, at the least total distance. A feasible solution exists already; "
-    "again and again some of its customers leave their routes and are inserted again, one after "
-    "the other. "
-)
-
-ORDERED_GROUPS = select_groups.contract(
-    insertion.select_customer_groups,
-    problem=_INSERTED,
-    vocabulary=select_groups.vocabulary(),
-    others=select_groups.HAND_WRITTEN,
-)
+ORDERED_GROUPS = select_groups.contract(goal=_GOAL, vocabulary=select_groups.vocabulary())
 INSERTION = select_position.contract(
-    insertion.select_position,
-    problem=_INSERTED,
-    runner=reinsertion.rebuild,
-    compiled="specahd.problems.cvrp.compiled_insertion:REBUILD",
+    goal=_GOAL,
+    compiled="specahd.engine.runner:POSITIONS",
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )

@@ -35,8 +35,8 @@ def _construct(problem: "CVRP") -> Append:
 def _insertion(problem: "CVRP") -> Insertion:
     from specahd.problems.cvrp.contracts import INSERTION, ORDERED_GROUPS
 
-    groups = OrderedGroups(ORDERED_GROUPS, problem.max_regions, problem.max_size)
-    return Insertion(groups, INSERTION)
+    limits = problem.max_regions, problem.max_size
+    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):

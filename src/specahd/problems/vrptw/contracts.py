@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from specahd.engine import select_groups, select_position, strings
 from specahd.problems.vrptw import construct, time_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -180,5 +181,34 @@ CONSTRUCT = next_customer.construction(
         ),
         "Demand of every node of the group": "Demand of every node",
         "Distances and travel times within the group": "Distances and travel times",
+    },
+)
+
+_POSITIONS = """on routes with room for it; the last one
+        opens a route of its own, at twice the distance from the depot."""
+_POSITIONS_IN_TIME = """on routes with room for it, where it and all
+        later stops are served in time; the last one opens a route of its own, at twice the
+        distance from the depot."""
+_RESTS = "Capacity that remains on each position's route after the insertion, shape (m,)."
+_SLACKS_AND_SHIFTS = """
+    slacks
+        How much later its service could begin than it would, with all later stops still in
+        time, shape (m,).
+    shifts
+        How much later the next stop begins than before, or the vehicle is back, shape (m,); 0
+        where it waits long enough. In the unit of distances, as ``slacks`` are."""
+
+ORDERED_GROUPS = select_groups.contract(goal=_GOAL, vocabulary=select_groups.vocabulary())
+INSERTION = select_position.contract(
+    goal=_GOAL,
+    compiled="specahd.engine.runner:TIMED_POSITIONS",
+    vocabulary=time_vocabulary.positions(),
+    others=[(strings.greedy_in_time, select_position.GREEDY_WITH_BLINKS)],
+    passages={
+        "rests: FloatArray,": (
+            "rests: FloatArray,\n    slacks: FloatArray,\n    shifts: FloatArray,"
+        ),
+        _POSITIONS: _POSITIONS_IN_TIME,
+        _RESTS: _RESTS + _SLACKS_AND_SHIFTS,
     },
 )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.ranges import one_of, within
+from specahd.engine.insertion import Insertion, OrderedGroups
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
@@ -32,6 +33,13 @@ def _construct(problem: "VRPTW") -> Append:
     from specahd.routing.whole import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
+
+
+def _insertion(problem: "VRPTW") -> Insertion:
+    from specahd.problems.vrptw.contracts import INSERTION, ORDERED_GROUPS
+
+    limits = problem.max_regions, problem.max_size
+    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
 
 
 class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
@@ -70,7 +78,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
     engine = "specahd.engine.runner:TIMED_POSITIONS"
-    operators: Operators = {"append": _append, "construct": _construct}
+    operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     made = staticmethod(instance.made)

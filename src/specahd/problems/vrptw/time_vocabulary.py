@@ -1,10 +1,12 @@
 """What time windows add to the vocabularies of vehicle problems.
 
-The lines follow those of :mod:`specahd.routing.vehicles.customer_groups` and
-:mod:`specahd.routing.vehicles.next_customer`; there stands what they mean.
+The lines follow those of :mod:`specahd.routing.vehicles.customer_groups`,
+:mod:`specahd.routing.vehicles.next_customer` and :mod:`specahd.engine.select_position`; there
+stands what they mean.
 """
 
 from specahd.core.vocabulary import Vocabulary, rule
+from specahd.engine import select_position
 from specahd.routing.vehicles import customer_groups, next_customer
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
@@ -75,6 +77,24 @@ _NODE_RULES = (
     ),
 )
 
+_POSITION_RULES = (
+    rule("score", "SCORE + WEIGHT * shifts", "{SCORE} plus {WEIGHT} times the delay"),
+    rule("score", "SCORE - WEIGHT * slacks", "{SCORE} minus {WEIGHT} times the time slack", 0.5),
+    rule("length", "shifts[position]", "the delay of the next stop", 2),
+    rule("length", "slacks[position]", "the time slack"),
+    rule(
+        "share",
+        "shifts[position] / (shifts[position] + slacks[position] + 1e-09)",
+        "the delay against the time slack",
+    ),
+    rule(
+        "share",
+        "shifts[position] / (shifts[position] + detours[position] + 1e-09)",
+        "the delay against the detour",
+        0.5,
+    ),
+)
+
 
 def groups() -> Vocabulary:
     """Return the vocabulary of upper programs."""
@@ -84,3 +104,8 @@ def groups() -> Vocabulary:
 def nodes() -> Vocabulary:
     """Return the vocabulary of lower programs."""
     return next_customer.vocabulary(lines=_TIMES, rules=_NODE_RULES)
+
+
+def positions() -> Vocabulary:
+    """Return the vocabulary of lower programs that choose a position."""
+    return select_position.vocabulary(rules=_POSITION_RULES)

@@ -1,7 +1,8 @@
-"""The two contracts of the repair operator ``insertion``: seed functions, which are prompt text.
+"""The seed functions of the repair operator ``insertion``, which are prompt text.
 
 The engine (:mod:`specahd.engine`) calls both as compiled functions, many thousand times a
-second; what they may say is what :mod:`specahd.routing.compiled.language` lists.
+second; what they may say is what :mod:`specahd.routing.compiled.language` lists. Contracts of
+problems say what they add or change (``passages``).
 """
 
 import numpy as np

@@ -1,0 +1,203 @@
+"""The frozen pipeline where a solution is improved in a search: solving, for so many repairs.
+
+The engine makes the passes; before each tenth of them the router says which members of the
+repertoire repair. Every better solution is checked as when an instance is solved.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.engine.descent import Descent, Improver, Moment, Slice, descend
+from specahd.repair.cases import Case
+from specahd.repair.system import Repair, RepairSystem, Step
+from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator, Region
+from specahd.sandbox.calls import Result
+
+SLICES = 10
+"""How often a search asks the router."""
+
+
+class ChoosingImprover(Improver, Protocol):
+    """An improver whose lower programs can be chosen between two slices."""
+
+    lowers: Sequence[int]
+    """Which of them repair, drawn evenly for each group; one may be named several times."""
+
+    def ask(self, inputs: tuple[IntArray, ...]) -> Result:
+        """Call the upper program with the inputs of a solution."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who repairs: the groups that the upper program names on the best solution, their mean
+    descriptor, and the member for each of them.
+    """
+
+    region: Region
+    descriptor: tuple[float, ...]
+    members: tuple[int, ...]
+
+
+class RoutedImprover:
+    """Goes on with a search, each tenth of it with the members that the router chooses.
+
+    Parameters
+    ----------
+    operator
+        That of the problem.
+    case
+        Where the search begins, and which share of a descent lies behind it.
+    choose
+        Returns which member repairs a region, by its descriptor.
+    members
+        Who repairs where no region is named.
+    """
+
+    def __init__(
+        self,
+        problem: AnyProblem,
+        operator: PassOperator,
+        case: Case,
+        choose: Callable[[FloatArray], int],
+        members: Sequence[int],
+        improver: ChoosingImprover,
+    ) -> None:
+        self._problem = problem
+        self._operator = operator
+        self._case = case
+        self._choose = choose
+        self._members = tuple(members)
+        self._improver = improver
+        self._solution = case.baseline
+        self._asked = -1
+        self.choice = Choice(Region(()), (), ())
+        self.part = Slice(Outcome.OK)
+
+    def improve(
+        self, seconds: float | None, repairs: int | None, share: float, end_share: float
+    ) -> Slice:
+        done, part = self._case.progress, int(SLICES * share + 1e-9)
+        share, end_share = (done + (1.0 - done) * each for each in (share, end_share))
+        failure = None
+        if part > self._asked:
+            self._asked = part
+            failure = self._route(share)
+        if failure is None:
+            self._improver.lowers = self.choice.members
+            self.part = self._improver.improve(seconds, repairs, share, end_share)
+            if self.part.solution is not None:
+                # If it is not what it claims to be, the search ends.
+                self._solution = self.part.solution
+        else:
+            self.part = failure
+        return self.part
+
+    def _route(self, share: float) -> Slice | None:
+        """Ask the router about what the upper program names; return why there is no answer."""
+        instance, selector = self._case.instance, self._operator.at(share).selector
+        proposal = self._improver.ask(selector.inputs(instance, self._solution))
+        if proposal.outcome is not Outcome.OK:
+            return Slice(proposal.outcome, proposal.detail)
+        regions = selector.validate(instance, self._solution, proposal.output).regions
+        described = [self._problem.describe(instance, self._solution, each) for each in regions]
+        self.choice = Choice(
+            Region(tuple(node for region in regions for node in region.nodes)),
+            tuple(np.mean(described, axis=0).tolist()) if described else (),
+            tuple(sorted(map(self._choose, described))) or self._members,
+        )
+        return None
+
+
+def search_case(
+    problem: AnyProblem,
+    operator: PassOperator,
+    case: Case,
+    system: RepairSystem,
+    start: Callable[[], ChoosingImprover],
+) -> Repair:
+    """Improve y0 for as many repairs as the operator gives a search.
+
+    Of a portfolio each member does so by itself, and the cheapest result stays.
+
+    Parameters
+    ----------
+    start
+        Begins a search with the upper program and the repertoire at y0.
+    """
+    everyone = range(len(system.repertoire))
+    choices: list[tuple[Callable[[FloatArray], int], Sequence[int]]]
+    choices = [(system.router.choose, everyone)]
+    if system.portfolio and everyone:
+        choices = [(partial(_always, member), [member]) for member in everyone]
+    repairs = []
+    for choose, members in choices:
+        routed = RoutedImprover(problem, operator, case, choose, members, start())
+        repairs.append(_searched(problem, operator, case, system, routed))
+    return min(repairs, key=lambda repair: repair.cost)
+
+
+def _always(member: int, descriptor: FloatArray) -> int:
+    return member
+
+
+def _searched(
+    problem: AnyProblem,
+    operator: PassOperator,
+    case: Case,
+    system: RepairSystem,
+    routed: RoutedImprover,
+) -> Repair:
+    steps: list[Step] = []
+    before = case.cost
+
+    def tell(moment: Moment, found: Descent) -> None:
+        nonlocal before
+        if moment.repairs:
+            steps.append(_step(system, routed, before, found))
+            before = found.cost
+
+    limit = SearchLimit(repairs=operator.search_repairs(case.instance, system.repertoire))
+    each = -(-(limit.repairs or 1) // SLICES)
+    found = descend(
+        problem, case.instance, case.baseline, case.cost, routed, limit, tell, slice_repairs=each
+    )
+    outcome, detail = routed.part.outcome, routed.part.detail
+    if outcome is Outcome.OK and not steps:
+        outcome = Outcome.EMPTY_REGIONS
+    return Repair(
+        outcome,
+        detail,
+        case.cost,
+        found.cost,
+        found.solution,
+        len(steps),
+        (),
+        tuple(steps),
+        {"rebuild": found.seconds},
+    )
+
+
+def _step(system: RepairSystem, routed: RoutedImprover, before: float, found: Descent) -> Step:
+    """Return what became of a slice, told as of one region: the groups named when it began."""
+    choice, part = routed.choice, routed.part
+    outcome = part.outcome
+    if outcome is Outcome.OK and found.failure:
+        outcome = Outcome.INFEASIBLE_MERGE
+    names = sorted({system.repertoire[member].id for member in choice.members})
+    return Step(
+        choice.region,
+        choice.descriptor,
+        "+".join(names),
+        outcome,
+        before,
+        found.cost if outcome is Outcome.OK else None,
+        found.cost < before,
+        part.fallbacks,
+    )
