@@ -6,6 +6,8 @@ import signal
 import time
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 
 from commands import call, run, start
@@ -139,6 +141,31 @@ def test_a_signal_leaves_a_complete_solution(place, number):
     assert statistics["ended"] == "stopped"
     assert cost_of(solution, place / "large.vrp") == statistics["cost"]
     assert "interrupted" in out
+
+
+def test_a_signal_before_the_search_leaves_a_complete_solution(place):
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 3000, (30_000, 2)).tolist()
+    rows = [f"{x},{y},{demand}" for (x, y), demand in zip(places, rng.integers(1, 9, 30_000))]
+    (place / "many.csv").write_text("\n".join(["x,y,demand", "0,0,", *rows]))
+    options = ["instance=many.csv", "capacity=100", "time_limit=600", "out=many.sol"]
+    process = start("specahd.solve", *options, cwd=place)
+    # The sandbox starts once the file is read, beside the construction.
+    deadline = time.monotonic() + 120
+    while not psutil.Process(process.pid).children():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    statistics = json.loads((place / "many.json").read_text())
+    assert statistics["ended"] == "stopped"
+    assert statistics["repairs"] == 0
+    instance = api.read(place / "many.csv", capacity=100)
+    routes, cost = instance.problem.read_solution(place / "many.sol")
+    assert instance.problem.check(instance.data, routes) == ()
+    assert cost == pytest.approx(statistics["cost"])
 
 
 MISTAKES = {

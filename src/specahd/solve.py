@@ -64,24 +64,26 @@ def solve(config: DictConfig) -> None:
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    try:
-        solved = find(
-            instance,
-            config.time_limit,
-            config.checkpoint,
-            config.incumbent,
-            seed=config.seed,
-            target=config.target,
-            repairs=config.repairs,
-            callback=_SolutionWriter(out, line, interrupts),
-            memory_gb=config.memory_gb,
-            require=config.sandbox.require,
-            observer=ProgressObserver(),
-            interrupts=interrupts,
-        )
-    finally:
-        line.close()
-    print_summary(solved.statistics(), config.target, _write(config, solved, out))
+    # What was read shall be solved: from here on a signal leaves a solution.
+    with interrupts.held():
+        try:
+            solved = find(
+                instance,
+                config.time_limit,
+                config.checkpoint,
+                config.incumbent,
+                seed=config.seed,
+                target=config.target,
+                repairs=config.repairs,
+                callback=_SolutionWriter(out, line, interrupts),
+                memory_gb=config.memory_gb,
+                require=config.sandbox.require,
+                observer=ProgressObserver(),
+                interrupts=interrupts,
+            )
+        finally:
+            line.close()
+        print_summary(solved.statistics(), config.target, _write(config, solved, out))
     if interrupts.pressed:
         raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
 

@@ -140,6 +140,15 @@ def test_every_baseline_is_feasible_and_repeats_itself(name, problem):
         assert 0 < problem.cost(instance, solution) < math.inf
 
 
+def test_what_stands_at_once_is_feasible(name, problem):
+    for instance in (smallest(name).instance, *pool_of(name, "selection")[:2]):
+        solution = problem.at_once(instance)
+        assert problem.check(instance, solution) == ()
+        assert problem.cost(instance, solution) > problem.cost(
+            instance, problem.baseline(instance, problem.construction)
+        )
+
+
 def test_solution_files_are_read_back_as_they_were(name, problem, tmp_path):
     case = smallest(name)
     for baseline in problem.baselines:

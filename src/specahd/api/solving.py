@@ -2,21 +2,24 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
 from specahd.api.programs import OPERATOR, programs_for
 from specahd.api.solutions import Solution
+from specahd.api.starts import Start, construct
+from specahd.core.background import Background
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import within
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
-from specahd.repair.cases import Case, given_case, make_case
+from specahd.repair.cases import Case, given_case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
@@ -123,8 +126,8 @@ def solve(
     instance
         An instance or its file; :func:`specahd.api.read` has the options of tables of stops.
     time_limit
-        Seconds of construction and search. The file, the sandbox and the programs are made
-        ready before, which takes two or three.
+        Seconds of construction and search. The sandbox and the programs are made ready beside
+        the construction, and what they take longer is not counted.
     checkpoint
         The directory of a checkpoint that was trained for the repair operator ``insertion``;
         None takes the programs that come with specahd.
@@ -140,7 +143,8 @@ def solve(
         Is told after every half second or less: where the search stands, and the best solution
         so far. The search ends if it returns True.
     interrupts
-        Signals that wait during the search, so that ``callback`` can end it.
+        Signals that wait. One that comes before the search begins ends all with what there is by
+        then; during the search it is ``callback`` that looks for them.
     memory_gb
         GiB that the programs' process may take.
     require
@@ -178,21 +182,32 @@ def solve(
     observer = observer or PythonWarnings()
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
-    problem = _for_solving(given.problem)
+    problem, data = _for_solving(given.problem), given.data
     programs = programs_for(problem, checkpoint)
-    case = None if incumbent is None else given_case(problem, given.data, Path(incumbent))
-    Execution(require=require).inspect(observer)
+    admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
-    with engine(problem, given.data, programs, seed, memory, repairs is not None) as improver:
-        began = time.monotonic()
-        case = case or make_case(problem, given.data)
-        improver.start(case.baseline)
-        tell = _telling(callback, problem, case)
-        routed = _routed(problem, case, programs, improver)
-        with interrupts.held() if interrupts else nullcontext():
-            descent = descend(
-                problem, given.data, case.baseline, case.cost, routed, limit, tell, began
-            )
+    with interrupts.held() if interrupts else nullcontext():
+        case = None if incumbent is None else given_case(problem, data, Path(incumbent))
+        work = engine(problem, data, programs, seed, memory, repairs is not None, admit)
+        stopped = partial(_pressed, interrupts)
+        with closing(Background(work)) as starting:
+            start = construct(problem, data, limit, stopped) if case is None else Start(case)
+            case = start.case
+            # Nobody waits for the programs out of the time of the search.
+            if start.ended is None and starting.wait(stopped):
+                improver = starting.result()
+                improver.start(case.baseline)
+                tell = _telling(callback, problem, case)
+                routed = _routed(problem, case, programs, improver)
+                began = time.monotonic() - start.seconds
+                descent = descend(
+                    problem, data, case.baseline, case.cost, routed, limit, tell, began
+                )
+            else:
+                began = time.monotonic() - start.seconds
+                moment = Moment(start.seconds, 0.0, case.cost, 0, better=True)
+                descent = Descent(case.baseline, case.cost, [moment], start.ended or "stopped")
+                descent.seconds = start.seconds
     if descent.failure:
         observer.on_warning(
             f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
@@ -201,6 +216,10 @@ def solve(
     return Solved(
         problem, case, descent.solution, descent.cost, descent, began - came, programs.names
     )
+
+
+def _pressed(interrupts: Interrupts | None) -> bool:
+    return interrupts is not None and interrupts.pressed
 
 
 def _for_solving(problem: AnyProblem) -> AnyProblem:

@@ -1,7 +1,7 @@
 """The engine's process as the trusted side has it: started once, asked slice by slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -173,6 +173,7 @@ def engine(
     seed: int,
     memory_bytes: int,
     counted: bool,
+    admit: Callable[[Mapping[str, str]], None] = lambda status: None,
 ) -> Iterator[SandboxedEngine]:
     """Start a process of the sandbox with compiled programs, and end it with the block.
 
@@ -180,6 +181,8 @@ def engine(
     ----------
     counted
         Whether slices end by repairs, however long they take.
+    admit
+        Is told what confines programs before there is one; raises if that is too little.
 
     Raises
     ------
@@ -190,10 +193,12 @@ def engine(
     """
     shared = shared_block(problem, instance)
     try:
-        with (
-            sandbox_of(problem, shared) as sandbox,
-            _launched(sandbox, problem, instance, programs, memory_bytes, counted) as session,
-        ):
+        with ExitStack() as stack:
+            sandbox = stack.enter_context(sandbox_of(problem, shared))
+            admit(sandbox.status)
+            session = stack.enter_context(
+                _launched(sandbox, problem, instance, programs, memory_bytes, counted)
+            )
             if session.launched is not Outcome.OK:
                 raise ConfigError(f"The programs cannot be started: {session.detail}")
             near = shared.arrays(0)["neighbour_distances"]

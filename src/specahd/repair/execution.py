@@ -61,6 +61,22 @@ class Execution(Confinement):
         kind: Any = self.executor.func
         kind.require()
         status = inspect_host()
+        self.admit(status, observer)
+        return status
+
+    def admit(self, status: Mapping[str, str], observer: Observer) -> None:
+        """Warn of the layers that a sandbox lacks, or refuse it.
+
+        Parameters
+        ----------
+        status
+            As :meth:`inspect` returns it.
+
+        Raises
+        ------
+        ConfigError
+            A layer is required, and there is none.
+        """
         lacking = [f"{layer} ({why})" for layer, why in sorted(status.items()) if why != ENFORCED]
         if lacking and self.require == "strict":
             raise ConfigError(f"sandbox.require=strict, and this host lacks {', '.join(lacking)}.")
@@ -69,7 +85,6 @@ class Execution(Confinement):
                 f"Programs run without {', '.join(lacking)}; the guard, a process of their own "
                 "and time limits remain (sandbox.require=strict refuses to run so)."
             )
-        return status
 
     def start(
         self, problem: AnyProblem, cases: Sequence[Case], tiers: TierRule | None = None

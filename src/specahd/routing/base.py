@@ -275,6 +275,13 @@ class Problem(Protocol[I, S]):
         """Run B (``baseline_name`` unless ``name`` says otherwise); y0 is feasible."""
         ...
 
+    def at_once(self, instance: I) -> S | None:
+        """Return a solution that takes no time to make, however dear; None if there is none.
+
+        It stands where a search is stopped before B has an answer, if F finds it feasible.
+        """
+        ...
+
     def cost(self, instance: I, solution: S) -> float:
         """Return C_x(y), recomputed from the instance in its own convention."""
         ...

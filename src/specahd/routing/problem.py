@@ -58,6 +58,9 @@ class RoutingProblem(Generic[I, S]):
     def operator(self) -> RepairOperator:
         return self.operators[self.repair](self)
 
+    def at_once(self, instance: I) -> S | None:
+        return None
+
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         return ()
 

@@ -10,7 +10,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -80,6 +80,11 @@ class Sandbox:
 
     def _start(self, compiling: bool) -> SandboxClient:
         return SandboxClient(self._shared, self._runners[compiling], self._path)
+
+    @property
+    def status(self) -> Mapping[str, str]:
+        """What holds the children, as :attr:`SandboxClient.status`; a zygote starts if need be."""
+        return self._living_client(not self._runners[False]).status
 
     def session(self, programs: Sequence[Launch], limits: SessionLimits) -> "Session":
         """Fork a child and launch the programs in it; several sessions may be open at once."""

@@ -82,4 +82,4 @@ def _nearest(instance: CVRPInstance) -> tuple[IntArray, FloatArray]:
         among = instance.matrix[1:, 1:]
         neighbours = np.argsort(among, axis=1, kind="stable")[:, :count]
         away = np.take_along_axis(among, neighbours, 1)
-    return neighbours, away
+    return np.asarray(neighbours), np.asarray(away)

@@ -1,5 +1,7 @@
 """Baseline solvers B: deterministic, always feasible."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from specahd.core.errors import ConfigError
@@ -101,18 +103,20 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
     )
 
 
-def cut(demands: IntArray, capacity: int) -> tuple[IntArray, IntArray]:
+def cut(
+    demands: IntArray, capacity: int, percents: Sequence[int] = PERCENTS
+) -> tuple[IntArray, IntArray]:
     """Cut each demand into as many pieces as fit of 20, then 10, 5 and 1 percent of the capacity.
 
-    A piece is a whole number of units, rounded down, but at least one; what is
-    left after the smallest pieces is the last piece.
+    Other ``percents`` are tried in the order given. A piece is a whole number of units, rounded
+    down, but at least one; what is left after the smallest pieces is the last piece.
 
     Returns
     -------
     The node that each piece belongs to, and its size; first the depot's, of size 0.
     """
     owners, pieces = [0], [0]
-    sizes = [max(1, capacity * percent // 100) for percent in PERCENTS]
+    sizes = [max(1, capacity * percent // 100) for percent in percents]
     for customer, demand in enumerate(demands.tolist()[1:], start=1):
         left = demand
         for size in sizes:

@@ -66,6 +66,12 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     def routes(self, solution: Solution) -> Sequence[Sequence[int]]:
         return deliveries.stops(solution)
 
+    def at_once(self, instance: SDVRPInstance) -> Solution:
+        # A vehicle for each customer, and one for each full load of its.
+        owners, pieces = baseline.cut(instance.demands, instance.capacity, (100,))
+        pairs = zip(owners.tolist()[1:], pieces.tolist()[1:], strict=True)
+        return tuple((Delivery(*pair),) for pair in pairs)
+
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
         routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)

@@ -94,6 +94,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         self.expect_baseline(name)
         return baseline.with_fixed_edges(instance, self.baselines[name](instance))
 
+    def at_once(self, instance: TSPInstance) -> Solution:
+        return tuple(range(instance.size))
+
     def layout(
         self, instance: TSPInstance
     ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:

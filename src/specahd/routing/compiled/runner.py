@@ -222,7 +222,7 @@ def compiled(
         # What numba's cache knows a function by; of its text it knows the instructions alone.
         namespace[name].__module__ = __name__
         namespace[name].__qualname__ = f"{name}-{_digest(prepared)}"
-    jit = njit(
+    jit = njit(  # type: ignore[call-overload]  # numba's stubs leave out its wrappers
         tuple(arguments),
         cache=kept,
         boundscheck=True,

@@ -60,6 +60,10 @@ class VehicleProblem(RoutingProblem[I, S]):
         solution: S = self.baselines[name](instance, **options)
         return solution
 
+    def at_once(self, instance: Any) -> Any:
+        # A vehicle for each customer.
+        return tuple((customer,) for customer in range(1, instance.size + 1))
+
     def routes(self, solution: Any) -> Sequence[Sequence[int]]:
         routes: Sequence[Sequence[int]] = solution
         return routes

@@ -1,0 +1,71 @@
+"""The solution that a search begins with: constructed, unless someone stops that."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from specahd.core.background import Background
+from specahd.core.settings import SearchLimit
+from specahd.repair.cases import Case, make_case
+from specahd.routing.base import AnyProblem
+
+LEAST_SECONDS = 2.0
+"""A construction may take so long even where the time limit is shorter: what stands at once is
+many times dearer."""
+UNCONSTRUCTED = "no construction"
+"""The source of a solution that stands at once."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a search begins with.
+
+    Parameters
+    ----------
+    seconds
+        What its construction took.
+    ended
+        ``stopped`` or ``time`` if the search shall not begin; else None.
+    """
+
+    case: Case
+    seconds: float = 0.0
+    ended: str | None = None
+
+
+def construct(
+    problem: AnyProblem, instance: Any, limit: SearchLimit, stopped: Callable[[], bool]
+) -> Start:
+    """Construct a solution, or take the one that stands at once if there is no time for it.
+
+    Parameters
+    ----------
+    stopped
+        Says whether the user wants an end.
+    """
+    began = time.monotonic()
+    most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
+
+    def given_up() -> bool:
+        return stopped() or time.monotonic() - began > most
+
+    with closing(Background(_constructed(problem, instance))) as work:
+        if not work.wait(given_up) and (case := _at_once(problem, instance)) is not None:
+            ended = "stopped" if stopped() else "time"
+            return Start(case, time.monotonic() - began, ended)
+        case = work.result()
+    return Start(case, time.monotonic() - began, "stopped" if stopped() else None)
+
+
+@contextmanager
+def _constructed(problem: AnyProblem, instance: Any) -> Iterator[Case]:
+    yield make_case(problem, instance)
+
+
+def _at_once(problem: AnyProblem, instance: Any) -> Case | None:
+    solution = problem.at_once(instance)
+    if solution is None or problem.check(instance, solution):
+        return None
+    return Case(instance, solution, problem.cost(instance, solution), UNCONSTRUCTED)

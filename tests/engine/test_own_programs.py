@@ -1,0 +1,93 @@
+"""What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
+
+import numba
+import numpy as np
+import pytest
+
+from specahd.engine import runner, strings, written
+from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
+from specahd.routing.compiled.runner import compiled
+
+ANSWER = "def select_position({}):\n    return {}\n"
+PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"
+
+
+@pytest.fixture
+def runners():
+    """Two runners of lower programs, as two processes have them."""
+    of = (POSITION_ARGUMENTS, POSITION_ANSWER, "select_position")
+    return runner.EngineProgram(*of), runner.EngineProgram(*of)
+
+
+@pytest.fixture
+def kept(runners, tmp_path, monkeypatch):
+    """Where numba keeps what this test compiles."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """Put a short program where those of a shipped checkpoint are."""
+    folder = tmp_path / "checkpoints"
+    (folder / "cvrp" / "programs").mkdir(parents=True)
+    text = ANSWER.format(PARAMETERS, "int(len(detours) - 1)")
+    (folder / "cvrp" / "programs" / "lower.py").write_text(text)
+    upper = "def select_customer_groups(a, b):\n    return a\n"
+    (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
+    monkeypatch.setattr(written, "SHIPPED", folder)
+    return text
+
+
+def files(folder):
+    return sorted(path.name for path in folder.rglob("*.nb?"))
+
+
+def position(program):
+    @numba.njit
+    def ask(programs, numbers):
+        return programs[0](numbers, numbers, numbers, numbers, 1.0, 1.0, 1.0, 0.0)
+
+    numbers = np.arange(4.0)
+    numbers.flags.writeable = False
+    return ask(program, numbers)
+
+
+def test_texts_are_those_of_the_package(shipped):
+    found = list(written.sources("select_position", 8, [strings.greedy_with_blinks]))
+    assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
+
+
+def test_own_programs_are_compiled_once(runners, kept, shipped, monkeypatch):
+    first, second = runners
+    first._read_own()
+    names = files(kept)
+    assert len(names) == 2
+    assert position(first.translate(shipped, "select_position")) == 3
+
+    def refuse(*_):
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(numba.core.compiler, "compile_extra", refuse)
+    second._read_own()
+    assert list(second._own) == [shipped]
+    assert files(kept) == names
+
+
+def test_a_launched_program_is_neither_kept_nor_looked_up(runners, kept, shipped):
+    own, _ = runners
+    own._read_own()
+    before = files(kept)
+    other = shipped.replace("- 1", "- 2")
+    assert position(own.translate(other, "select_position")) == 2
+    assert files(kept) == before
+
+
+def test_what_is_kept_is_known_by_its_text(kept):
+    # numba's own cache does not tell constants apart.
+    for number in (1, 2):
+        text = ANSWER.format(PARAMETERS, f"len(detours) * 0 + {number}")
+        for _ in range(2):
+            program = compiled(text, "select_position", POSITION_ARGUMENTS, POSITION_ANSWER, True)
+            holder = runner.POSITIONS._list(program)
+            assert position(holder) == number

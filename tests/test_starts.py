@@ -1,0 +1,113 @@
+"""The solution that a search begins with, where someone stops its construction."""
+
+import threading
+import time
+
+import pytest
+
+from specahd.api import starts
+from specahd.core.background import Background
+from specahd.core.settings import SearchLimit
+from specahd.problems.cvrp.problem import CVRP
+
+
+class Slow(CVRP):
+    """Constructs for as long as it is not told to go on."""
+
+    def __init__(self):
+        super().__init__(baseline="savings")
+        self.told = threading.Event()
+
+    def baseline(self, instance, name=None):
+        self.told.wait(60)
+        return super().baseline(instance, name)
+
+
+@pytest.fixture
+def problem():
+    slow = Slow()
+    yield slow
+    slow.told.set()
+
+
+@pytest.fixture
+def instance(problem):
+    return next(iter(problem.generate("lower_train", 5)))
+
+
+def test_a_construction_that_is_stopped_gives_way_to_a_solution_at_once(problem, instance):
+    asked = []
+    start = starts.construct(
+        problem, instance, SearchLimit(600.0), lambda: len(asked) > 3 or asked.append(1)
+    )
+    assert start.ended == "stopped"
+    assert start.case.source == starts.UNCONSTRUCTED
+    assert problem.check(instance, start.case.baseline) == ()
+    assert start.case.cost == problem.cost(instance, start.case.baseline)
+
+
+def test_a_construction_may_not_take_longer_than_the_limit(problem, instance, monkeypatch):
+    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
+    start = starts.construct(problem, instance, SearchLimit(0.02), lambda: False)
+    assert start.ended == "time"
+    assert start.case.source == starts.UNCONSTRUCTED
+    # Without a limit of time it is waited for.
+    threading.Timer(0.2, problem.told.set).start()
+    start = starts.construct(problem, instance, SearchLimit(0.02, repairs=1), lambda: False)
+    assert (start.ended, start.case.source) == (None, "savings")
+
+
+def test_what_is_not_feasible_at_once_is_constructed(problem, instance, monkeypatch):
+    monkeypatch.setattr(problem, "at_once", lambda _: ((1,),))
+    threading.Timer(0.2, problem.told.set).start()
+    start = starts.construct(problem, instance, SearchLimit(600.0), lambda: True)
+    assert (start.ended, start.case.source) == ("stopped", "savings")
+
+
+class Held:
+    """Is entered slowly, and notes the thread that leaves it."""
+
+    def __init__(self, error=None):
+        self.go, self.left, self.error = threading.Event(), threading.Event(), error
+
+    def __enter__(self):
+        self.go.wait(60)
+        if self.error is not None:
+            raise self.error
+        return threading.current_thread()
+
+    def __exit__(self, *_):
+        self.inside = threading.current_thread()
+        self.left.set()
+
+
+def test_work_in_the_background_is_left_where_it_was_entered():
+    held = Held()
+    work = Background(held)
+    assert not work.wait(lambda: True)
+    held.go.set()
+    assert work.wait()
+    assert not held.left.is_set()
+    thread = work.result()
+    work.close()
+    assert held.inside is thread is not threading.current_thread()
+
+
+def test_work_that_is_given_up_is_left_as_soon_as_it_can_be():
+    held = Held()
+    work = Background(held)
+    began = time.monotonic()
+    work.close()
+    assert time.monotonic() - began < 30
+    assert not held.left.is_set()
+    held.go.set()
+    assert held.left.wait(60)
+
+
+def test_an_error_in_the_background_is_raised_where_the_result_is_asked_for():
+    held = Held(ValueError("no"))
+    held.go.set()
+    work = Background(held)
+    with pytest.raises(ValueError, match="no"):
+        work.result()
+    work.close()
