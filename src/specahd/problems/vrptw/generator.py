@@ -1,6 +1,6 @@
 """The generated pools (the paper, appendix C; docs/pools.md), by Homberger's rules.
 
-Only integers are drawn, and nothing but integer arithmetic follows, so a seed
+Only integers are drawn, and nothing but exact arithmetic follows, so a seed
 gives the same bytes on every machine. Coordinates and times are in tenths of
 Homberger's unit, so that rounding distances to integers matters as little as
 the DIMACS rounding of his instances.
@@ -11,7 +11,6 @@ numbers below are those of the published instances.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isqrt
 
 import numpy as np
 
@@ -173,5 +172,7 @@ def _windows(
 def _distances(start: IntArray, ends: IntArray) -> IntArray:
     """Return EUC_2D distances from one point to many, by integer square roots."""
     squares = np.square(ends - start).sum(axis=1)
-    # nint(x) is half of the whole part of 2 x + 1.
-    return np.array([(isqrt(4 * square) + 1) // 2 for square in squares.tolist()], np.int64)
+    # nint(x) is half of the whole part of 2 x + 1. IEEE rounds square roots correctly, so that the
+    # whole part of that of an integer below 2**52 is exact.
+    roots: IntArray = np.sqrt(4 * squares).astype(np.int64)
+    return (roots + 1) // 2
