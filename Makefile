@@ -6,6 +6,8 @@ EXTRAS ?= dev
 ARGS ?= problem=cvrp llm=offline budget=smoke
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(EXTRAS)
+# Python keeps its byte code, whatever is asked elsewhere: some hundred processes of the tests load it.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check test-slow test-extras lint ui clean
 
@@ -24,7 +26,7 @@ check: lint
 test-slow:
 	$(MAKE) test TESTS="-m slow"
 
-# The tests that `make test` skips for want of torch, Chromium or PostgreSQL; the last two are Debian's.
+# The tests that need torch, Chromium or PostgreSQL; the last two are Debian's.
 test-extras:
 	$(MAKE) test VENV=.venv-extras EXTRAS=dev,embed TESTS="-m extras -rs"
 
