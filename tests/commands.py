@@ -18,6 +18,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import forked_zygotes
+
 # Who reads variables of these names has read them before the fork; but for PYTHONPATH.
 READ_AT_START = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MPL", "HYDRA_", "GIT_")
 
@@ -89,8 +91,9 @@ def warm():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = str(Path(__file__).with_name("warm_python.py"))
     with theirs:
-        command = [sys.executable, server, str(theirs.fileno())]
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=known())
+        descriptors = [theirs.fileno(), forked_zygotes.warm().fileno()]
+        command = [sys.executable, server, *map(str, descriptors)]
+        process = subprocess.Popen(command, pass_fds=descriptors, env=known())
     atexit.register(process.wait)
     atexit.register(ours.close)
     return ours

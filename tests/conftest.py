@@ -11,6 +11,7 @@ from filelock import FileLock
 from hypothesis import settings
 
 from commands import SMALL, call
+from forked_zygotes import fork_zygotes
 
 # The machines are noisy, and the first call of a kernel may compile it.
 settings.register_profile("specahd", deadline=None)
@@ -43,6 +44,12 @@ def tests_units(item: pytest.Item) -> bool:
         value is subprocess or getattr(value, "__module__", "") == "commands"
         for value in vars(item.module).values()
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked() -> None:
+    """Spare the tests the warm-up of the zygotes that compile; tests/sandbox has them start it."""
+    fork_zygotes()
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,9 @@ import runpy
 import socket
 import sys
 
+import forked_zygotes
+import ready_uploader
+
 # No command itself: they run as ``__main__``, which must not have been imported before.
 IMPORTED = [
     "hydra.main",
@@ -27,6 +30,7 @@ IMPORTED = [
     "specahd.config.resume",
     "specahd.llm.offline",
     "specahd.memory.structural",
+    "specahd.tracking.figures",
     "specahd.tracking.observers",
     "specahd.tracking.runs",
     "specahd.tracking.tables",
@@ -44,7 +48,9 @@ def warm_up() -> None:
 
     from specahd.config import CONF_DIR
     from specahd.config.schemas import register
+    from specahd.tracking import figures
 
+    figures.prepare()
     register()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         for config in ("train", "evaluate"):
@@ -105,7 +111,9 @@ def next_command(server: socket.socket) -> dict:
 
 
 if __name__ == "__main__":
-    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel, zygotes = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
+    forked_zygotes.warm = lambda: zygotes
+    forked_zygotes.fork_zygotes()
     warm_up()
     wanted = next_command(channel)
     if wanted["session"]:
@@ -116,4 +124,6 @@ if __name__ == "__main__":
     paths = wanted["env"].get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = [wanted["cwd"], *filter(None, paths)]
     sys.argv = [wanted["module"], *wanted["arguments"]]
+    if wanted["module"] == "specahd.train" and "tracking=none" not in wanted["arguments"]:
+        ready_uploader.prepare()
     runpy.run_module(wanted["module"], run_name="__main__", alter_sys=True)

@@ -6,8 +6,17 @@ import psutil
 import pytest
 from program_pair import HERE, HONEST, HOSTILE
 
+from forked_zygotes import fork_zygotes
 from specahd.sandbox.session import Sandbox
 from specahd.sandbox.shared_arrays import SharedArrays
+
+
+@pytest.fixture(scope="package", autouse=True)
+def started(forked):
+    """Have every zygote started by the sandbox itself, which is what is tested here."""
+    fork_zygotes(False)
+    yield
+    fork_zygotes()
 
 
 @pytest.fixture(scope="session")

@@ -65,15 +65,7 @@ class SandboxClient:
                 "runners": list(runners),
                 "path": [*path, *_homes(runners)],
             }
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "specahd.sandbox.zygote"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                env=_environment(),
-                cwd="/",
-                pass_fds=(theirs.fileno(), shared.fd),
-                start_new_session=True,
-            )
+            self._process = self._start_process((theirs.fileno(), shared.fd), runners)
         self._control.settimeout(_ANSWER_SECONDS)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
@@ -84,6 +76,20 @@ class SandboxClient:
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error
+
+    def _start_process(
+        self, descriptors: Sequence[int], runners: Sequence[str]
+    ) -> "subprocess.Popen[bytes]":
+        """Start the zygote, which reads its order from standard input."""
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "specahd.sandbox.zygote"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=_environment(),
+            cwd="/",
+            pass_fds=descriptors,
+            start_new_session=True,
+        )
 
     @property
     def alive(self) -> bool:

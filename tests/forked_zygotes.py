@@ -1,0 +1,97 @@
+"""Zygotes of the compiled tier without the seconds of their warm-up, where these say nothing.
+
+A zygote that compiles programs first compiles what most programs need of numba, which takes
+seven seconds of CPU time. ``fork_zygotes`` has those of this process, and of its forks, forked
+from a Python that has done so once (``warm_zygotes.py``). They confine themselves, and are told
+what to do, as any other. The tests of ``tests/sandbox``, and commands that are started cold,
+have zygotes that the sandbox starts itself.
+"""
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from specahd.sandbox import client, session
+
+
+@cache
+def warm():
+    """Start the Python that is forked; it ends with the last socket to it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = str(Path(__file__).with_name("warm_zygotes.py"))
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, server, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=client._environment(),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    atexit.register(ours.close)
+    return ours
+
+
+class ForkedZygote:
+    """What the sandbox's client needs of ``subprocess.Popen``."""
+
+    def __init__(self, runners, places):
+        reading, writing = os.pipe()
+        self.stdin = os.fdopen(writing, "wb")
+        self._alive, told = os.pipe()
+        order = json.dumps({"runners": runners, "places": places}).encode()
+        socket.send_fds(warm(), [order], [reading, 2, *places, told])
+        for descriptor in (reading, told):
+            os.close(descriptor)
+        said = b""
+        while not said.endswith(b"\n") and (more := os.read(self._alive, 1)):
+            said += more
+        assert said, "the Python that is forked for zygotes did not start, or has ended"
+        self.pid, self.returncode = int(said), None
+
+    def wait(self, timeout=None):
+        """Wait until it has ended."""
+        if self.returncode is None:
+            if not select.select([self._alive], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("zygote", timeout)
+            os.close(self._alive)
+            self.returncode = 0
+        return self.returncode
+
+    def poll(self):
+        """Return 0 if it has ended, None while it runs."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self):
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class ForkedClient(client.SandboxClient):
+    """A client whose zygote is forked from the Python that is warm."""
+
+    def _start_process(self, descriptors, runners):
+        return ForkedZygote(list(runners), list(descriptors))
+
+
+def fork_zygotes(wanted=True):
+    """Have the zygotes of this process that compile programs forked, or started as ever."""
+    session.Sandbox._start = _start_forking if wanted else _start
+
+
+_start = session.Sandbox._start
+
+
+def _start_forking(sandbox, compiling):
+    if not compiling:
+        return _start(sandbox, compiling)
+    return ForkedClient(sandbox._shared, sandbox._runners[compiling], sandbox._path)
