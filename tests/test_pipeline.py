@@ -95,7 +95,8 @@ def ran(said):
 
 # One test, since each part goes on from the state that the one before it left.
 @pytest.mark.skipif(not DVC.exists(), reason=f"DVC is not installed: no {DVC}")
-def test_a_fresh_clone_is_reproduced_and_experimented_with(tmp_path):
+@pytest.mark.parametrize("experiment", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_fresh_clone_is_reproduced_and_experimented_with(tmp_path, experiment):
     copy = Copy(tmp_path / "clone")
     copy.dvc("repro")
     # All that is new is the lock, which a release has; DVC refuses one that git ignores.
@@ -106,7 +107,9 @@ def test_a_fresh_clone_is_reproduced_and_experimented_with(tmp_path):
     assert_shown_offline_on_a_screen(copy)
     assert_nothing_to_do(copy)
     assert_equal_bytes_when_forced(copy)
-    assert_one_problem_changes_alone(copy)
+    assert_one_problem_would_run_again(copy)
+    if experiment:
+        assert_one_problem_changes_alone(copy)
 
 
 def assert_whole(copy):
@@ -146,6 +149,17 @@ def assert_equal_bytes_when_forced(copy):
     assert copy.lock == before
     # Times and whatever else a run leaves beside its outs do not ask for another report.
     assert "up to date" in copy.dvc("status", "report")
+
+
+def assert_one_problem_would_run_again(copy):
+    path = copy.place / "conf" / "problem" / "tsp.yaml"
+    text = path.read_text()
+    path.write_text(re.sub(r"^max_size: .*$", "max_size: 20", text, flags=re.MULTILINE))
+    assert path.read_text() != text
+    assert set(json.loads(copy.dvc("status", "--json", "dvc.yaml"))) == {
+        "prepare@tsp", "train@tsp-0", "evaluate@tsp-0",
+    }  # fmt: skip
+    path.write_text(text)
 
 
 def assert_one_problem_changes_alone(copy):
