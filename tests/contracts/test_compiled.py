@@ -19,7 +19,6 @@ from specahd.routing.base import Region, contracts
 from specahd.routing.compiled.runner import Untranslatable
 from specahd.routing.whole import is_whole
 
-SAMPLES = 8
 ODD = (
     "unvisited_nodes[0]",
     "unvisited_nodes[-1]",
@@ -101,10 +100,11 @@ def test_so_do_odd_answers(bench):
         alike(bench, f"def {contract.name}({arguments}):\n    return {answer}\n")
 
 
-def test_so_do_offline_programs_that_compile(bench):
+@pytest.mark.parametrize("drawn", [4, pytest.param(24, marks=pytest.mark.slow)])
+def test_so_do_offline_programs_that_compile(bench, drawn):
     contract = bench[0]
     translated = 0
-    for index in range(SAMPLES):
+    for index in range(drawn):
         reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, INITIAL))
         source, _ = parse_reply(reply.text, contract)
         try:
@@ -124,7 +124,7 @@ def test_so_do_offline_programs_that_compile(bench):
         if contract.tier is Tier.COMPILED
     ],
 )
-@pytest.mark.parametrize("count", [6, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(300, marks=pytest.mark.slow)])
 def test_where_nothing_else_runs_every_offline_program_compiles_and_runs(name, level, count):
     problem = problem_of(name)
     contract = contracts(problem.operator)[level]

@@ -1,5 +1,6 @@
 """The compiled tier acts as the interpreted one, or refuses the program."""
 
+import functools
 import math
 
 import numpy as np
@@ -56,8 +57,13 @@ def customers(count, seed=0):
     return (np.sort(chosen),)
 
 
+@functools.cache
+def translated(source):
+    return REBUILD.translate(source, NAME)
+
+
 def both(source, arrays, inputs):
-    compiled = REBUILD(REBUILD.translate(source, NAME), arrays, inputs)
+    compiled = REBUILD(translated(source), arrays, inputs)
     plain = construct.rebuild(interpreted(source), arrays, inputs)
     assert compiled.fallbacks == plain.fallbacks
     for one, other in zip(compiled.arrays, plain.arrays, strict=True):
@@ -109,16 +115,16 @@ def test_unavailable_answers_are_counted(arrays):
 
 def test_offline_programs_that_compile_act_alike(arrays):
     contract = CONTRACTS[Level.LOWER]
-    translated = 0
-    for index in range(12):
+    compiled = 0
+    for index in range(6):
         reply = OfflineProposer().propose(Request(contract, 3, Level.LOWER, 0, index, INITIAL))
         source, _ = parse_reply(reply.text, contract)
         try:
             both(source, arrays, customers(20, seed=index))
         except Untranslatable:
             continue
-        translated += 1
-    assert translated >= 4
+        compiled += 1
+    assert compiled >= 2
 
 
 @pytest.mark.parametrize(
