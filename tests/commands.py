@@ -102,12 +102,13 @@ def warm():
 class Forked:
     """A command in a process that was forked, with what the tests need of ``subprocess.Popen``."""
 
-    def __init__(self, wanted):
+    def __init__(self, wanted, streams=None):
         self.wanted, self.returncode = wanted, None
-        self._streams = [tempfile.TemporaryFile("w+") for _ in range(2)]  # noqa: SIM115
+        own = [] if streams else [tempfile.TemporaryFile("w+") for _ in range(2)]  # noqa: SIM115
+        self._streams = own
         self._pipe, writing = os.pipe()
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123
-            streams = [file.fileno() for file in (nothing, *self._streams)]
+            streams = streams or [file.fileno() for file in (nothing, *own)]
             socket.send_fds(warm(), [json.dumps(wanted).encode()], [*streams, writing])
         os.close(writing)
         told = self._read()

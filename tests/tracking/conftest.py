@@ -1,13 +1,18 @@
 """A small run, told to an observer."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from commands import Forked
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level, Outcome
+from specahd.tracking import mlflow
 
 
 def tell_small_run(observer: Observer, directory: Path, *, samples: int = 20) -> None:
@@ -32,6 +37,30 @@ def tell_small_run(observer: Observer, directory: Path, *, samples: int = 20) ->
     observer.on_phase("final evaluation", 2)
     observer.on_step()
     observer.on_finish("complete")
+
+
+class ForkedUploader(Forked):
+    """What an observer needs of ``subprocess.Popen``."""
+
+    def __init__(self, command: list[str], *, env: dict[str, str], **_others: object) -> None:
+        orders, writing = os.pipe()
+        reading, answers = os.pipe()
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        place = {"cwd": str(Path.cwd()), "env": env, "session": True}
+        super().__init__(
+            {"module": command[-1], "arguments": [], **place}, [orders, answers, nothing]
+        )
+        for descriptor in (orders, answers, nothing):
+            os.close(descriptor)
+        self.stdin = os.fdopen(writing, "wb", buffering=0)
+        self.stdout = os.fdopen(reading, "rb", buffering=0)
+
+
+@pytest.fixture
+def forked_uploader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have uploaders forked from a Python that has imported what they import."""
+    options = {"PIPE": subprocess.PIPE, "DEVNULL": subprocess.DEVNULL}
+    monkeypatch.setattr(mlflow, "subprocess", SimpleNamespace(Popen=ForkedUploader, **options))
 
 
 @pytest.fixture

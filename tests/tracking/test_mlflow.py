@@ -283,6 +283,7 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
     assert json.loads(sets["cvrp/validation"].profile) == {"instances": 2, "used": 2}
 
 
+@pytest.mark.usefixtures("forked_uploader")
 def test_requests_to_the_model_are_traces_if_asked_for(run, store):
     told = observer(store, candidates="none", traces=True)
     told.on_start(20, run.directory)
@@ -382,6 +383,7 @@ def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place
     assert not [text for text in written if "canary" in text]
 
 
+@pytest.mark.usefixtures("forked_uploader")
 def test_a_store_that_stays_closed_is_one_warning_and_not_waited_for(run, tmp_path):
     observers = Observers([observer(tmp_path, uri="elsewhere://x")])
     observers.on_start(20, run.directory)
@@ -392,6 +394,7 @@ def test_a_store_that_stays_closed_is_one_warning_and_not_waited_for(run, tmp_pa
     assert "\n" not in warning
 
 
+@pytest.mark.usefixtures("forked_uploader")
 def test_a_silent_store_is_not_waited_for_beyond_patience(run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -416,6 +419,7 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
     assert "its process ended" in warning
 
 
+@pytest.mark.usefixtures("forked_uploader")
 def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
     told = observer(store, candidates="none")
     with exclusive(run.directory):

@@ -67,6 +67,7 @@ def server(tmp_path):
     made.kill()
 
 
+@pytest.mark.usefixtures("forked_uploader")
 def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     run = WrittenRun(tmp_path / "run")
     told = MLflowObserver(server.uri, "", "trial", patience=180)
