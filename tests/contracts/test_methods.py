@@ -29,6 +29,7 @@ from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Reply
 from specahd.core.seeding import generator
 from specahd.llm.offline import OfflineProposer
+from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.runs.journal import Journal
 from specahd.search.base import CandidateEvaluation, Query
@@ -300,6 +301,14 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
             assert len(members) == len(set(members)) <= listener.size
             assert set(members) <= known.keys()
     assert listener.members
+
+
+def test_its_replies_give_the_same_bytes_again_without_who_wrote_them(make, reference, tmp_path):
+    whole, spent = reference
+    again, _ = run(tmp_path / "again", make(), Recorded(whole / "wal.jsonl"), samplers=7)
+    assert content(tmp_path / "again") == content(whole)
+    # A cassette loses no connection.
+    assert again == replace(spent, refunds=0)
 
 
 def test_it_goes_on_where_a_killed_run_broke_off(make, reference, tmp_path):
