@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -54,6 +54,12 @@ class Programs:
         return tuple(program.id for program in (self.upper, *self.lowers))
 
 
+class Answering(Protocol):
+    """What answers calls of programs: a session of the sandbox."""
+
+    def call(self, call: Call) -> Result: ...
+
+
 class SandboxedEngine:
     """Goes on with a search in a process of the sandbox.
 
@@ -71,7 +77,7 @@ class SandboxedEngine:
 
     def __init__(
         self,
-        session: Session,
+        session: Answering,
         problem: AnyProblem,
         instance: Any,
         neighbour_distances: FloatArray,
@@ -82,10 +88,12 @@ class SandboxedEngine:
         self._session = session
         self._problem = problem
         self._instance = instance
-        self._near = neighbour_distances
+        self._size = int(instance.size)
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
+        self._hot, self._cold = temperatures(neighbour_distances)
+        self._groups = group_count(self._size)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
@@ -100,15 +108,17 @@ class SandboxedEngine:
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> Slice:
-        order = order_of(
-            self._instance,
-            self._near,
+        order = Order(
             seed=self._seed,
             repairs=repairs or _ENDLESS,
             seconds=seconds or 0.0,
-            share=share,
-            end_share=end_share,
-            lowers=self.lowers,
+            max_groups=self._groups,
+            max_size=min(self._size, MAX_SIZE),
+            progress=share,
+            end_progress=end_share,
+            temperature=self._temperature(share),
+            end_temperature=self._temperature(end_share),
+            lowers=tuple(self.lowers),
         )
         result = self._session.call(Call(0, self._index, (order.encode(), *self._routes)))
         self._routes = tuple(routes[:0] for routes in self._routes)
@@ -125,44 +135,11 @@ class SandboxedEngine:
             return Slice(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
         return Slice(Outcome.OK, "", solution, done, result.fallbacks)
 
-
-def order_of(
-    instance: Any,
-    neighbour_distances: FloatArray,
-    *,
-    seed: int,
-    repairs: int,
-    seconds: float = 0.0,
-    share: float = 0.0,
-    end_share: float = 1.0,
-    lowers: Sequence[int] = (0,),
-) -> Order:
-    """Return the order of a slice; groups and temperatures are of the instance's scale.
-
-    Parameters
-    ----------
-    share, end_share
-        How much of the whole search is over when the slice begins and when it ends.
-    lowers
-        Which lower programs repair, drawn evenly for each group.
-    """
-    hot, cold = temperatures(neighbour_distances)
-
-    def temperature(share: float) -> float:
-        return float(hot * (cold / hot) ** share) if cold > 0.0 else 0.0
-
-    return Order(
-        seed=seed,
-        repairs=repairs,
-        seconds=seconds,
-        max_groups=group_count(instance.size),
-        max_size=min(instance.size, MAX_SIZE),
-        progress=share,
-        end_progress=end_share,
-        temperature=temperature(share),
-        end_temperature=temperature(end_share),
-        lowers=tuple(lowers),
-    )
+    def _temperature(self, share: float) -> float:
+        """Return the temperature when some share of the search is over: it falls evenly."""
+        if self._cold <= 0.0:
+            return 0.0
+        return float(self._hot * (self._cold / self._hot) ** share)
 
 
 @contextmanager
@@ -242,16 +219,16 @@ def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
     NotEnoughMemory
         It would not fit; nothing was allocated.
     """
-    layouts = [engine_layout(problem, instance) for instance in instances]
+    layouts = [_layout(problem, instance) for instance in instances]
     names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
     require_memory(sum(map(block_size, layouts)), f"The arrays of {names} need")
     shared = SharedArrays.allocate(layouts)
     for index, instance in enumerate(instances):
-        fill_engine_block(problem, instance, shared.writable(index))
+        _fill(problem, instance, shared.writable(index))
     return shared
 
 
-def engine_layout(problem: AnyProblem, instance: Any) -> Layout:
+def _layout(problem: AnyProblem, instance: Any) -> Layout:
     """Return dtype and shape of each array that the engine takes of an instance."""
     known = problem.layout(instance)
     near = (len(instance.coords), max(0, min(_count(known), _others(instance))))
@@ -262,8 +239,8 @@ def engine_layout(problem: AnyProblem, instance: Any) -> Layout:
     }
 
 
-def fill_engine_block(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
-    """Write an instance to arrays of its :func:`engine_layout`."""
+def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
+    """Write an instance to arrays of its :func:`_layout`."""
     problem.fill(instance, arrays)
     measure = getattr(instance, "measure", instance.convention)
     depot = len(instance.coords) > instance.size

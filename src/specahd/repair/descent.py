@@ -5,17 +5,18 @@ baseline solvers are. Stages are counted in repairs, so equal cases come from eq
 """
 
 import importlib
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from specahd.core.contract import Contract
-from specahd.engine.improver import engine_layout, fill_engine_block, order_of
-from specahd.engine.insertion import seed_of
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.engine.descent import descend
+from specahd.engine.improver import SandboxedEngine, shared_block
 from specahd.repair.cases import Case, InfeasibleBaseline
 from specahd.routing.base import AnyProblem, PassOperator
+from specahd.sandbox.calls import Call, Result
 
 STAGES = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
 """By repairs per customer that lie behind an incumbent, which share of a descent they are."""
@@ -45,27 +46,33 @@ class Stages:
         """
         if not repairs:
             return case
-        problem, instance = self._problem, case.instance
-        layout = engine_layout(problem, instance).items()
-        arrays: dict[str, Any] = {name: np.zeros(shape, dtype) for name, (dtype, shape) in layout}
-        fill_engine_block(problem, instance, arrays)
-        for array in arrays.values():
-            array.flags.writeable = False
-        routes = problem.flat(instance, case.baseline)
-        order = order_of(
-            instance,
-            arrays["neighbour_distances"],
-            seed=seed_of(*routes),
-            repairs=repairs * instance.size,
-            lowers=(self._lower,),
-        )
-        _, *found = self._groups(self._upper, arrays, [order.encode(), *routes]).arrays
-        solution = problem.unflat(instance, found) if found else case.baseline
-        violations = problem.check(instance, solution)
-        if violations:
-            raise InfeasibleBaseline(f"{instance.name}: the engine: {violations[0].detail}.")
-        cost = problem.cost(instance, solution)
-        return replace(case, baseline=solution, cost=cost, progress=STAGES[repairs])
+        problem, instance, start = self._problem, case.instance, case.baseline
+        shared = shared_block(problem, instance)
+        arrays = shared.arrays(0)
+        here = _Here(self._groups, self._upper, arrays)
+        near = arrays["neighbour_distances"]
+        engine = SandboxedEngine(here, problem, instance, near, 1, seed=0)
+        engine.lowers = (self._lower,)
+        engine.start(start)
+        limit = SearchLimit(repairs=repairs * instance.size)
+        found = descend(problem, instance, start, case.cost, engine, limit)
+        shared.close()
+        if found.failure:
+            raise InfeasibleBaseline(f"{instance.name}: the engine: {found.failure}.")
+        return replace(case, baseline=found.solution, cost=found.cost, progress=STAGES[repairs])
+
+
+@dataclass(frozen=True)
+class _Here:
+    """Answers calls of an upper program in this process."""
+
+    runner: Any
+    program: Any
+    arrays: Mapping[str, Any]
+
+    def call(self, call: Call) -> Result:
+        answer = self.runner(self.program, self.arrays, call.inputs)
+        return Result(Outcome.OK, tuple(answer.arrays), fallbacks=answer.fallbacks)
 
 
 def staged(

@@ -301,9 +301,11 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
 
 
 def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
-    if not repair.steps:
+    # A search goes on where its upper program names nobody at times.
+    described = [step.descriptor for step in repair.steps if step.descriptor]
+    if not described:
         return None
-    mean = np.mean([step.descriptor for step in repair.steps], axis=0)
+    mean = np.mean(described, axis=0)
     return tuple(float(f"{value:.6g}") for value in mean)
 
 

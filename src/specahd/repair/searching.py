@@ -159,7 +159,7 @@ def _searched(
 
     def tell(moment: Moment, found: Descent) -> None:
         nonlocal before
-        if moment.repairs:
+        if routed.part.repairs:
             steps.append(_step(system, routed, before, found))
             before = found.cost
 
@@ -186,10 +186,8 @@ def _searched(
 
 def _step(system: RepairSystem, routed: RoutedImprover, before: float, found: Descent) -> Step:
     """Return what became of a slice, told as of one region: the groups named when it began."""
-    choice, part = routed.choice, routed.part
-    outcome = part.outcome
-    if outcome is Outcome.OK and found.failure:
-        outcome = Outcome.INFEASIBLE_MERGE
+    choice = routed.choice
+    outcome = Outcome.INFEASIBLE_MERGE if found.failure else Outcome.OK
     names = sorted({system.repertoire[member].id for member in choice.members})
     return Step(
         choice.region,
@@ -197,7 +195,7 @@ def _step(system: RepairSystem, routed: RoutedImprover, before: float, found: De
         "+".join(names),
         outcome,
         before,
-        found.cost if outcome is Outcome.OK else None,
+        None if found.failure else found.cost,
         found.cost < before,
-        part.fallbacks,
+        routed.part.fallbacks,
     )
