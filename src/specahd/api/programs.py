@@ -73,5 +73,8 @@ HAND_WRITTEN = {
     "specahd.engine.runner:TIMED_POSITIONS": Programs(
         _STRINGS, (_written(strings.greedy_in_time, Level.LOWER),)
     ),
+    "specahd.engine.runner:SPLIT_POSITIONS": Programs(
+        _STRINGS, (_written(strings.greedy_in_parts, Level.LOWER),)
+    ),
 }
 """By what compiles the lower ones."""

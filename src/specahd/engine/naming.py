@@ -49,25 +49,21 @@ def next_group(
 
 
 @njit(cache=True)
-def ask(
+def answer_of(
     upper: Any,
-    distances: Any,
+    shown: Any,
+    gains: Any,
     neighbours: Any,
     neighbour_distances: Any,
     depot_distances: Any,
     demands: Any,
     capacity: int,
-    state: Any,
     upper_noise: Any,
     max_groups: int,
     max_size: int,
     now: float,
 ) -> Any:
-    """Return what an upper program answers about the current solution."""
-    nodes, edges, _, _, shown, gains, marks, changed, _, generator, _, _, _, numbers = state
-    refill(generator, upper_noise, 0, len(upper_noise))
-    show(distances, nodes, edges, shown, gains, marks, changed, numbers)
-    # One that raises has answered nothing.
+    """Return what an upper program answers about what it is shown; nothing if it raises."""
     try:
         return upper(
             shown[PRECEDING],
@@ -87,6 +83,41 @@ def ask(
         )
     except Exception:  # noqa: BLE001  a program may raise anything
         return np.zeros(0, np.int64)
+
+
+@njit(cache=True)
+def ask(
+    upper: Any,
+    distances: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    demands: Any,
+    capacity: int,
+    state: Any,
+    upper_noise: Any,
+    max_groups: int,
+    max_size: int,
+    now: float,
+) -> Any:
+    """Return what an upper program answers about the current solution."""
+    nodes, edges, _, _, shown, gains, marks, changed, _, generator, _, _, _, numbers = state
+    refill(generator, upper_noise, 0, len(upper_noise))
+    show(distances, nodes, edges, shown, gains, marks, changed, numbers)
+    return answer_of(
+        upper,
+        shown,
+        gains,
+        neighbours,
+        neighbour_distances,
+        depot_distances,
+        demands,
+        capacity,
+        upper_noise,
+        max_groups,
+        max_size,
+        now,
+    )
 
 
 @njit(

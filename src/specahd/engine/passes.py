@@ -73,7 +73,8 @@ def depot_row(distances: Any, nodes: int) -> Any:
 
 
 @njit(cache=True)
-def _cheapest(detours: Any, count: int) -> int:
+def cheapest(detours: Any, count: int) -> int:
+    """Return the position with the least detour."""
     best = 0
     for place in range(1, count):
         if detours[place] < detours[best]:
@@ -251,7 +252,7 @@ def improve(
                     now,
                 )
                 if chosen < 0 or chosen >= count:
-                    chosen = _cheapest(detours, count)
+                    chosen = cheapest(detours, count)
                     counts[POSITIONS_MENDED] += 1
                 if chosen == count - 1:
                     available -= 1

@@ -18,10 +18,13 @@ POSITION_ANSWER = NUMBER
 """Of lower programs (:func:`specahd.engine.seeds.select_position`)."""
 TIMED_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
 """Of lower programs for the VRPTW: ``slacks`` and ``shifts`` follow ``rests``."""
+SPLIT_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
+"""Of lower programs for the SDVRP: ``quantities`` follow ``rests``."""
 
 GROUPS_PROGRAM = program_type(GROUPS_ARGUMENTS, GROUPS_ANSWER)
 POSITION_PROGRAM = program_type(POSITION_ARGUMENTS, POSITION_ANSWER)
 TIMED_POSITION_PROGRAM = program_type(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)
+SPLIT_POSITION_PROGRAM = program_type(SPLIT_POSITION_ARGUMENTS, POSITION_ANSWER)
 
 INTS = types.Array(types.int64, 1, "C")
 FLOATS = types.Array(types.float64, 1, "C")

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from specahd.routing.base import IntArray, Region
-from specahd.routing.groups import is_vector
+from specahd.routing.groups import concatenated, is_vector
 from specahd.routing.vehicles.routes import local_customers
 
 
@@ -41,6 +43,33 @@ def quantities(solution: Solution, demands: IntArray) -> tuple[tuple[int, ...], 
         tuple(whole[customer] if quantity is None else quantity for customer, quantity in route)
         for route in solution
     )
+
+
+def flat(solution: Solution, demands: IntArray) -> tuple[IntArray, IntArray]:
+    """Return customers and quantities of a feasible solution, with 0 between two routes."""
+    lengths, customers = concatenated(stops(solution))
+    _, given = concatenated(quantities(solution, demands))
+    ends = np.cumsum(lengths)
+    return np.insert(customers, ends, 0), np.insert(given, ends, 0)
+
+
+def unflat(arrays: Sequence[IntArray]) -> Solution | None:
+    """Return the solution of arrays as :func:`flat` makes them; None where they are malformed.
+
+    Whether it is feasible is not judged here.
+    """
+    if len(arrays) != 2 or not all(is_vector(array) for array in arrays):
+        return None
+    customers, given = arrays
+    if customers.size != given.size:
+        return None
+    routes: list[list[Delivery]] = [[]]
+    for customer, quantity in zip(customers.tolist(), given.tolist(), strict=True):
+        if customer:
+            routes[-1].append(Delivery(customer, quantity))
+        elif routes[-1]:
+            routes.append([])
+    return tuple(tuple(route) for route in routes if route)
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> Route:

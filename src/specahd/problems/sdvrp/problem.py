@@ -7,7 +7,7 @@ from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, ge
 from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
-from specahd.routing.base import PublicSet
+from specahd.routing.base import IntArray, PublicSet
 from specahd.routing.formats import sol
 from specahd.routing.problem import Baselines, Operators
 from specahd.routing.vehicles.append import all_customers
@@ -52,6 +52,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     iterated = "splitting"
     references: Sequence[str] = ("nearest", "unsplit")
     construction = "nearest"
+    engine = "specahd.engine.runner:SPLIT_POSITIONS"
     operators: Operators = {"append": _append, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
@@ -71,6 +72,12 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
         owners, pieces = baseline.cut(instance.demands, instance.capacity, (100,))
         pairs = zip(owners.tolist()[1:], pieces.tolist()[1:], strict=True)
         return tuple((Delivery(*pair),) for pair in pairs)
+
+    def flat(self, instance: SDVRPInstance, solution: Solution) -> tuple[IntArray, ...]:
+        return deliveries.flat(solution, instance.demands)
+
+    def unflat(self, instance: SDVRPInstance, arrays: Sequence[IntArray]) -> Solution | None:
+        return deliveries.unflat(arrays)
 
     def read_solution(self, path: Path) -> tuple[Solution, float | None]:
         routes, quantities, cost = sol.read_deliveries(path)
