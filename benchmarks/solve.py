@@ -1,5 +1,7 @@
 """The engine beside PyVRP at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
 
+For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent of the capacity).
+
 SEEDS is a list like 0,1,2. Each solver has one core and the same seconds, one run after the
 other; the costs are recomputed by the checker. OUT receives one line for each run and is read
 again: a run that is there is not made twice. At the end stands a table of median gaps to
@@ -17,7 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from specahd import api
+from specahd.problems.sdvrp.baseline import cut
+from specahd.problems.sdvrp.deliveries import joined
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.vehicles import solver
 
@@ -36,15 +42,25 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     instance = given.data
     measure = getattr(instance, "measure", instance.convention)
     windows = getattr(instance, "windows", None)
+    matrix = whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES)
+    demands = instance.demands
+    split = given.problem.name == "sdvrp"
+    if split:
+        owners, demands = cut(demands, instance.capacity)
+        matrix = matrix[np.ix_(owners, owners)]
     data = solver._problem_data(
-        whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES),
-        instance.demands,
+        matrix,
+        demands,
         instance.capacity,
         *((windows.ready, windows.due, windows.service) if windows else (None, None, None)),
     )
     result = library.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
-    routes = result.best.routes()
-    return [[each.idx + 1 for each in route if each.is_client()] for route in routes], 0
+    routes = [
+        tuple(each.idx + 1 for each in route if each.is_client()) for route in result.best.routes()
+    ]
+    if split:
+        routes = [joined((int(owners[p]), int(demands[p])) for p in route) for route in routes]
+    return routes, 0
 
 
 def solvers() -> dict[str, Any]:
@@ -57,8 +73,11 @@ def solvers() -> dict[str, Any]:
 
 def best_known(file: Path) -> float:
     """Return the best known cost of an instance of the public sets."""
-    with (file.parent.parent / "bks.csv").open(encoding="utf-8") as lines:
-        return next(float(row["bks"]) for row in csv.DictReader(lines) if row["name"] == file.stem)
+    root = next(folder for folder in file.parents if (folder / "bks.csv").exists())
+    named = {"set": file.parent.relative_to(root).as_posix(), "name": file.stem}
+    with (root / "bks.csv").open(encoding="utf-8") as lines:
+        rows = (row for row in csv.DictReader(lines) if named.items() <= row.items())
+        return float(next(rows)["bks"])
 
 
 def main(out: str, seconds: str, seeds: str, *files: str) -> None:
@@ -77,7 +96,7 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                 began = time.perf_counter()
                 routes, repairs = solve(given, float(seconds), seed)
                 wall = time.perf_counter() - began
-                solution = tuple(tuple(int(node) for node in route) for route in routes)
+                solution = tuple(map(tuple, routes))
                 assert not given.problem.check(given.data, solution)
                 cost = given.problem.cost(given.data, solution)
                 row = {

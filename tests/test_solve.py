@@ -74,19 +74,45 @@ def test_equal_seeds_and_repairs_are_equal_bytes(place):
     assert not (place / "solutions").exists()
 
 
+def test_deliveries_are_split_and_an_incumbent_with_parts_is_never_spoilt(place):
+    problem = api.make_problem("sdvrp")
+    (place / "parts.vrp").write_text(problem.dumps(next(problem.generate("validation", 1))))
+    options = ["instance=parts.vrp", "repairs=3000"]
+    call("solve", *options, "plot=parts.png", "out=one.sol", cwd=place)
+    call("solve", *options, "out=two.sol", cwd=place, cold=True)
+    assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
+    assert "\nDelivery #1: " in (place / "one.sol").read_text()
+    statistics = json.loads((place / "one.json").read_text())
+    good = cost_of(place / "one.sol", place / "parts.vrp")
+    assert statistics["start"]["source"] == "nearest"
+    assert good == statistics["cost"] < statistics["start"]["cost"]
+    assert (place / "parts.png").exists()
+    call(
+        "solve", "instance=parts.vrp", "incumbent=one.sol", "repairs=300", "seed=3",
+        "out=again.sol", cwd=place,
+    )  # fmt: skip
+    assert cost_of(place / "again.sol", place / "parts.vrp") <= good
+    assert json.loads((place / "again.json").read_text())["start"]["cost"] == good
+
+
 TIMED = "x,y,demand,ready,due,service\n0,0,,0,400,\n3,4,5,0,50,2\n6,8,6,60,90,2\n0,10,7,,,1\n"
+PARTS = "x,y,demand\n0,0,\n3,4,5\n6,8,39\n0,10,7\n"
 
 
-@pytest.mark.parametrize(("table", "problem"), [(None, "cvrp"), (TIMED, "vrptw")])
-def test_a_table_of_stops_is_solved(place, table, problem):
+@pytest.mark.parametrize(
+    ("table", "split", "problem"),
+    [(None, False, "cvrp"), (TIMED, False, "vrptw"), (PARTS, True, "sdvrp")],
+)
+def test_a_table_of_stops_is_solved(place, table, split, problem):
     file = place / "my stops, all.csv"
     file.write_text(table or (DATA / "stops.csv").read_text())
     done = run(
         *("specahd", "solve", file.name, "capacity=11", "time_limit=0.3", "out=routes.sol"),
+        *(["split=true"] if split else []),
         cwd=place,
     )
     assert done.returncode == 0, done.stderr
-    instance = api.read(file, capacity=11)
+    instance = api.read(file, capacity=11, split=split)
     assert instance.problem.name == problem
     routes, _ = instance.problem.read_solution(place / "routes.sol")
     assert instance.problem.check(instance.data, routes) == ()

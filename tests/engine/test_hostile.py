@@ -18,6 +18,7 @@ GROUPS = (
     "removal_gains, demands, capacity, exposures, noise, progress, max_groups, max_size"
 )
 POSITION = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"
+SPLIT_POSITION = POSITION.replace("rests", "rests, quantities")
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,21 @@ def test_honest_programs_improve(sandbox, instance):
 def test_nonsense_is_mended_and_counted(sandbox, instance, bodies):
     found = searched(sandbox, instance, programs(**bodies), repairs=300)
     assert (found.fallbacks > 0, found.failure) == (True, "")
+
+
+def test_split_deliveries_are_mended_too():
+    """Programs are wrong in the engine of another problem: all is delivered all the same."""
+    problem = api.make_problem("sdvrp", baseline="nearest")
+    parts = api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
+    written = programs_for(problem, None)
+    source = (
+        f"def {improver.NAMES[1]}({SPLIT_POSITION}):\n    return int(quantities[len(quantities)])\n"
+    )
+    wrong = Programs(written.upper, (replace(written.lowers[0], source=source),))
+    shared = improver.shared_block(problem, parts.data)
+    with closing(shared), improver.sandbox_of(problem, shared) as sandbox:
+        found = searched(sandbox, parts, wrong, repairs=300)
+    assert (found.fallbacks >= 300, found.failure) == (True, "")
 
 
 # What reads nothing the compiler takes out.
