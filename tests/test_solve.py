@@ -77,10 +77,7 @@ def test_equal_seeds_and_repairs_are_equal_bytes(place):
 def test_deliveries_are_split_and_an_incumbent_with_parts_is_never_spoilt(place):
     problem = api.make_problem("sdvrp")
     (place / "parts.vrp").write_text(problem.dumps(next(problem.generate("validation", 1))))
-    options = ["instance=parts.vrp", "repairs=3000"]
-    call("solve", *options, "plot=parts.png", "out=one.sol", cwd=place)
-    call("solve", *options, "out=two.sol", cwd=place, cold=True)
-    assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
+    call("solve", "instance=parts.vrp", "repairs=3000", "plot=parts.png", "out=one.sol", cwd=place)
     assert "\nDelivery #1: " in (place / "one.sol").read_text()
     statistics = json.loads((place / "one.json").read_text())
     good = cost_of(place / "one.sol", place / "parts.vrp")
