@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.routing.base import Region, Rejection
-from specahd.routing.groups import concatenated, nested, validate_groups
+from specahd.routing.groups import concatenated, nested, separated, validate_groups
 
 MALFORMED = -(2**63)
 
@@ -16,6 +16,11 @@ def validate(*groups, largest=20, max_regions=3, max_size=4):
 @given(st.lists(st.lists(st.integers(-5, 5))))
 def test_concatenated_groups_nest_again(groups):
     assert nested(*concatenated(groups)) == tuple(map(tuple, groups))
+
+
+def test_zeros_separate_groups():
+    assert separated(np.array([0, 4, 2, 0, 0, 5, 0])) == ((4, 2), (5,))
+    assert separated(np.array([], np.int64)) == ()
 
 
 def test_order_of_proposals_and_customers_is_kept():

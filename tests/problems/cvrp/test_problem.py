@@ -89,3 +89,13 @@ def test_solution_files(data, tmp_path):
 
 def test_every_pool_is_generated():
     assert all(next(iter(CVRP().generate(pool, 0))).size > 0 for pool in POOLS)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [[], [np.ones(2)], [np.ones((1, 2), np.int64)], [np.ones(8, np.int64)], [np.ones(1, int)] * 2],
+)
+def test_arrays_that_are_no_routes_are_no_solution(arrays):
+    few = CVRPInstance("few", np.zeros((4, 2)), np.array([0, 1, 1, 1]), 2)
+    assert CVRP().unflat(few, CVRP().flat(few, ((1, 2), (3,)))) == ((1, 2), (3,))
+    assert CVRP().unflat(few, arrays) is None

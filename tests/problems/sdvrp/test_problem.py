@@ -139,3 +139,26 @@ def test_a_stop_without_quantity_in_a_given_file_is_refused(square, tmp_path):
 
 def test_every_pool_is_generated():
     assert all(next(iter(SDVRP().generate(pool, 0))).size > 0 for pool in POOLS)
+
+
+def test_the_engine_takes_solutions_and_gives_them_back(square):
+    problem = SDVRP()
+    whole = plan([(1, None), (2, 6)], [(2, 6), (3, 3)])
+    arrays = problem.flat(square, whole)
+    assert [array.tolist() for array in arrays] == [[1, 2, 0, 2, 3, 0], [4, 6, 0, 6, 3, 0]]
+    assert problem.unflat(square, arrays) == SOLUTION
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [],
+        [np.array([1, 2, 3])],
+        [np.array([1, 2, 3]), np.array([4, 12])],
+        [np.array([1.0, 2.0]), np.array([4, 12])],
+        [np.array([[1, 2]]), np.array([[4, 12]])],
+        [np.array([1]), np.array([4]), np.array([0])],
+    ],
+)
+def test_arrays_that_are_no_deliveries_are_no_solution(square, arrays):
+    assert SDVRP().unflat(square, arrays) is None
