@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from specahd.core.errors import ConfigError
+from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import POOLS, Region
 from specahd.routing.geometry import Convention, distances
