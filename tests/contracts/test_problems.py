@@ -175,14 +175,21 @@ def test_solution_files_are_read_back_as_they_were(name, problem, tmp_path):
 def seed_runner(problem, level, instance):
     """Return a runner with the seed program of a level: from inputs to what it returns."""
     contract = contracts(problem.operator)[level]
-    module, _, name = (contract.runner or contract.compiled).partition(":")
-    run = getattr(importlib.import_module(module), name)
-    scope = {"np": np, "math": math}
-    exec(contract.seed.source, scope)
-    program = scope[contract.name]
-    if not contract.runner:
-        program = run.translate(contract.seed.source, contract.name)
+    run, program = seed_program(
+        contract.runner or contract.compiled, contract.name, contract.seed.source
+    )
     return functools.partial(run, program, arrays_of(problem, instance))
+
+
+@functools.cache
+def seed_program(runner, name, source):
+    """Return a runner and what it calls for a program."""
+    module, _, attribute = runner.partition(":")
+    run = getattr(importlib.import_module(module), attribute)
+    scope = {"np": np, "math": math}
+    exec(source, scope)
+    translate = getattr(run, "translate", None)
+    return run, translate(source, name) if translate else scope[name]
 
 
 def proposals(problem, case, size):
