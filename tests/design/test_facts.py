@@ -10,6 +10,7 @@ from offered import PROBLEMS
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Program
 from specahd.design.facts import COMPARED, IDEA, IDEAS, Facts, answered, repaired
+from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_case
 from specahd.repair.evaluator import CallLimits, UpperResult
 from specahd.repair.responses import RepairTask, Response
@@ -112,6 +113,15 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     *_, last = facts.upper([0, 1], [program(ideas[1])], covered)
     assert last.startswith("Each proposal is rebuilt by a program: Far first. Far first.")
     assert last.endswith(" ...")
+
+
+def test_of_a_search_the_engine_says_how_much_a_pass_takes(cvrp):
+    _, cases = cvrp
+    problem = CVRP(repair="insertion", max_regions=3)
+    [room, *_] = Facts(problem, cases, CallLimits()).upper([0, 1], (), None)
+    low, high = sorted(case.instance.size for case in cases)
+    mean = (low + high) / 2
+    assert room.endswith(f" max_groups is 1, max_size {low} to {high} ({mean:.0f} on average).")
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

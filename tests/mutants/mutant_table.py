@@ -235,14 +235,14 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("if sample.text:", "if True:", "tests/methods/test_mcts_ahd.py::test_an_empty_description_leaves_the_idea"),
     ],
     "src/specahd/repair/system.py": [
-        ("_repair(problem, case, system, propose, rebuild, watch, only) for only in alone", "_repair(problem, case, system, propose, rebuild, watch, None) for only in alone", "tests/repair/test_one_pass.py::test_of_a_portfolio_each_member_repairs_alone_and_the_cheapest_result_stays"),
-        ("if system.portfolio and system.repertoire else", "if system.repertoire else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("_rebuilt(problem, case, system, regions, rebuild, watch, only) for only in alone", "_rebuilt(problem, case, system, regions, rebuild, watch, None) for only in alone", "tests/repair/test_one_pass.py::test_of_a_portfolio_each_member_repairs_alone_and_the_cheapest_result_stays"),
+        ("if system.portfolio and regions else", "if regions else", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         # A stale descriptor.
         ("problem.describe(instance, solution, region)", "problem.describe(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
-        ("acting(operator, program).inputs(instance, solution, region)", "acting(operator, program).inputs(instance, case.baseline, region)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("rebuild(member, operator.inputs(instance, solution, region))", "rebuild(member, operator.inputs(instance, case.baseline, region))", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("problem, instance, solution, cost, region, result.output", "problem, instance, case.baseline, cost, region, result.output", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("before = cost", "before = case.cost", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
-        ("program.id,", "system.repertoire[0].id,", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
+        ("system.repertoire[member].id", "system.repertoire[0].id", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("region, result.output, system.accept", "region, result.output, Accept.FEASIBLE", "tests/repair/test_one_pass.py::test_what_is_not_accepted_leaves_the_solution_and_the_next_description_as_they_were"),
         ("(self.baseline_cost - self.cost) / max(EPSILON, self.baseline_cost)", "(self.baseline_cost - self.cost) / max(EPSILON, self.cost)", "tests/repair/test_one_pass.py::test_each_region_is_described_and_rebuilt_on_the_solution_as_it_is_by_then"),
         ("sum(step.outcome is not Outcome.OK for step in self.steps)", "sum(not step.accepted for step in self.steps)", "tests/repair/test_system.py::test_the_penalty_by_hand"),
@@ -251,6 +251,14 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("weights.empty * (kept == 0)", "weights.empty * (self.proposed == 0)", "tests/repair/test_system.py::test_the_penalty_by_hand"),
         ("for repair in repairs if not repair.failed]", "for repair in repairs]", "tests/design/test_coupled.py::test_a_failed_instance_enters_into_no_selection_score"),
         ("self.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS)", "self.outcome is not Outcome.OK", "tests/design/test_coupled.py::test_a_failed_instance_enters_into_no_selection_score"),
+    ],
+    "src/specahd/repair/searching.py": [
+        ("if part > self._asked:", "if True:", "tests/repair/test_insertion.py::test_in_a_long_search_the_router_is_asked_ten_times"),
+        ("self._solution = self.part.solution", "pass", "tests/repair/test_insertion.py::test_before_each_slice_the_router_says_who_repairs_what_was_found"),
+        ("done + (1.0 - done) * each", "each", "tests/repair/test_insertion.py::test_before_each_slice_the_router_says_who_repairs_what_was_found"),
+        ("or self._members", "", "tests/repair/test_insertion.py::test_where_nobody_is_named_all_members_repair"),
+        ("if system.portfolio and everyone:", "if False:", "tests/repair/test_insertion.py::test_of_a_portfolio_each_member_searches_alone"),
+        ("Outcome.INFEASIBLE_MERGE if found.failure else Outcome.OK", "Outcome.OK", "tests/repair/test_insertion.py::test_a_search_that_is_told_an_infeasible_solution_ends_with_a_rollback"),
     ],
     "src/specahd/repair/merge.py": [
         ("not merged_cost < cost", "merged_cost > cost", "tests/repair/test_system.py::test_an_equal_merge_is_ok_but_accepted_only_as_feasible"),

@@ -48,6 +48,6 @@ def test_who_is_routed_to_repairs_alone(tmp_path):
     routed = checkpoint(tmp_path / "routed", *both, best=BLINKS)
     other = checkpoint(tmp_path / "other", *both, best=CHEAPEST)
     found = [api.solve(made, checkpoint=each, repairs=3000) for each in (alone, routed, other)]
-    assert found[0].solution == found[1].solution != found[2].solution
+    assert found[0].data == found[1].data != found[2].data
     assert found[1].history[0][1] > found[1].cost
     assert np.unique([each.descent.repairs for each in found[:2]]).size == 1

@@ -78,7 +78,7 @@ class EngineProgram:
         """The list of all programs translated so far, as loops take it."""
         return self._held
 
-    def warm_up(self) -> None:
+    def read_own(self) -> None:
         """Read this package's own programs from disk, or compile them and keep them there.
 
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
@@ -131,6 +131,10 @@ class UpperProgram(EngineProgram):
 
     _search: Search | None = None
 
+    def warm_up(self) -> None:
+        """Make this package's own programs ready; lower programs tell what the loops are."""
+        self.read_own()
+
     @cached_property
     def nobody(self) -> Any:
         """A program that names no group, as loops take it."""
@@ -167,8 +171,8 @@ class LowerProgram(EngineProgram):
         self._uppers = uppers
 
     def warm_up(self) -> None:
-        """Search a little, too, in the zygote: a confined child can write no loop to disk."""
-        super().warm_up()
+        """Search a little in the zygote: a confined child can write no compiled loop to disk."""
+        self.read_own()
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)

@@ -96,5 +96,7 @@ def _translated(contract: Contract) -> tuple[Any, Any, int]:
     assert contract.compiled is not None
     module, _, name = contract.compiled.partition(":")
     runner = getattr(importlib.import_module(module), name)
+    # The engine's package keeps the hand-written programs compiled.
+    runner.read_own()
     number = 0 if runner.held is None else len(runner.held)
     return runner, runner.translate(contract.seeds[-1].source, contract.name), number
