@@ -17,6 +17,9 @@ from specahd.sandbox.zygote import END, FORK, ORDER, REPORT
 
 _ANSWER_SECONDS = 60.0
 """Seconds until a zygote that does not answer counts as dead."""
+_FIRST_SECONDS = 900.0
+"""The same before it is warm: after an installation it compiles the loops, on a busy machine for
+minutes. One that dies is noticed at once."""
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -66,7 +69,7 @@ class SandboxClient:
                 "path": [*path, *_homes(runners)],
             }
             self._process = self._start_process((theirs.fileno(), shared.fd), runners)
-        self._control.settimeout(_ANSWER_SECONDS)
+        self._control.settimeout(_FIRST_SECONDS)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
@@ -76,6 +79,7 @@ class SandboxClient:
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error
+        self._control.settimeout(_ANSWER_SECONDS)
 
     def _start_process(
         self, descriptors: Sequence[int], runners: Sequence[str]
