@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 # What is installed in it.
 EXTRAS ?= dev
-ARGS ?= problem=cvrp llm=offline budget=smoke
+# What the demo trains: CVRP, on the first replies of a language model that were recorded.
+ARGS ?= problem=cvrp problem.repair=insertion llm=recorded llm.path=cassettes/cvrp-insertion-smoke-seed0.jsonl llm.match=sample budget=smoke budget.programs=8 budget.rounds=1 budget.lower_train=8 budget.upper_train=6 budget.selection=12 budget.validation=24
+# How long each solver works at its end.
+export DEMO_SECONDS ?= 5
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(EXTRAS)
 # Python keeps its byte code, whatever is asked elsewhere: some hundred processes of the tests load it.
@@ -13,6 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 demo: $(READY)
 	$(BIN)/python -m specahd.train $(ARGS)
+	$(BIN)/python benchmarks/demo.py $(ARGS)
 
 test: $(READY)
 	$(BIN)/pytest $(TESTS)

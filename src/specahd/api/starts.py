@@ -11,9 +11,9 @@ from specahd.core.settings import SearchLimit
 from specahd.repair.cases import Case, make_case
 from specahd.routing.base import AnyProblem
 
-LEAST_SECONDS = 2.0
+LEAST_SECONDS = 60.0
 """A construction may take so long even where the time limit is shorter: what stands at once is
-many times dearer."""
+many times dearer. After an installation its loops are compiled, too."""
 UNCONSTRUCTED = "no construction"
 """The source of a solution that stands at once."""
 

@@ -28,9 +28,9 @@ def nested(lengths: IntArray, values: IntArray) -> Groups:
 
 def separated(values: IntArray) -> Groups:
     """Return the groups between which an array has a 0."""
-    parts = np.split(values, np.flatnonzero(values == 0))
-    groups = (tuple(node for node in part.tolist() if node) for part in parts)
-    return tuple(group for group in groups if group)
+    ends = np.flatnonzero(np.append(values, 0) == 0)
+    lengths = np.diff(ends, prepend=-1) - 1
+    return nested(lengths[lengths > 0], values[values != 0])
 
 
 def validate_groups(

@@ -1,0 +1,193 @@
+"""Where the engine's time goes: ``python benchmarks/hot_loop.py [SIZE ...]``.
+
+The passes of :func:`specahd.engine.passes.improve` with the hand-written programs, on random
+instances of CVRP, in the middle of a descent. A stage is timed by leaving it out: the same passes
+are made up to one stage, then to the next, all on the same solution, which is taken back after
+every group; the differences are the stages. What the whole loop takes beyond the last of them is
+for accepting groups and keeping the best. CPU time of one core.
+"""
+
+import sys
+import time
+
+import numpy as np
+from numba import njit
+
+from engine import block_of, source_of, start_of
+from specahd.engine import changes, passes, runner, strings
+from specahd.engine.changes import EXPOSURES, FOLLOWING, FREE, PRECEDING, ROUTE_OF
+from specahd.engine.families import BACK, THERE, choose, find_positions
+from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
+from specahd.engine.orders import Order
+from specahd.engine.random import refill, uniform
+from specahd.engine.schedule import group_count, temperatures
+from specahd.routing.kernels.distances import between
+
+STAGES = (
+    "noise",
+    "groups (the upper program)",
+    "removal, and taking back",
+    "positions",
+    "choice (the lower program)",
+    "insertion, and taking back",
+)
+NOISE, GROUPS, REMOVAL, POSITIONS, CHOICE, INSERTION = range(6)
+PASSES = {1_000: 4_000}
+SIZE = 50
+
+
+@njit
+def cut(last, upper, lower, instance, state, count, max_groups):
+    """Make so many passes up to a stage; return the customers that were taken out."""
+    distances, neighbours, away, depot, demands, capacity = instance
+    nodes, edges, loads, free, shown, gains, marks, changed, _, generator, noise, _, counts, n = (
+        state
+    )
+    customers = len(demands) - 1
+    group = np.empty(SIZE, np.int64)
+    log = np.empty((2 * SIZE, 5), np.int32)
+    log_distances = np.empty((2 * SIZE, 3))
+    found = np.empty((6, 2 * neighbours.shape[1] + 1))
+    before = np.empty(found.shape[1], np.int64)
+    upper_noise = np.empty(passes.NOISE_PER_GROUP * max_groups)
+    taken = 0
+    for _ in range(count):
+        counts[changes.PASSES] += 1
+        stamp = counts[changes.PASSES]
+        refill(generator, noise, 0, passes.RENEWED)
+        refill(generator, upper_noise, 0, len(upper_noise))
+        if last < GROUPS:
+            continue
+        changes.show(distances, nodes, edges, shown, gains, marks, changed, n)
+        named = upper[0](
+            shown[PRECEDING],
+            shown[FOLLOWING],
+            shown[ROUTE_OF],
+            neighbours,
+            away,
+            depot,
+            gains,
+            demands,
+            capacity,
+            shown[EXPOSURES],
+            upper_noise,
+            0.5,
+            max_groups,
+            SIZE,
+        )
+        place = 0
+        for _ in range(max_groups):
+            size, place = passes._next_group(named, place, stamp, customers, marks, group, counts)
+            taken += size
+            if last < REMOVAL or size == 0:
+                continue
+            lines = 0
+            for member in range(size):
+                customer = group[member]
+                ahead, behind = nodes[customer, BEFORE], nodes[customer, BEHIND]
+                joined = between(
+                    distances,
+                    0 if ahead > customers else ahead,
+                    0 if behind > customers else behind,
+                )
+                note(log, log_distances, lines, REMOVED, nodes, edges, customer, joined)
+                lines += 1
+                unlink(nodes, edges, loads, demands[customer], customer, joined)
+            available = n[FREE]
+            for member in range(size if last >= POSITIONS else 0):
+                customer = group[member]
+                home = depot[customer]
+                room = capacity - demands[customer]
+                terminal = customers + 1 + free[available - 1]
+                many = find_positions(
+                    (),
+                    customer,
+                    distances,
+                    neighbours,
+                    away,
+                    depot,
+                    room,
+                    nodes,
+                    edges,
+                    loads,
+                    terminal,
+                    found,
+                    before,
+                )
+                chosen = many - 1
+                if last >= CHOICE:
+                    offset = int(uniform(generator) * passes.NOISE)
+                    chosen = choose(
+                        (),
+                        lower[0],
+                        found,
+                        many,
+                        noise[offset : offset + many],
+                        float(demands[customer]),
+                        home,
+                        float(capacity),
+                        0.5,
+                    )
+                if last >= INSERTION:
+                    if chosen == many - 1:
+                        available -= 1
+                    ahead = before[chosen]
+                    joined = edges[ahead, BEHIND]
+                    there, back = found[THERE, chosen], found[BACK, chosen]
+                    link(nodes, edges, loads, demands[customer], customer, ahead, there, back)
+                    note(log, log_distances, lines, INSERTED, nodes, edges, customer, joined)
+                    lines += 1
+            undo(log, log_distances, lines, nodes, edges, loads, demands)
+    return taken
+
+
+def counted(search):
+    """Return passes, customers taken out, customers put in and groups that stayed so far."""
+    state = search._state
+    done = state.counts[[changes.PASSES, changes.REPAIRS, changes.KEPT]].tolist()
+    return np.array([done[0], state.shown[EXPOSURES].sum(), *done[1:]])
+
+
+def measure(size, upper, lower):
+    block = block_of(size, np.random.default_rng(0))
+    hot, cold = temperatures(block["neighbour_distances"])
+    search = runner._Search(block, start_of(block), 0)
+    groups = group_count(size)
+    middle = float(np.sqrt(hot * cold))
+    search.run(upper, lower, Order(0, 20 * size, 0.0, groups, SIZE, 0.0, 0.5, hot, middle))
+    count = PASSES.get(size, 500)
+    state = tuple(search._state)
+    spent, taken = [], 0
+    for last in range(len(STAGES)):
+        cut(last, upper, lower, search._instance, state, 1, groups)
+        began = time.process_time()
+        taken = cut(last, upper, lower, search._instance, state, count, groups)
+        spent.append(1e9 * (time.process_time() - began) / count)
+    parts = np.diff(spent, prepend=0.0)
+    order = Order(0, taken, 0.0, groups, SIZE, 0.5, 0.55, middle, middle)
+    before = counted(search)
+    began = time.process_time()
+    search.run(upper, lower, order)
+    whole = 1e9 * (time.process_time() - began)
+    made, removed, repairs, kept = (counted(search) - before).tolist()
+    # A group that became too dear is given up before all of it was put in.
+    each = count / taken
+    times = (made, made, removed * each, repairs * each, repairs * each, repairs * each)
+    parts = parts * np.array(times) / repairs
+    whole /= repairs
+    print(
+        f"{size:,} customers: {whole:.0f} ns a repair, {1e9 / whole:,.0f} repairs/s; "
+        f"{repairs / made:.0f} of {removed / made:.0f} customers taken out in a pass are put in, "
+        f"{kept / made:.1f} of {groups} groups stay"
+    )
+    for name, part in zip(STAGES, parts, strict=True):
+        print(f"| {name} | {part:.0f} ns | {part / whole:.0%} |")
+    rest = whole - parts.sum()
+    print(f"| acceptance, keeping the best | {rest:.0f} ns | {rest / whole:.0%} |", flush=True)
+
+
+if __name__ == "__main__":
+    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings), "adjacent_strings")
+    lower = runner.POSITIONS.translate(source_of(strings.greedy_with_blinks), "greedy_with_blinks")
+    for argument in sys.argv[1:] or ("1000", "100000"):
+        measure(int(argument), upper, lower)
