@@ -7,6 +7,7 @@ import pytest
 
 from specahd import api
 from specahd.api.programs import programs_for
+from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import improver
@@ -138,3 +139,18 @@ def test_what_does_not_compile_does_not_start(sandbox, instance, lower, words):
         assert session.launched is Outcome.NOT_COMPILED
         assert session.detail.startswith(words)
         assert "\x1b" not in session.detail
+
+
+def test_what_confines_programs_is_told_before_there_is_one(instance):
+    said = []
+
+    def refuse(status):
+        said.append(set(status))
+        raise ConfigError("This is too little.")
+
+    # It would be refused for itself, a moment later.
+    chosen = programs(lower="return {1}")
+    engine = improver.engine(instance.problem, instance.data, chosen, 0, 1 << 30, False, refuse)
+    with pytest.raises(ConfigError, match="too little"), engine:
+        pass
+    assert "seccomp" in said[0]
