@@ -21,7 +21,10 @@ IMAGES = sorted(path.name for path in DOCKER.glob("*.Dockerfile"))
 SECRETS = {"POSTGRES_PASSWORD": "canary", "OBJECT_STORE_SECRET": "canary"}
 VARIABLE = re.compile(r"\$\{(\w+)(:\?|:-)?[^}]*\}")
 PINNED = re.compile(r"[a-z][a-z0-9/.-]*:[\w.-]*\d[\w.-]*@sha256:[0-9a-f]{64}")
-TINY = ["budget.programs=4", "budget.rounds=1", "hydra.run.dir=run"]
+TINY = [
+    *("budget.programs=4", "budget.rounds=1", "budget.lower_train=2", "budget.upper_train=2"),
+    *("budget.selection=2", "budget.validation=2", "hydra.run.dir=run"),
+]
 
 
 def steps(name):

@@ -101,5 +101,5 @@ def server(database, tmp_path) -> Iterator[str]:
 
 
 def test_eight_jobs_at_once_lose_nothing_on_a_server_with_postgresql(server, tmp_path):
-    assert "sweep: 8 complete, 0 partial, 0 failed" in sweep(tmp_path, f"tracking.uri={server}")
-    count_against_journals(tmp_path, server)
+    assert "sweep: 8 complete, 0 partial, 0 failed" in sweep(tmp_path, 8, f"tracking.uri={server}")
+    count_against_journals(tmp_path, 8, server)
