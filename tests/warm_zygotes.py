@@ -8,6 +8,7 @@ with which a problem begins.
 import array
 import fcntl
 import functools
+import gc
 import importlib
 import json
 import os
@@ -52,6 +53,8 @@ def loaded_here(runners: tuple[str, ...]) -> None:
                 for contract in contracts(problem(repair=operator).operator).values():
                     if contract.compiled in runners:
                         compile_seeds(contract)
+    gc.collect()
+    gc.freeze()  # each zygote collects what is its own
 
 
 def compile_seeds(contract: Contract) -> None:
