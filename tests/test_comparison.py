@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hydra import compose, initialize_config_dir
 
 from commands import call
 from offered import PROBLEMS
 from specahd.config import CONF_DIR
+from specahd.config.schemas import register
 from specahd.core import journal
 
 ROOT = Path(__file__).parent.parent
@@ -117,6 +119,16 @@ def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
     assert methods[0] == "specahd"
     assert len(set(methods)) == 11
     assert seeds == [0, 1, 2]
+
+
+@pytest.mark.parametrize("method", swept_by_default()[0])
+def test_every_method_of_it_takes_the_engine_task(method):
+    register()
+    with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+        words = ["experiment=comparison", f"method={method}", "problem.repair=insertion"]
+        config = compose("train", words)
+    assert config.problem.repair == "insertion"
+    assert config.budget.programs == 60
 
 
 def test_the_pipeline_of_the_comparison_asks_for_the_same():
