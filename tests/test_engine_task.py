@@ -58,7 +58,7 @@ def test_only_instances_that_all_have_solved_are_compared(task):
         ["90.0", "+10.000%"],
         ["80.0", "+20.000%"],
     ]
-    assert "in 2 s on 1 instances" in document.markdown()
+    assert "2 s each on 1 instances." in document.markdown()
 
 
 def test_a_torn_line_and_other_seconds_are_no_solutions(task, tmp_path):

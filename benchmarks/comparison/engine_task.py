@@ -32,11 +32,10 @@ from specahd.runs.reading import Run, choose, read_runs
 
 AS_IT_IS = "the engine as it is"
 TEXT = (
-    "Mean costs by size of what the engine reaches in {seconds:g} s on {instances} instances of "
-    "the validation pool, lower is better, over the seeds of the trainings. The gain is the mean "
-    "over the instances of how much cheaper it is than the engine as it is; with more than one "
-    "seed, the mean over these and their sample standard deviation. Stopped are solutions after "
-    "which the programs had failed; the best until then counts."
+    "Mean costs by size of what the engine reaches, lower is better, over the seeds of the "
+    "trainings. The gain is the mean over the instances of how much cheaper it is than the engine "
+    "as it is; with more than one seed, the mean over these and their sample standard deviation. "
+    "Stopped are solutions after which the programs had failed; the best until then counts."
 )
 Key = tuple[str, str, int, str]
 Row = dict[str, Any]
@@ -128,7 +127,6 @@ def validation(run: Path, sizes: int) -> list[api.ProblemInstance]:
 def table(rows: Sequence[Row], seconds: float) -> Document:
     """Return one table a problem, of the instances that all have solved."""
     sections = []
-    counted = 0
     for problem in sorted({row["problem"] for row in rows}):
         mine = [row for row in rows if row["problem"] == problem]
         solvers = {(row["method"], row["seed"]) for row in mine}
@@ -138,7 +136,6 @@ def table(rows: Sequence[Row], seconds: float) -> Document:
             for row in mine
             if all((*solver, row["instance"]) in costs for solver in solvers)
         }
-        counted += len(shared)
         mine = [row for row in mine if row["instance"] in shared]
         sizes = sorted({row["size"] for row in mine})
         # In the order in which they were solved: the engine as it is comes first.
@@ -147,9 +144,9 @@ def table(rows: Sequence[Row], seconds: float) -> Document:
             for method in dict.fromkeys(row["method"] for row in mine)
         ]
         columns = ("method", *(f"{size:,}" for size in sizes), "gain", "repairs/s", "stopped")
-        sections.append(Section(problem, [Table(columns, lines)]))
-    text = Paragraph(TEXT.format(seconds=seconds, instances=counted))
-    return Document("The engine task", [Section("How to read it", [text]), *sections])
+        told = Paragraph(f"{seconds:g} s each on {len(shared)} instances.")
+        sections.append(Section(problem, [told, Table(columns, lines)]))
+    return Document("The engine task", [Section("How to read it", [Paragraph(TEXT)]), *sections])
 
 
 def line(rows: Sequence[Row], costs: Mapping[Any, float], sizes: Sequence[int]) -> list[str]:
