@@ -5,7 +5,7 @@ import pytest
 
 from specahd.core.seeding import generator
 from specahd.problems.tsp import problem as tsp_problem
-from specahd.problems.tsp.baseline import greedy, nearest, space_filling
+from specahd.problems.tsp.baseline import greedy, nearest, space_filling, two_opt
 from specahd.problems.tsp.checker import check, cost
 from specahd.problems.tsp.generator import generate
 from specahd.problems.tsp.instance import TSPInstance
@@ -13,7 +13,7 @@ from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.kernels.tours import hilbert_places
 
-BASELINES = [nearest, greedy, space_filling]
+BASELINES = [nearest, greedy, space_filling, two_opt]
 PLANE = [name for name in Convention if name not in (Convention.GEO, Convention.EXPLICIT)]
 
 PROBLEM = tsp_problem.TSP()
@@ -101,7 +101,8 @@ def test_feasible_on_every_pool_and_greedy_is_cheapest(pool):
         tours = [baseline(instance) for baseline in BASELINES]
         assert all(check(instance, tour) == () for tour in tours)
         costs.append([cost(instance, tour) for tour in tours])
-    by_nearest, by_greedy, by_curve = np.mean(costs, axis=0)
+    by_nearest, by_greedy, by_curve, by_moves = np.mean(costs, axis=0)
+    assert by_moves < 0.95 * by_greedy
     assert by_greedy < 0.97 * by_nearest
     assert by_nearest < 0.98 * by_curve
 

@@ -34,7 +34,7 @@ def block(problem, instance):
     [
         (
             {"baseline": "best"},
-            "Expected a baseline in nearest, greedy, space_filling, got 'best'.",
+            "Expected a baseline in nearest, greedy, space_filling, two_opt, got 'best'.",
         ),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"max_size": 3}, "Expected max_size of at least 4, got 3."),

@@ -5,10 +5,12 @@ import math
 import numpy as np
 from scipy.spatial import cKDTree
 
+from specahd.engine.neighbours import nearest_neighbours
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import Distances, distances_of
+from specahd.routing.kernels.local_search import improve_tour
 from specahd.routing.kernels.tours import (
     hilbert_places,
     join_fragments,
@@ -19,6 +21,10 @@ from specahd.routing.kernels.tours import (
 
 NEIGHBOURS = 10
 """How many neighbours of each node ``greedy`` considers first."""
+MOVE_NEIGHBOURS = 24
+"""How many neighbours of each node ``two_opt`` considers; fewer miss edges between clusters."""
+LONGEST_TURN = 50_000
+"""Most nodes that a move of ``two_opt`` turns round."""
 HILBERT_BITS = 20
 """The curve of ``space_filling`` passes through 2**20 columns of as many cells."""
 
@@ -97,6 +103,17 @@ def space_filling(instance: TSPInstance) -> Solution:
         cells = scaled.astype(np.int64)
     places = hilbert_places(cells[:, 0], cells[:, 1], HILBERT_BITS)
     return tuple(np.argsort(places, kind="stable").tolist())
+
+
+def two_opt(instance: TSPInstance) -> Solution:
+    """Improve the tour of ``greedy`` by 2-opt and Or-opt among the nearest neighbours."""
+    tour = np.array(greedy(instance), np.int64)
+    count = min(MOVE_NEIGHBOURS, instance.size - 1)
+    near, _ = nearest_neighbours(
+        instance.coords, instance.convention, instance.matrix, count, depot=False
+    )
+    improve_tour(_distances(instance), near, tour, LONGEST_TURN)
+    return tuple(tour.tolist())
 
 
 def with_fixed_edges(instance: TSPInstance, tour: Solution) -> Solution:

@@ -37,7 +37,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     Parameters
     ----------
     baseline
-        The baseline solver in force, ``nearest``, ``greedy`` or ``space_filling``.
+        The baseline solver in force, ``nearest``, ``greedy``, ``space_filling`` or ``two_opt``.
     repair
         The repair operator in force, ``append`` or ``construct``.
     max_regions
@@ -58,8 +58,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         "nearest": baseline.nearest,
         "greedy": baseline.greedy,
         "space_filling": baseline.space_filling,
+        "two_opt": baseline.two_opt,
     }
-    references: Sequence[str] = tuple(baselines)
+    references: Sequence[str] = ("nearest", "greedy", "space_filling")
     construction = "greedy"
     operators: Operators = {"append": _append, "construct": _construct}
     smallest_region = regions.SMALLEST
