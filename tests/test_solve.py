@@ -116,10 +116,10 @@ def test_a_table_of_stops_is_solved(place, table, split, problem):
 
 
 def test_a_problem_without_an_engine_is_told_in_a_sentence(place):
-    (place / "km.csv").write_text("0,3,4\n3,0,5\n4,5,0\n")
-    done = call("solve", "instance=km.csv", cwd=place, check=False)
+    options = ["instance=stops.csv", "capacity=11", "split=true"]
+    done = call("solve", *options, cwd=place, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("tsp cannot be solved yet, only evaluated with a checkpoint")
+    assert done.stderr.startswith("sdvrp cannot be solved yet, only evaluated with a checkpoint")
     assert not (place / "solutions").exists()
 
 

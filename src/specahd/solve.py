@@ -9,6 +9,7 @@ a JSON file of its name, with the cost over time.
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,13 @@ def _instance(config: DictConfig) -> ProblemInstance:
 def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     """Return where the solution goes; the folder is there."""
     if config.out is None:
-        return run_directory() / f"{file_name(instance.name, 'solution')}.sol"
-    _expect_ending("out", config.out, (".sol",))
+        [ending, *_] = instance.problem.endings
+        return run_directory() / f"{file_name(instance.name, 'solution')}{ending}"
+    _expect_ending("out", config.out, instance.problem.endings)
     return Path(config.out).absolute()
 
 
-def _expect_ending(option: str, path: str | None, endings: tuple[str, ...]) -> None:
+def _expect_ending(option: str, path: str | None, endings: Sequence[str]) -> None:
     if path is not None and Path(path).suffix not in endings:
         raise ConfigError(f"Expected {option} to end in {' or '.join(endings)}, got {path}.")
     if path is not None and not Path(path).absolute().parent.is_dir():

@@ -7,7 +7,7 @@ from typing import Any
 from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program
-from specahd.engine import strings
+from specahd.engine import strings, tour_strings
 from specahd.engine.improver import NAMES, Programs
 from specahd.engine.written import SHIPPED, source_of
 from specahd.routing.base import AnyProblem
@@ -75,6 +75,10 @@ HAND_WRITTEN = {
     ),
     "specahd.engine.runner:SPLIT_POSITIONS": Programs(
         _STRINGS, (_written(strings.greedy_in_parts, Level.LOWER),)
+    ),
+    "specahd.engine.runner:TOUR_POSITIONS": Programs(
+        _written(tour_strings.neighbouring_strings, Level.UPPER),
+        (_written(tour_strings.greedy_with_blinks, Level.LOWER),),
     ),
 }
 """By what compiles the lower ones."""

@@ -13,18 +13,23 @@ from specahd.core.program import Outcome, Program
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import group_count, temperatures
+from specahd.engine.schedule import TOUR_COLD, TOUR_HOT, group_count, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
+from specahd.routing.distances import CONVENTION, MATRIX
+from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
 
 GROUPS = "specahd.engine.runner:GROUPS"
 """What runs upper programs; a problem names what compiles its lower ones."""
+TOUR_GROUPS = "specahd.engine.runner:TOUR_GROUPS"
+"""What runs them where lower ones are compiled by :data:`TOUR_POSITIONS`."""
+TOUR_POSITIONS = "specahd.engine.runner:TOUR_POSITIONS"
 NAMES = ("select_customer_groups", "select_position")
 """What upper and lower programs are called."""
-NEIGHBOURS, TIMED_NEIGHBOURS = 40, 150
-"""Of customers, and of those with time windows, which rule most positions out."""
+NEIGHBOURS, TIMED_NEIGHBOURS, TOUR_NEIGHBOURS = 40, 150, 24
+"""Of customers, of those with time windows, which rule most positions out, and of tours' nodes."""
 MAX_SIZE = 100
 _CUSTOMERS_PER_SECOND = 50_000
 """A process makes its state of so many ready in a second, at least."""
@@ -92,7 +97,8 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        self._hot, self._cold = temperatures(neighbour_distances)
+        shares = (TOUR_HOT, TOUR_COLD) if problem.engine == TOUR_POSITIONS else ()
+        self._hot, self._cold = temperatures(neighbour_distances, *shares)
         self._groups = group_count(self._size)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
@@ -190,7 +196,7 @@ def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
 
 
 def _runners(problem: AnyProblem) -> list[str]:
-    return [GROUPS, problem.engine]
+    return [TOUR_GROUPS if problem.engine == TOUR_POSITIONS else GROUPS, problem.engine]
 
 
 def _launched(
@@ -230,8 +236,14 @@ def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
 
 def _layout(problem: AnyProblem, instance: Any) -> Layout:
     """Return dtype and shape of each array that the engine takes of an instance."""
-    known = problem.layout(instance)
-    near = (len(instance.coords), max(0, min(_count(known), _others(instance))))
+    known = dict(problem.layout(instance))
+    straight = instance.matrix is None and instance.convention is not Convention.GEO
+    if problem.engine == TOUR_POSITIONS and straight:
+        # Passes over a tour compute a straight distance in less time than they look it up.
+        known.pop(MATRIX, None)
+        known[CONVENTION] = (np.int64, (1,))
+    # Node 0 is nobody's neighbour: the depot, or where a tour begins.
+    near = (len(instance.coords), max(0, min(_count(known), len(instance.coords) - 2)))
     return {
         **known,
         "neighbours": (np.int64, near),
@@ -243,17 +255,13 @@ def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None
     """Write an instance to arrays of its :func:`_layout`."""
     problem.fill(instance, arrays)
     measure = getattr(instance, "measure", instance.convention)
-    depot = len(instance.coords) > instance.size
     count = _count(arrays)
-    found = nearest_neighbours(instance.coords, measure, instance.matrix, count, depot)
+    found = nearest_neighbours(instance.coords, measure, instance.matrix, count, depot=True)
     arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
 
 
 def _count(arrays: Mapping[str, Any]) -> int:
     """Return how many neighbours the engine is told at most, by what an instance has."""
+    if "demands" not in arrays:
+        return TOUR_NEIGHBOURS
     return TIMED_NEIGHBOURS if "ready_times" in arrays else NEIGHBOURS
-
-
-def _others(instance: Any) -> int:
-    """Return how many neighbours a customer can have."""
-    return min(int(instance.size), len(instance.coords)) - 1

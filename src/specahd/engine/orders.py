@@ -2,11 +2,11 @@
 
 A call of a slice names the launched upper program; its inputs are an order, as :meth:`Order.encode`
 makes it, and routes to begin with, as the problem's ``flat`` has them: all customers, 0 between two
-routes; for the SDVRP also what each is given there, an array as long. Where these are empty the
-child goes on from where it was. Lower programs are numbered in the order in which they were
-launched. An order of no repairs asks which groups the upper program names on the routes; the answer
-is their lengths and their customers. A call of a lower program has one group as its last input,
-which every pass repairs.
+routes; for the SDVRP also what each is given there, an array as long; for the TSP all nodes in the
+order in which they follow node 0. Where these are empty the child goes on from where it was. Lower
+programs are numbered in the order in which they were launched. An order of no repairs asks which
+groups the upper program names on the routes; the answer is their lengths and their customers. A
+call of a lower program has one group as its last input, which every pass repairs.
 
 The answer is a report, as :meth:`Report.decode` reads it, and the best routes, in the same form as
 above; they are left out if the best is no better than what the call before this one told. What a

@@ -1,9 +1,10 @@
 """What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
 
 A session launches one upper program under :data:`GROUPS` and lower programs under
-:data:`POSITIONS` (for the VRPTW :data:`TIMED_POSITIONS`, for the SDVRP :data:`SPLIT_POSITIONS`),
-and calls the upper one for a slice, or for the groups that it names; or a lower one alone, for one
-group. :mod:`specahd.engine.orders` has the inputs and the answers. Everything stays in this forked
+:data:`POSITIONS` (for the VRPTW :data:`TIMED_POSITIONS`, for the SDVRP :data:`SPLIT_POSITIONS`; for
+the TSP :data:`TOUR_GROUPS` and :data:`TOUR_POSITIONS`), and calls the upper one for a slice, or for
+the groups that it names; or a lower one alone, for one group. :mod:`specahd.engine.orders` has the
+inputs and the answers. Everything stays in this forked
 process: the translated lower programs, and between slices the solution. The block holds
 ``coords``, ``demands``, ``capacity`` and the distances as the problem's ``layout`` has them,
 and ``neighbours`` and ``neighbour_distances``, of integers and floats of 64 bits and of shape
@@ -22,7 +23,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.answer import Answer
-from specahd.engine import strings
+from specahd.engine import strings, tour_strings
 from specahd.engine.orders import Order
 from specahd.engine.programs import (
     GROUPS_ANSWER,
@@ -31,8 +32,10 @@ from specahd.engine.programs import (
     POSITION_ARGUMENTS,
     SPLIT_POSITION_ARGUMENTS,
     TIMED_POSITION_ARGUMENTS,
+    TOUR_GROUPS_ARGUMENTS,
+    TOUR_POSITION_ARGUMENTS,
 )
-from specahd.engine.searches import READY, Search, search_for
+from specahd.engine.searches import DEMANDS, READY, Search, search_for
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
@@ -180,7 +183,7 @@ class LowerProgram(EngineProgram):
             search = search_for(arrays, routes, 0)
             search.run(self._uppers.nobody, program, order, group)
             search.best_routes()
-            if self is not SPLIT_POSITIONS:
+            if self not in (SPLIT_POSITIONS, TOUR_POSITIONS):
                 search.named(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
@@ -194,14 +197,14 @@ def _tiny(lowers: LowerProgram) -> Iterator[tuple[Arrays, list[IntArray]]]:
     """Yield two blocks of two customers: with a distance matrix, and without one."""
     arrays: dict[str, Any] = {
         "coords": np.arange(6.0).reshape(3, 2),
-        "demands": np.array([0, 1, 1]),
-        "capacity": np.array([2]),
         "neighbours": np.array([[1], [2], [1]]),
         "neighbour_distances": np.ones((3, 1)),
         MATRIX: np.ones((3, 3)),
         CONVENTION: np.zeros(1, np.int64),
     }
-    routes = [np.array([1, 0, 2])]
+    routes = [np.array([2, 1] if lowers is TOUR_POSITIONS else [1, 0, 2])]
+    if lowers is not TOUR_POSITIONS:
+        arrays.update({DEMANDS: np.array([0, 1, 1]), "capacity": np.array([2])})
     if lowers is SPLIT_POSITIONS:
         routes.append(np.array([1, 0, 1]))
     if lowers is TIMED_POSITIONS:
@@ -227,8 +230,18 @@ TIMED_POSITIONS = LowerProgram(GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_
 """The same for the VRPTW."""
 SPLIT_POSITIONS = LowerProgram(GROUPS, SPLIT_POSITION_ARGUMENTS, strings.greedy_in_parts)
 """The same for the SDVRP."""
+TOUR_GROUPS = UpperProgram(
+    TOUR_GROUPS_ARGUMENTS,
+    GROUPS_ANSWER,
+    "select_customer_groups",
+    [tour_strings.neighbouring_strings],
+)
+"""The same for the TSP as :data:`GROUPS`."""
+TOUR_POSITIONS = LowerProgram(TOUR_GROUPS, TOUR_POSITION_ARGUMENTS, tour_strings.greedy_with_blinks)
+"""The same for the TSP as :data:`POSITIONS`."""
 _LOWERS = {
     "POSITIONS": POSITIONS,
     "TIMED_POSITIONS": TIMED_POSITIONS,
     "SPLIT_POSITIONS": SPLIT_POSITIONS,
+    "TOUR_POSITIONS": TOUR_POSITIONS,
 }

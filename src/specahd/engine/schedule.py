@@ -7,9 +7,13 @@ from specahd.routing.base import FloatArray
 
 _NEAREST = 10
 _HOT, _COLD = 1.5, 0.05
+TOUR_HOT, TOUR_COLD = 1.0, 0.05
+"""The shares for tours, measured on pr2392 and rl11849."""
 
 
-def temperatures(neighbour_distances: FloatArray) -> tuple[float, float]:
+def temperatures(
+    neighbour_distances: FloatArray, hot: float = _HOT, cold: float = _COLD
+) -> tuple[float, float]:
     """Return the first and the last temperature of a search, in units of cost.
 
     They are shares of the mean distance between a customer and its ten nearest neighbours:
@@ -19,10 +23,12 @@ def temperatures(neighbour_distances: FloatArray) -> tuple[float, float]:
     ----------
     neighbour_distances
         Shape (n + 1, k), nearest first; row 0 is the depot's.
+    hot, cold
+        The shares.
     """
     near = neighbour_distances[1:, :_NEAREST]
     scale = float(near.mean()) if near.size else 0.0
-    return _HOT * scale, _COLD * scale
+    return hot * scale, cold * scale
 
 
 def group_count(customers: int) -> int:

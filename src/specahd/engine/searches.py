@@ -7,15 +7,28 @@ from typing import Any
 import numpy as np
 
 from specahd.core.answer import Answer
-from specahd.engine import changes, deliveries, links, naming, passes, split_passes, split_state
+from specahd.engine import (
+    changes,
+    deliveries,
+    links,
+    naming,
+    passes,
+    split_passes,
+    split_state,
+    tour_passes,
+    tour_state,
+    tours,
+)
 from specahd.engine.orders import Order, Report
 from specahd.engine.state import State, state_for, times_for
+from specahd.engine.tour_passes import PLACES
 from specahd.routing.base import IntArray
-from specahd.routing.distances import CONVENTION
-from specahd.routing.distances import MATRIX as MATRIX_NAME
+from specahd.routing.distances import CONVENTION, MATRIX
 
 READY = "ready_times"
 """What a block has if customers have time windows."""
+DEMANDS = "demands"
+"""What the block of a TSP does not have."""
 NOBODY = np.zeros(0, np.int64)
 """A group without customers: the upper program is asked."""
 _STEP_SECONDS = 0.02
@@ -35,20 +48,23 @@ class Search:
     """
 
     loop: Callable[..., None] = staticmethod(passes.improve)
+    names: Callable[..., Any] = staticmethod(naming.name_groups)
     lowers = "POSITIONS"
     """What compiles the lower programs, of :mod:`specahd.engine.runner`."""
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        self._demands = arrays["demands"]
-        self._distances, home = _distances(arrays)
-        self._instance = (
+        self._demands = arrays[DEMANDS]
+        self._distances = _distances(arrays)
+        self._instance: tuple[Any, ...] = (
             self._distances,
             arrays["neighbours"],
             arrays["neighbour_distances"],
-            home,
+            passes.depot_row(self._distances, len(self._demands)),
             self._demands,
             int(arrays["capacity"][0]),
         )
+        self._state: Any
+        self._beside: Any
         self._state, self._beside = self._begun(arrays, routes, seed)
         self._told = self._state.costs[changes.BEST]
         self._replaced = 0
@@ -67,7 +83,7 @@ class Search:
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
         limits = order.max_groups, order.max_size, order.progress
-        return Answer([*naming.name_groups(upper, *self._instance, tuple(self._state), *limits)])
+        return Answer([*self.names(upper, *self._instance, tuple(self._state), *limits)])
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
@@ -156,15 +172,33 @@ class SplitSearch(Search):
         return np.concatenate((customers, apart[0])), np.concatenate((given, apart[1]))
 
 
+class TourSearch(Search):
+    """The same for a closed tour."""
+
+    loop = staticmethod(tour_passes.improve)
+    lowers = "TOUR_POSITIONS"
+
+    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
+        near = arrays["neighbours"]
+        self._instance = (_distances(arrays), near, arrays["neighbour_distances"])
+        self._state = tour_state.state_for(routes[0], self._instance[0], seed)
+        self._beside = min(PLACES, near.shape[1])
+        self._told = self._state.costs[changes.BEST]
+        self._replaced = 0
+
+    def best_routes(self) -> tuple[IntArray, ...]:
+        return (tours.flat_tour(self._state.best),)
+
+
 def search_for(arrays: Arrays, routes: Sequence[IntArray], seed: int) -> Search:
     """Return a search that begins at a solution; one with quantities has split deliveries."""
+    if DEMANDS not in arrays:
+        return TourSearch(arrays, routes, seed)
     return (SplitSearch if len(routes) > 1 else Search)(arrays, routes, seed)
 
 
-def _distances(arrays: Arrays) -> tuple[Any, Any]:
-    """Return the distances as loops take them, and those from the depot."""
+def _distances(arrays: Arrays) -> Any:
+    """Return the distances as loops take them."""
     if CONVENTION in arrays:
-        distances = (arrays["coords"], int(arrays[CONVENTION][0]))
-    else:
-        distances = arrays[MATRIX_NAME]
-    return distances, passes.depot_row(distances, len(arrays["demands"]))
+        return arrays["coords"], int(arrays[CONVENTION][0])
+    return arrays[MATRIX]

@@ -215,6 +215,8 @@ class Problem(Protocol[I, S]):
     """The one of them whose solutions solving starts from."""
     engine: str
     """What compiles lower programs where it is solved, as ``package.module:name``; or empty."""
+    endings: Sequence[str]
+    """Of its solution files (:meth:`solution_files`); that of solving unless asked first."""
     descriptor_names: tuple[str, ...]
     """Names of the coordinates of Φ."""
 

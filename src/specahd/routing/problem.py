@@ -37,6 +37,7 @@ class RoutingProblem(Generic[I, S]):
     conventions: Sequence[str] = ()
     pool_unit: str = ""
     engine: str = ""
+    endings: Sequence[str] = (".sol",)
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""
     operators: Operators

@@ -129,7 +129,8 @@ def print_summary(
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
         f"start     {told(start['cost'])} ({start['source']})",
-        f"solution  {told(cost)} ({gain}{compared}), {statistics['routes']:,} routes",
+        f"solution  {told(cost)} ({gain}{compared}), "
+        f"{statistics['routes']:,} route{'s' if statistics['routes'] > 1 else ''}",
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({short(statistics['repairs_per_second'])}/s), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from specahd.core.errors import ConfigError
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing import distances
-from specahd.routing.base import PublicSet
+from specahd.routing.base import IntArray, PublicSet
 from specahd.routing.formats import tsplib
+from specahd.routing.groups import is_vector
 from specahd.routing.kernels.distances import fill_block
 from specahd.routing.problem import Baselines, Operators, RoutingProblem
 
@@ -61,7 +63,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         "two_opt": baseline.two_opt,
     }
     references: Sequence[str] = ("nearest", "greedy", "space_filling")
-    construction = "greedy"
+    construction = "two_opt"
+    engine = "specahd.engine.runner:TOUR_POSITIONS"
+    endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "construct": _construct}
     smallest_region = regions.SMALLEST
     descriptor_names = descriptor.NAMES
@@ -89,6 +93,16 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
             ".sol": tours.dumps(solution, cost),
             ".tour": tsplib.dumps_tour(solution, name, f"length {cost:.10g}"),
         }
+
+    def flat(self, instance: TSPInstance, solution: Solution) -> tuple[IntArray, ...]:
+        if instance.fixed_edges:
+            raise ConfigError(f"{instance.name} has fixed edges, which solving does not keep.")
+        return (np.array(tours.from_zero(solution), np.int64),)
+
+    def unflat(self, instance: TSPInstance, arrays: Sequence[IntArray]) -> Solution | None:
+        if len(arrays) != 1 or not is_vector(arrays[0]) or len(arrays[0]) >= instance.size:
+            return None
+        return (0, *arrays[0].tolist())
 
     def baseline(self, instance: TSPInstance, name: str | None = None) -> Solution:
         name = self.baseline_name if name is None else name

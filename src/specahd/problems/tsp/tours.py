@@ -29,5 +29,10 @@ def read(path: Path) -> tuple[Solution, float | None]:
 
 def dumps(solution: Solution, cost: float) -> str:
     """Return the text of a ``.sol`` file that :func:`read` reads back, turned to leave from 0."""
+    return sol.dumps([from_zero(solution)], cost)
+
+
+def from_zero(solution: Solution) -> tuple[int, ...]:
+    """Return the nodes of a tour in the order in which they follow node 0."""
     first = solution.index(0)
-    return sol.dumps([(*solution[first + 1 :], *solution[:first])], cost)
+    return (*solution[first + 1 :], *solution[:first])

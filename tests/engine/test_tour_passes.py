@@ -1,0 +1,269 @@
+"""The compiled passes over a closed tour: exact lengths, exact undoing, nothing hostile taken."""
+
+import inspect
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from specahd.core.program import canonical_source
+from specahd.core.syntax import parse
+from specahd.engine import changes, links, passes, runner, tour_strings, tours
+from specahd.engine.orders import Order, Report
+from specahd.engine.tour_state import state_for
+from specahd.problems.tsp import insertion
+from specahd.problems.tsp.instance import TSPInstance
+from specahd.problems.tsp.problem import TSP
+from specahd.routing.kernels.distances import CODES, fill_distance_matrix
+
+UPPER = (
+    "preceding following neighbours neighbour_distances removal_gains exposures noise progress "
+    "max_groups max_size"
+)
+LOWER = "detours distances edges noise removal_gain progress"
+
+
+def source_of(function):
+    return canonical_source(parse(inspect.getsource(function)).body[0])
+
+
+def written(name, arguments, body):
+    return f"def {name}({', '.join(arguments.split())}):\n    {body}\n"
+
+
+def block_of(instance, near=12):
+    size = instance.size
+    matrix = np.empty((size, size))
+    fill_distance_matrix(instance.coords, instance.convention, matrix)
+    away = matrix + np.diag(np.full(size, np.inf))
+    away[:, 0] = np.inf
+    neighbours = np.argsort(away, axis=1, kind="stable")[:, : min(near, size - 2)]
+    return {
+        "coords": instance.coords,
+        "distance_matrix": matrix,
+        "neighbours": np.ascontiguousarray(neighbours),
+        "neighbour_distances": np.take_along_axis(matrix, neighbours, 1),
+    }
+
+
+def instance_of(size, seed):
+    rng = np.random.default_rng(seed)
+    return TSPInstance("small", rng.integers(0, 1000, (size, 2)).astype(float))
+
+
+@pytest.fixture(scope="module")
+def instance():
+    return instance_of(60, 5)
+
+
+@pytest.fixture(scope="module")
+def block(instance):
+    return block_of(instance)
+
+
+@pytest.fixture(scope="module")
+def upper():
+    source = source_of(tour_strings.neighbouring_strings)
+    return runner.TOUR_GROUPS.translate(source, "neighbouring_strings")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lower():
+    """The only lower program but those that tests add; its number."""
+    held = runner.TOUR_POSITIONS.held
+    source = source_of(tour_strings.greedy_with_blinks)
+    runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
+    return 0 if held is None else len(held)
+
+
+def search(program, block, lower=0, repairs=3000, seed=0, temperature=20.0):
+    start = np.arange(1, len(block["coords"]))
+    order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature, (lower,))
+    answer = runner.TOUR_GROUPS(program, block, [order.encode(), start])
+    return Report.decode(answer.arrays[0]), answer
+
+
+def is_true(report, answer, instance):
+    """Say whether a report claims what the checker finds."""
+    problem, tour = TSP(), (0, *answer.arrays[1].tolist())
+    return not problem.check(instance, tour) and report.best == problem.cost(instance, tour)
+
+
+@pytest.mark.parametrize(
+    ("groups", "position"),
+    [
+        (tour_strings.neighbouring_strings, tour_strings.greedy_with_blinks),
+        (insertion.select_customer_groups, insertion.select_position),
+    ],
+)
+def test_written_programs_improve_and_stay_feasible(groups, position, block, instance):
+    program = runner.TOUR_GROUPS.translate(source_of(groups), groups.__name__)
+    number = len(runner.TOUR_POSITIONS.held)
+    runner.TOUR_POSITIONS.translate(source_of(position), position.__name__)
+    report, answer = search(program, block, number)
+    assert is_true(report, answer, instance)
+    assert report.best < 0.3 * TSP().cost(instance, tuple(range(instance.size)))
+    assert 3000 <= report.repairs < 3200
+    assert report.mended == 0
+
+
+@pytest.mark.parametrize(("size", "seed"), [(3, 1), (4, 1), (5, 2), (8, 3), (8, 4)])
+def test_small_tours_become_shortest(size, seed, upper, lower):
+    instance = instance_of(size, seed)
+    cost = TSP().cost
+    shortest = min(cost(instance, (0, *order)) for order in permutations(range(1, size)))
+    report, answer = search(upper, block_of(instance), lower, repairs=2000, temperature=200.0)
+    assert report.best == shortest
+    if len(answer.arrays) > 1:
+        assert is_true(report, answer, instance)
+
+
+def test_the_same_seed_gives_the_same_bytes(block, upper, lower):
+    first, second, other = (search(upper, block, lower, seed=seed)[1].arrays for seed in (3, 3, 4))
+    assert all((one == another).all() for one, another in zip(first, second, strict=True))
+    assert (first[0] != other[0]).any()
+
+
+def test_computed_distances_act_like_a_matrix(block, instance, upper, lower):
+    computed = {name: array for name, array in block.items() if name != "distance_matrix"}
+    computed["convention"] = np.array([CODES[instance.convention]])
+    _, answer = search(upper, computed, lower)
+    _, expected = search(upper, block, lower)
+    for one, another in zip(answer.arrays, expected.arrays, strict=True):
+        assert (one == another).all()
+
+
+def test_the_state_is_what_was_counted(block, instance, upper, lower):
+    """Length, edges and what upper programs see, after annealing, against the instance."""
+    search(upper, block, lower, temperature=200.0)
+    state, matrix = runner.TOUR_GROUPS._search._state, block["distance_matrix"]
+    nodes = np.arange(instance.size)
+    before, behind = state.nodes[:, links.BEFORE], state.nodes[:, links.BEHIND]
+    assert (before[behind] == nodes).all()
+    assert (state.edges == matrix[nodes, behind]).all()
+    assert state.costs[changes.CURRENT] == state.edges.sum()
+    assert sorted(tours.flat_tour(behind.astype(np.int64)).tolist()) == nodes[1:].tolist()
+    tours.show(
+        *(matrix, state.nodes, state.edges, state.shown, state.gains, state.marks),
+        *(state.changed, state.numbers),
+    )
+    assert (state.shown[changes.PRECEDING] == before).all()
+    assert (state.shown[changes.FOLLOWING] == behind).all()
+    assert (state.gains == state.edges + state.edges[before] - matrix[before, behind]).all()
+    assert state.shown[changes.EXPOSURES, 0] == 0
+    assert (state.shown[changes.EXPOSURES, 1:] > 0).all()
+
+
+def test_undo_restores_every_bit(block, instance):
+    rng = np.random.default_rng(1)
+    matrix, size = np.sqrt(block["distance_matrix"] + 0.1), instance.size
+    state = state_for(1 + rng.permutation(size - 1), matrix, 0)
+    nodes, edges = state.nodes, state.edges
+    for _ in range(50):
+        kept = nodes.copy(), edges.copy()
+        log, log_edges = np.zeros((40, 3), np.int32), np.zeros((40, 2))
+        group = 1 + rng.permutation(size - 1)[: rng.integers(1, 20)]
+        for line, node in enumerate(group.tolist()):
+            tours.take_out(matrix, nodes, edges, node, log, log_edges, line)
+        for line, node in enumerate(group.tolist(), start=len(group)):
+            ahead = int(rng.choice(np.flatnonzero(nodes[:, links.BEHIND] >= 0)))
+            log[line, 0], log_edges[line, 0] = node, edges[ahead]
+            behind = nodes[ahead, links.BEHIND]
+            tours.put_in(nodes, edges, node, ahead, matrix[ahead, node], matrix[node, behind])
+        assert (nodes != kept[0]).any()
+        tours.undo(nodes, edges, log, log_edges, len(group), len(group))
+        assert (nodes == kept[0]).all()
+        assert (edges.view(np.int64) == kept[1].view(np.int64)).all()
+
+
+def test_positions_are_the_gaps_next_to_neighbours_each_once(block, instance):
+    matrix, size = block["distance_matrix"], instance.size
+    state = state_for(np.arange(1, size), matrix, 0)
+    log, log_edges = np.zeros((1, 3), np.int32), np.zeros((1, 2))
+    tours.take_out(matrix, state.nodes, state.edges, 30, log, log_edges, 0)
+    found, before = np.zeros((4, 21)), np.zeros(21, np.int64)
+    near, away = block["neighbours"], block["neighbour_distances"]
+    count = tours.find_positions(
+        *(matrix, 30, near, away, 10, state.nodes, state.edges, found, before)
+    )
+    ahead, behind = before[:count], state.nodes[before[:count], links.BEHIND]
+    around = set(near[30, :10].tolist())
+    gaps = {(node, int(state.nodes[node, links.BEHIND])) for node in range(size) if node != 30}
+    expected = {gap for gap in gaps if around & set(gap)}
+    assert sorted(zip(ahead.tolist(), behind.tolist(), strict=True)) == sorted(expected)
+    there, back, edge = matrix[ahead, 30], matrix[30, behind], matrix[ahead, behind]
+    assert (found[:, :count] == [there + back - edge, there, back, edge]).all()
+
+
+def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upper, lower):
+    """All nodes leave at once: the first that is inserted has no neighbour there."""
+    everybody = written("choose", UPPER, "return np.arange(1, len(preceding))")
+    program = runner.TOUR_GROUPS.translate(everybody, "choose")
+    instance = instance_of(20, 8)
+    report, answer = search(program, block_of(instance), lower, repairs=19)
+    assert report.repairs == 19
+    assert is_true(report, answer, instance)
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ("return len(detours) * 0 - 1", True),
+        ("return len(detours)", True),
+        ("return int(1 / (progress - progress))", True),
+        ("return int(len(detours) - 1)", False),
+    ],
+)
+def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
+    number = len(runner.TOUR_POSITIONS.held)
+    runner.TOUR_POSITIONS.translate(written("choose", LOWER, body), "choose")
+    report, answer = search(upper, block, number, repairs=1000)
+    assert report.mended == (report.repairs if wrong else 0)
+    if len(answer.arrays) > 1:
+        assert is_true(report, answer, instance)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return preceding + 1",
+        "return np.full(5000, 3)",
+        "return np.arange(-40, 5000)",
+        "return np.array([1, 1, 0, 0, 0, 1, 2, 59, 60, 2**62, -(2**62)])",
+    ],
+)
+def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
+    program = runner.TOUR_GROUPS.translate(written("choose", UPPER, body), "choose")
+    report, answer = search(program, block, lower, repairs=500)
+    assert report.dropped > 0
+    assert report.repairs >= 500
+    if len(answer.arrays) > 1:
+        assert is_true(report, answer, instance)
+
+
+def test_a_program_that_names_nobody_ends_the_slice(block, lower):
+    source = written("choose", UPPER, "return preceding[:0].copy()")
+    program = runner.TOUR_GROUPS.translate(source, "choose")
+    report, answer = search(program, block, lower, repairs=500)
+    assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
+    assert len(answer.arrays) == 1
+
+
+def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
+    _, answer = search(upper, block, lower)
+    number = len(runner.TOUR_POSITIONS.held)
+    source = written("worst", LOWER, "return int(np.argmax(detours))")
+    runner.TOUR_POSITIONS.translate(source, "worst")
+    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (number,))
+    report = Report.decode(
+        runner.TOUR_GROUPS(upper, block, [order.encode(), answer.arrays[1]]).arrays[0]
+    )
+    assert report.cost == report.best == TSP().cost(instance, (0, *answer.arrays[1].tolist()))
+    # Groups of up to 19 nodes are given up before the last.
+    assert report.repairs < 8 * 4 * report.passes
+
+
+@pytest.mark.parametrize("tour", [[], [1, 2], [*range(1, 59), 58], [*range(1, 59), 60]])
+def test_what_is_no_tour_is_refused(tour, block):
+    with pytest.raises(ValueError, match="Expected each node from 1 to 59 once"):
+        state_for(np.array(tour, np.int64), block["distance_matrix"], 0)
