@@ -1,4 +1,6 @@
-"""The engine beside PyVRP at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
+"""The engine beside others at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
+
+The others are PyVRP, and for the TSP OR-Tools and LKH (``pip install ortools elkai``), if there.
 
 For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent of the capacity).
 
@@ -16,6 +18,7 @@ import statistics
 import sys
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +66,48 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     return routes, 0
 
 
-def solvers() -> dict[str, Any]:
-    """Return the solvers by name."""
-    found = {"written by hand": engine, "PyVRP": pyvrp}
+def or_tools(given: Any, seconds: float, seed: int) -> Any:
+    """Return the tour of OR-Tools' guided local search, which has no seed."""
+    from ortools.constraint_solver import pywrapcp, routing_enums_pb2
+
+    instance = given.data
+    matrix = distance_matrix(instance, "OR-Tools").astype(np.int64)
+    manager = pywrapcp.RoutingIndexManager(instance.size, 1, 0)
+    routing = pywrapcp.RoutingModel(manager)
+    routing.SetArcCostEvaluatorOfAllVehicles(routing.RegisterTransitMatrix(matrix.tolist()))
+    options = pywrapcp.DefaultRoutingSearchParameters()
+    options.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.SAVINGS
+    options.local_search_metaheuristic = (
+        routing_enums_pb2.LocalSearchMetaheuristic.GUIDED_LOCAL_SEARCH
+    )
+    options.time_limit.FromMilliseconds(int(1000 * seconds))
+    found = routing.SolveWithParameters(options)
+    tour = [0]
+    while len(tour) < instance.size:
+        tour.append(manager.IndexToNode(found.Value(routing.NextVar(tour[-1]))))
+    return [tour], 0
+
+
+def lkh(given: Any, seconds: float, seed: int) -> Any:
+    """Return LKH's tour in one run; it takes no limit, so that its time stands in the row."""
+    import elkai
+
+    matrix = distance_matrix(given.data, "LKH").astype(np.int64)
+    return [elkai.DistanceMatrix(matrix.tolist()).solve_tsp(runs=1)[:-1]], 0
+
+
+def distance_matrix(instance: Any, who: str) -> Any:
+    """Return all distances of an instance."""
+    return whole_matrix(instance.coords, instance.convention, instance.matrix, who)
+
+
+def solvers(problem: str) -> dict[str, Any]:
+    """Return the solvers of a problem by name."""
+    found: dict[str, Any] = {"written by hand": engine}
+    if problem != "tsp":
+        found["PyVRP"] = pyvrp
+    elif find_spec("ortools") and find_spec("elkai"):
+        found |= {"OR-Tools": or_tools, "LKH": lkh}
     if checkpoint := os.environ.get("CHECKPOINT"):
         found["evolved"] = partial(engine, checkpoint=checkpoint)
     return found
@@ -90,13 +132,15 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
     for file in map(Path, files):
         given = api.read(file)
         for seed in map(int, seeds.split(",")):
-            for name, solve in solvers().items():
+            for name, solve in solvers(given.problem.name).items():
                 if (file.stem, name, seed) in done:
                     continue
                 began = time.perf_counter()
                 routes, repairs = solve(given, float(seconds), seed)
                 wall = time.perf_counter() - began
-                solution = tuple(map(tuple, routes))
+                solution: Any = tuple(map(tuple, routes))
+                if given.problem.name == "tsp":
+                    [solution] = solution
                 assert not given.problem.check(given.data, solution)
                 cost = given.problem.cost(given.data, solution)
                 row = {
