@@ -23,7 +23,7 @@ def shown(text):
 
 def solved(text):
     """Return the solvers in the table at the demo's end, each with its cost."""
-    rows = re.findall(r"^│ (the programs.*|programs.*|PyVRP) *│ *([\d,]+) │", text, re.MULTILINE)
+    rows = re.findall(r"^│ ([^│]+)│ *([\d,]+) │", text, re.MULTILINE)
     return {name.strip(): int(cost.replace(",", "")) for name, cost in rows}
 
 
