@@ -26,9 +26,10 @@ UNITS := config core design llm memory methods repair reporting routing runs sea
 check: lint
 	$(BIN)/pytest -m "unit and not slow" $(addprefix tests/,$(UNITS))
 
-# The tests that take minutes.
+# The tests that take minutes, and those of properties on more examples.
 test-slow:
 	$(MAKE) test TESTS="-m slow"
+	$(MAKE) test TESTS="-m hypothesis --hypothesis-profile=thorough"
 
 # The tests that need torch, Chromium or PostgreSQL; the last two are Debian's.
 test-extras:

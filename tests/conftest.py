@@ -14,7 +14,8 @@ from commands import SMALL, call
 from forked_zygotes import fork_zygotes
 
 # The machines are noisy, and the first call of a kernel may compile it.
-settings.register_profile("specahd", deadline=None)
+settings.register_profile("specahd", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=200)  # of make test-slow
 settings.load_profile("specahd")
 
 ROOT = Path(__file__).parent.parent
