@@ -7,7 +7,7 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import families, links, runner, strings
+from specahd.engine import links, runner, strings, timed
 from specahd.engine.orders import Order, Report
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
@@ -89,7 +89,7 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
     state = held._state
     kept = [start.copy(), latest.copy()]
     for route in range(len(state.route_loads)):
-        families.refresh_route(held._times, state.nodes, state.edges, route)
+        timed.refresh_route(held._times, state.nodes, state.edges, route)
     assert (kept[0] == start).all()
     assert (kept[1] == latest).all()
     customers = slice(1, SIZE + 1)

@@ -25,7 +25,7 @@ from specahd.engine.changes import (
     keep_best,
     mark,
 )
-from specahd.engine.families import BACK, THERE, choose, find_positions, push, refresh
+from specahd.engine.families import BACK, THERE, choose, find_positions, push, refresh, restore
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.programs import (
@@ -40,6 +40,7 @@ from specahd.engine.programs import (
     TIMES,
 )
 from specahd.engine.random import refill, uniform
+from specahd.engine.unowned import unowned
 from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
 from specahd.routing.kernels.distances import between
 
@@ -72,16 +73,6 @@ def depot_row(distances: Any, nodes: int) -> Any:
     return row
 
 
-@njit(cache=True)
-def cheapest(detours: Any, count: int) -> int:
-    """Return the position with the least detour."""
-    best = 0
-    for place in range(1, count):
-        if detours[place] < detours[best]:
-            best = place
-    return best
-
-
 # A program that raises has answered nothing. Caught here, it costs the programs no function of
 # their own around them, which would take as long to compile as they do.
 @njit(cache=True)
@@ -102,16 +93,12 @@ def _position_chosen(
         return NO_ANSWER
 
 
-@njit(_SIGNATURES, cache=True)
-def improve(
+@njit(cache=True)
+def _search(
     uppers: Any,
     lowers: Any,
     choices: Any,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    demands: Any,
+    instance: Any,
     capacity: int,
     times: Any,
     state: Any,
@@ -123,20 +110,8 @@ def improve(
     temperature: float,
     end_temperature: float,
     given: Any,
+    scratch: Any,
 ) -> None:
-    """Make passes until so many customers were inserted; all of ``state`` is changed in place.
-
-    Fewer are inserted if :data:`EMPTY_PASSES` in a row name none.
-
-    Progress grows evenly with the repairs, the temperature falls by equal factors.
-
-    Parameters
-    ----------
-    choices
-        Positions in ``lowers``; each group is repaired by one of them, drawn evenly.
-    given
-        The one group of every pass; none where the upper program is asked for them.
-    """
     (
         nodes,
         edges,
@@ -154,15 +129,10 @@ def improve(
         numbers,
     ) = state
     upper = uppers[0]
+    distances, neighbours, neighbour_distances, depot_distances, demands = instance
     customers = len(demands) - 1
-    group = np.empty(max_size, np.int64)
-    log = np.empty((2 * max_size, 5), np.int32)
-    log_distances = np.empty((2 * max_size, 3))
-    most = 2 * neighbours.shape[1] + 1
-    found = np.empty((6, most))
+    group, log, log_distances, found, before, upper_noise = scratch
     detours = found[0]
-    before = np.empty(most, np.int64)
-    upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
     falling = math.log(end_temperature / temperature) if temperature > 0 else 0.0
     began = counts[REPAIRS]
     done = 0
@@ -232,6 +202,7 @@ def improve(
                     neighbour_distances,
                     depot_distances,
                     room,
+                    allowed - cost,
                     nodes,
                     edges,
                     route_loads,
@@ -252,7 +223,7 @@ def improve(
                     now,
                 )
                 if chosen < 0 or chosen >= count:
-                    chosen = cheapest(detours, count)
+                    chosen = np.argmin(detours[:count])
                     counts[POSITIONS_MENDED] += 1
                 if chosen == count - 1:
                     available -= 1
@@ -271,7 +242,7 @@ def improve(
                     break
             if cost > allowed:
                 undo(log, log_distances, lines, nodes, edges, route_loads, demands)
-                refresh(times, nodes, edges, log, lines)
+                restore(times)
                 continue
             counts[KEPT] += 1
             costs[CURRENT] = cost
@@ -298,3 +269,69 @@ def improve(
         empty = 0 if inserted else empty + 1
         if empty == EMPTY_PASSES:
             break
+
+
+@njit(_SIGNATURES, cache=True)
+def improve(
+    uppers: Any,
+    lowers: Any,
+    choices: Any,
+    distances: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    demands: Any,
+    capacity: int,
+    times: Any,
+    state: Any,
+    repairs: int,
+    max_groups: int,
+    max_size: int,
+    progress: float,
+    end_progress: float,
+    temperature: float,
+    end_temperature: float,
+    given: Any,
+) -> None:
+    """Make passes until so many customers were inserted; all of ``state`` is changed in place.
+
+    Fewer are inserted if :data:`EMPTY_PASSES` in a row name none.
+
+    Progress grows evenly with the repairs, the temperature falls by equal factors.
+
+    Parameters
+    ----------
+    choices
+        Positions in ``lowers``; each group is repaired by one of them, drawn evenly.
+    given
+        The one group of every pass; none where the upper program is asked for them.
+    """
+    most = 2 * neighbours.shape[1] + 1
+    scratch = (
+        np.empty(max_size, np.int64),
+        np.empty((2 * max_size, 5), np.int32),
+        np.empty((2 * max_size, 3)),
+        np.empty((6, most)),
+        np.empty(most, np.int64),
+        np.empty(NOISE_PER_GROUP * max_groups),
+    )
+    _search(
+        uppers,
+        lowers,
+        unowned(choices),
+        unowned((distances, neighbours, neighbour_distances, depot_distances, demands)),
+        capacity,
+        unowned(times),
+        unowned(state),
+        repairs,
+        max_groups,
+        max_size,
+        progress,
+        end_progress,
+        temperature,
+        end_temperature,
+        unowned(given),
+        unowned(scratch),
+    )
+    # numba lets go of an array after its last use, and nothing above counts as one.
+    scratch[0][0] = 0

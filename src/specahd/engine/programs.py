@@ -42,7 +42,10 @@ COMPUTED = types.Tuple((MATRIX, types.int64))
 """Distances without a matrix."""
 INSTANCE = (INDICES, MATRIX, REALS, VECTOR, NUMBER)
 """Of an instance, what loops take behind the distances."""
-TIMES = (*(REALS, REALS, FLOATS, FLOATS, FLOATS, INTS, INTS),)
+TIMES = (
+    *(REALS, REALS, FLOATS, FLOATS, FLOATS),
+    *(INTS, types.Array(types.float64, 2, "C"), INTS, INTS, INTS),
+)
 """As :mod:`specahd.engine.families` has them."""
 _SMALL = types.Array(types.int32, 2, "C")
 STATE = (

@@ -23,7 +23,7 @@ from specahd.engine.deliveries import QUANTITY, find_positions, keep_best, show
 from specahd.engine.families import BACK, DETOUR, REST, THERE
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
-from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED, cheapest
+from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.programs import (
     COMPUTED,
     FLOATS,
@@ -240,7 +240,7 @@ def improve(
                         now,
                     )
                     if chosen < 0 or chosen >= count:
-                        chosen = cheapest(found[DETOUR], count)
+                        chosen = np.argmin(found[DETOUR, :count])
                         counts[POSITIONS_MENDED] += 1
                     if chosen == count - 1:
                         available -= 1

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import changes, families, links, passes
+from specahd.engine import changes, links, passes, timed
 from specahd.engine.random import refill, state_of
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.kernels.distances import between
@@ -98,16 +98,20 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
 def times_for(
     state: State, ready: FloatArray, due: FloatArray, service: FloatArray
 ) -> tuple[Any, ...]:
-    """Return the times of a state's routes, as :mod:`specahd.engine.families` has them."""
+    """Return the times of a state's routes, as :mod:`specahd.engine.timed` has them."""
     size, customers = len(state.nodes), len(ready) - 1
     served = service.copy()
     served[0] = 0.0
     start = np.full(size, ready[0])
     latest = np.full(size, due[0])
-    seen = np.zeros(len(state.route_loads), np.int64)
-    times = (ready, due, served, start, latest, seen, np.zeros(1, np.int64))
+    stamps, touched, offered = np.zeros((3, size), np.int64)
+    held = np.zeros((size, 2))
+    times = (
+        *(ready, due, served, start, latest),
+        *(stamps, held, touched, offered, np.zeros(3, np.int64)),
+    )
     for route in np.unique(state.nodes[1 : customers + 1, links.ROUTE]).tolist():
-        families.refresh_route(times, state.nodes, state.edges, route)
+        timed.refresh_route(times, state.nodes, state.edges, route)
     return times
 
 

@@ -12,25 +12,19 @@ from numba.extending import intrinsic
 
 
 def _unowned(typing: Any, held: Any) -> Any:
-    """Return the same arrays, uncounted: of an array or of a tuple with arrays.
-
-    They are valid as long as someone else holds the arrays: take them from arguments, in a
-    function that hands them on. Arrays that this function made itself it must use once more
-    behind the call, since numba lets go of them after their last use.
-    """
+    """Tell numba the type of the answer, and what makes it."""
 
     def without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        kinds: Any = kind
         if isinstance(kind, types.Array):
             array = context.make_array(kind)(context, builder, value)
             array.meminfo = cgutils.get_null_value(array.meminfo.type)
             array.parent = cgutils.get_null_value(array.parent.type)
             return array._getvalue()
         if isinstance(kind, types.BaseTuple):
-            kinds: Any = kind
-            parts = cgutils.unpack_tuple(builder, value, len(kinds))
+            parts = cgutils.unpack_tuple(builder, value, len(kind))
             made = [
-                without_owner(context, builder, each, part)
-                for each, part in zip(kinds, parts, strict=True)
+                without_owner(context, builder, *each) for each in zip(kinds, parts, strict=True)
             ]
             return context.make_tuple(builder, kind, made)
         return value
@@ -42,3 +36,9 @@ def _unowned(typing: Any, held: Any) -> Any:
 
 
 unowned: Any = intrinsic(_unowned)
+"""Returns the same arrays, uncounted: of an array or of a tuple with arrays.
+
+They are valid as long as someone else holds the arrays: take them from arguments, in a function that
+hands them on. Arrays that this function made itself it must use once more behind the call, since
+numba lets go of them after their last use.
+"""
