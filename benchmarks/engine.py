@@ -14,14 +14,13 @@ import numpy as np
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
 from specahd.engine import runner, strings
+from specahd.engine.improver import MATRIX_NODES
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import group_count, temperatures
-from specahd.routing.distances import LARGEST_MATRIX
+from specahd.engine.schedule import group_count, neighbour_count, temperatures
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 
 SECONDS = 5.0
-NEIGHBOURS = 40
 
 
 def source_of(function):
@@ -34,7 +33,8 @@ def block_of(size, rng):
     coords = np.floor(rng.random((size + 1, 2)) * 1000 * np.sqrt(size / 1000))
     demands = rng.integers(1, 10, size + 1)
     demands[0] = 0
-    near = np.asarray(cKDTree(coords[1:]).query(coords, k=NEIGHBOURS + 1)[1]) + 1
+    count = neighbour_count(size, timed=False)
+    near = np.asarray(cKDTree(coords[1:]).query(coords, k=count + 1)[1]) + 1
     # Of the depot the last is dropped, of a customer itself.
     near[near[:, 0] == np.arange(size + 1), :-1] = near[near[:, 0] == np.arange(size + 1), 1:]
     near = np.ascontiguousarray(near[:, :-1])
@@ -46,7 +46,7 @@ def block_of(size, rng):
         "neighbours": near,
         "neighbour_distances": away,
     }
-    if size < LARGEST_MATRIX:
+    if size < MATRIX_NODES:
         block["distance_matrix"] = np.empty((size + 1, size + 1))
         fill_distance_matrix(coords, Convention.EUC_2D, block["distance_matrix"])
     else:

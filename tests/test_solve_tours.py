@@ -14,7 +14,7 @@ import pytest
 from commands import call, run, start
 from specahd import api
 from specahd.core.errors import ConfigError
-from specahd.engine import improver
+from specahd.engine import blocks
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.geometry import Convention
 
@@ -131,7 +131,7 @@ def test_passes_compute_straight_distances_and_look_up_others():
     straight = api.read(DATA / "tiny.tsp").data
     sphere = replace(straight, convention=Convention.GEO)
     for instance, held in ((straight, "convention"), (sphere, "distance_matrix")):
-        with closing(improver.shared_block(TSP(), instance)) as shared:
+        with closing(blocks.shared_block(TSP(), instance)) as shared:
             assert held in shared.arrays(0)
 
 

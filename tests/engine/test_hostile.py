@@ -10,7 +10,7 @@ from specahd.api.programs import programs_for
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import improver
+from specahd.engine import blocks, improver
 from specahd.engine.descent import descend
 from specahd.engine.improver import Programs, SandboxedEngine
 
@@ -30,7 +30,7 @@ def instance():
 
 @pytest.fixture(scope="module")
 def sandbox(instance):
-    shared = improver.shared_block(instance.problem, instance.data)
+    shared = blocks.shared_block(instance.problem, instance.data)
     with closing(shared), improver.sandbox_of(instance.problem, shared) as sandbox:
         yield sandbox
 
@@ -98,7 +98,7 @@ def test_split_deliveries_are_mended_too():
         f"def {improver.NAMES[1]}({SPLIT_POSITION}):\n    return int(quantities[len(quantities)])\n"
     )
     wrong = Programs(written.upper, (replace(written.lowers[0], source=source),))
-    shared = improver.shared_block(problem, parts.data)
+    shared = blocks.shared_block(problem, parts.data)
     with closing(shared), improver.sandbox_of(problem, shared) as sandbox:
         found = searched(sandbox, parts, wrong, repairs=300)
     assert (found.fallbacks >= 300, found.failure) == (True, "")

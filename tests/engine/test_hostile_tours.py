@@ -9,7 +9,7 @@ from specahd import api
 from specahd.api.programs import programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import improver
+from specahd.engine import blocks, improver
 from specahd.engine.descent import descend
 from specahd.engine.improver import Programs, SandboxedEngine
 
@@ -28,7 +28,7 @@ def instance():
 
 @pytest.fixture(scope="module")
 def sandbox(instance):
-    shared = improver.shared_block(PROBLEM, instance)
+    shared = blocks.shared_block(PROBLEM, instance)
     with closing(shared), improver.sandbox_of(PROBLEM, shared) as sandbox:
         yield sandbox
 

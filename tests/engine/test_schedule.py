@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from specahd.engine.schedule import group_count, temperatures
+from specahd.engine.schedule import group_count, neighbour_count, temperatures
 
 
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():
@@ -24,3 +24,14 @@ def test_one_customer_has_no_neighbours_and_no_heat():
 @pytest.mark.parametrize(("customers", "groups"), [(1, 1), (1000, 8), (10_000, 64), (10**6, 64)])
 def test_passes_have_more_groups_on_larger_instances(customers, groups):
     assert group_count(customers) == groups
+
+
+@pytest.mark.parametrize(("customers", "count"), [(100, 60), (5000, 60), (5001, 40)])
+def test_where_repairs_of_a_customer_are_few_fewer_neighbours_are_looked_at(customers, count):
+    assert neighbour_count(customers, timed=False) == count
+    assert neighbour_count(customers, timed=True) == 50
+
+
+def test_a_search_may_begin_hotter():
+    away = np.tile(np.arange(1.0, 21.0), (6, 1))
+    assert temperatures(away, 3.0) == pytest.approx((3.0 * 5.5, 0.05 * 5.5))

@@ -14,6 +14,20 @@ from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.timed import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
 
+__all__ = [
+    "BACK",
+    "DETOUR",
+    "REST",
+    "SHIFT",
+    "SLACK",
+    "THERE",
+    "choose",
+    "find_positions",
+    "push",
+    "refresh",
+    "restore",
+]
+
 
 def find_positions(times: Any, *_: Any) -> Any:
     """Write the positions for a customer, that on a new route last; return how many.

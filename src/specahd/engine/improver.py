@@ -5,21 +5,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from specahd.core.errors import ConfigError
-from specahd.core.memory_limit import require_memory
 from specahd.core.program import Outcome, Program
+from specahd.engine.blocks import shared_block
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
-from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import TOUR_COLD, TOUR_HOT, group_count, temperatures
+from specahd.engine.schedule import (
+    TIMED_HOT,
+    TOUR_COLD,
+    TOUR_HOT,
+    group_count,
+    temperatures,
+)
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
-from specahd.routing.distances import CONVENTION, MATRIX
-from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
-from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
+from specahd.sandbox.shared_arrays import SharedArrays
 
 GROUPS = "specahd.engine.runner:GROUPS"
 """What runs upper programs; a problem names what compiles its lower ones."""
@@ -28,8 +29,6 @@ TOUR_GROUPS = "specahd.engine.runner:TOUR_GROUPS"
 TOUR_POSITIONS = "specahd.engine.runner:TOUR_POSITIONS"
 NAMES = ("select_customer_groups", "select_position")
 """What upper and lower programs are called."""
-NEIGHBOURS, TIMED_NEIGHBOURS, TOUR_NEIGHBOURS = 40, 150, 24
-"""Of customers, of those with time windows, which rule most positions out, and of tours' nodes."""
 MAX_SIZE = 100
 _CUSTOMERS_PER_SECOND = 50_000
 """A process makes its state of so many ready in a second, at least."""
@@ -97,7 +96,9 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        shares = (TOUR_HOT, TOUR_COLD) if problem.engine == TOUR_POSITIONS else ()
+        shares: tuple[float, ...] = (TIMED_HOT,) if hasattr(instance, "windows") else ()
+        if problem.engine == TOUR_POSITIONS:
+            shares = TOUR_HOT, TOUR_COLD
         self._hot, self._cold = temperatures(neighbour_distances, *shares)
         self._groups = group_count(self._size)
         self._routes: tuple[IntArray, ...] = ()
@@ -215,53 +216,3 @@ def _launched(
     most = _REPAIR_SECONDS * SLICE_REPAIRS if counted else 2 * SLICE_SECONDS + 1.0
     seconds = most + instance.size / _CUSTOMERS_PER_SECOND
     return sandbox.session(launches, SessionLimits(seconds, None, memory_bytes))
-
-
-def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
-    """Return the block of some instances: what programs see, and who is near whom.
-
-    Raises
-    ------
-    NotEnoughMemory
-        It would not fit; nothing was allocated.
-    """
-    layouts = [_layout(problem, instance) for instance in instances]
-    names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
-    require_memory(sum(map(block_size, layouts)), f"The arrays of {names} need")
-    shared = SharedArrays.allocate(layouts)
-    for index, instance in enumerate(instances):
-        _fill(problem, instance, shared.writable(index))
-    return shared
-
-
-def _layout(problem: AnyProblem, instance: Any) -> Layout:
-    """Return dtype and shape of each array that the engine takes of an instance."""
-    known = dict(problem.layout(instance))
-    straight = instance.matrix is None and instance.convention is not Convention.GEO
-    if problem.engine == TOUR_POSITIONS and straight:
-        # Passes over a tour compute a straight distance in less time than they look it up.
-        known.pop(MATRIX, None)
-        known[CONVENTION] = (np.int64, (1,))
-    # Node 0 is nobody's neighbour: the depot, or where a tour begins.
-    near = (len(instance.coords), max(0, min(_count(known), len(instance.coords) - 2)))
-    return {
-        **known,
-        "neighbours": (np.int64, near),
-        "neighbour_distances": (np.float64, near),
-    }
-
-
-def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
-    """Write an instance to arrays of its :func:`_layout`."""
-    problem.fill(instance, arrays)
-    measure = getattr(instance, "measure", instance.convention)
-    count = _count(arrays)
-    found = nearest_neighbours(instance.coords, measure, instance.matrix, count, depot=True)
-    arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
-
-
-def _count(arrays: Mapping[str, Any]) -> int:
-    """Return how many neighbours the engine is told at most, by what an instance has."""
-    if "demands" not in arrays:
-        return TOUR_NEIGHBOURS
-    return TIMED_NEIGHBOURS if "ready_times" in arrays else NEIGHBOURS

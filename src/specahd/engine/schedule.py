@@ -7,8 +7,28 @@ from specahd.routing.base import FloatArray
 
 _NEAREST = 10
 _HOT, _COLD = 1.5, 0.05
+TIMED_HOT = 3.0
+"""The share for customers with time windows, whose routes are rebuilt at greater cost."""
 TOUR_HOT, TOUR_COLD = 1.0, 0.05
 """The shares for tours, measured on pr2392 and rl11849."""
+TOUR_NEIGHBOURS = 24
+"""How many neighbours of a tour's node are known."""
+
+
+def neighbour_count(customers: int) -> int:
+    """Return how many neighbours of a customer are positions looked at next to.
+
+    Where a second is worth few repairs of each customer, fewer neighbours and more repairs pay.
+    """
+    return 60 if customers <= 5000 else 40
+
+
+def timed_neighbour_count(stops: float) -> int:
+    """Return the same for customers with time windows, by how many stops a vehicle has room for.
+
+    On short routes loads and windows rule most positions out.
+    """
+    return 100 if stops < 20.0 else 50
 
 
 def temperatures(

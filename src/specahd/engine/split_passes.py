@@ -20,7 +20,7 @@ from specahd.engine.changes import (
     mark,
 )
 from specahd.engine.deliveries import QUANTITY, find_positions, keep_best, show
-from specahd.engine.families import BACK, DETOUR, REST, THERE
+from specahd.engine.timed import BACK, DETOUR, REST, THERE
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED

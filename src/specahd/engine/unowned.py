@@ -38,7 +38,7 @@ def _unowned(typing: Any, held: Any) -> Any:
 unowned: Any = intrinsic(_unowned)
 """Returns the same arrays, uncounted: of an array or of a tuple with arrays.
 
-They are valid as long as someone else holds the arrays: take them from arguments, in a function that
-hands them on. Arrays that this function made itself it must use once more behind the call, since
-numba lets go of them after their last use.
+They are valid as long as someone else holds the arrays: take them from arguments, in a function
+that hands them on. Arrays that this function made itself it must use once more behind the call,
+since numba lets go of them after their last use.
 """

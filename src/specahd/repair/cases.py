@@ -7,7 +7,7 @@ from typing import Any
 
 from specahd.core.errors import FileError, SpecAHDError
 from specahd.core.memory_limit import require_memory
-from specahd.engine.improver import shared_block
+from specahd.engine.blocks import shared_block
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
 

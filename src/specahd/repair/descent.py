@@ -12,8 +12,9 @@ from typing import Any
 from specahd.core.contract import Contract
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
+from specahd.engine.blocks import shared_block
 from specahd.engine.descent import descend
-from specahd.engine.improver import SandboxedEngine, shared_block
+from specahd.engine.improver import SandboxedEngine
 from specahd.repair.cases import Case, InfeasibleBaseline
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.calls import Call, Result

@@ -1,0 +1,82 @@
+"""The block of arrays that the engine's process is given of instances."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from specahd.core.memory_limit import require_memory
+from specahd.engine.neighbours import nearest_neighbours
+from specahd.engine.schedule import TOUR_NEIGHBOURS, neighbour_count, timed_neighbour_count
+from specahd.engine.timed_neighbours import candidates, neighbours_in_time
+from specahd.routing.base import AnyProblem
+from specahd.routing.distances import CONVENTION, MATRIX
+from specahd.routing.geometry import Convention
+from specahd.sandbox.shared_arrays import Layout, SharedArrays, block_size
+
+MATRIX_NODES = 2000
+"""Of more nodes a distance is computed sooner than looked up: the matrix is in no near cache."""
+
+
+def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
+    """Return the block of some instances: what programs see, and who is near whom.
+
+    Raises
+    ------
+    NotEnoughMemory
+        It would not fit; nothing was allocated.
+    """
+    layouts = [_layout(problem, instance) for instance in instances]
+    names = instances[0].name if len(instances) == 1 else f"{len(instances)} instances"
+    require_memory(sum(map(block_size, layouts)), f"The arrays of {names} need")
+    shared = SharedArrays.allocate(layouts)
+    for index, instance in enumerate(instances):
+        _fill(problem, instance, shared.writable(index))
+    return shared
+
+
+def _layout(problem: AnyProblem, instance: Any) -> Layout:
+    """Return dtype and shape of each array that the engine takes of an instance."""
+    known = dict(problem.layout(instance))
+    nodes = len(instance.coords)
+    straight = instance.matrix is None and _measure(instance) is not Convention.GEO
+    # Passes over a tour compute a straight distance in less time than they look it up.
+    most = MATRIX_NODES if "demands" in known else 0
+    if straight and MATRIX in known and nodes > most:
+        del known[MATRIX]
+        known[CONVENTION] = (np.int64, (1,))
+    # Node 0 is nobody's neighbour: the depot, or where a tour begins.
+    near = (nodes, max(0, min(_count(known, instance), nodes - 2)))
+    return {
+        **known,
+        "neighbours": (np.int64, near),
+        "neighbour_distances": (np.float64, near),
+    }
+
+
+def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
+    """Write an instance to arrays of its :func:`_layout`."""
+    problem.fill(instance, arrays)
+    count = _count(arrays, instance)
+    timed = "ready_times" in arrays
+    looked_at = candidates(len(instance.coords), count) if timed else count
+    found = nearest_neighbours(
+        instance.coords, _measure(instance), instance.matrix, looked_at, depot=True
+    )
+    if timed:
+        found = neighbours_in_time(*found, instance.windows, count)
+    arrays["neighbours"][:], arrays["neighbour_distances"][:] = found
+
+
+def _measure(instance: Any) -> Convention:
+    measure: Convention = getattr(instance, "measure", instance.convention)
+    return measure
+
+
+def _count(arrays: Mapping[str, Any], instance: Any) -> int:
+    """Return how many neighbours the engine is told at most, by what an instance has."""
+    if "demands" not in arrays:
+        return TOUR_NEIGHBOURS
+    if "ready_times" in arrays:
+        return timed_neighbour_count(instance.capacity / max(1e-9, instance.demands[1:].mean()))
+    return neighbour_count(instance.size)
