@@ -33,7 +33,7 @@ def block_of(size, rng):
     coords = np.floor(rng.random((size + 1, 2)) * 1000 * np.sqrt(size / 1000))
     demands = rng.integers(1, 10, size + 1)
     demands[0] = 0
-    count = neighbour_count(size, timed=False)
+    count = neighbour_count(size)
     near = np.asarray(cKDTree(coords[1:]).query(coords, k=count + 1)[1]) + 1
     # Of the depot the last is dropped, of a customer itself.
     near[near[:, 0] == np.arange(size + 1), :-1] = near[near[:, 0] == np.arange(size + 1), 1:]

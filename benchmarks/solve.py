@@ -37,31 +37,33 @@ def engine(given: Any, seconds: float, seed: int, checkpoint: str | None = None)
     return solved.routes, solved.descent.repairs
 
 
+def pyvrp_data(instance: Any, owners: Any = None, demands: Any = None) -> Any:
+    """Return PyVRP's model of an instance; of pieces of demands, if they and their owners are given."""
+    measure = getattr(instance, "measure", instance.convention)
+    windows = getattr(instance, "windows", None)
+    matrix = whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES)
+    return solver._problem_data(
+        matrix if owners is None else matrix[np.ix_(owners, owners)],
+        instance.demands if owners is None else demands,
+        instance.capacity,
+        *((windows.ready, windows.due, windows.service) if windows else (None, None, None)),
+    )
+
+
 def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     """Return PyVRP's solution; its model is built before the time runs."""
     import pyvrp as library
     from pyvrp.stop import MaxRuntime
 
-    instance = given.data
-    measure = getattr(instance, "measure", instance.convention)
-    windows = getattr(instance, "windows", None)
-    matrix = whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES)
-    demands = instance.demands
     split = given.problem.name == "sdvrp"
-    if split:
-        owners, demands = cut(demands, instance.capacity)
-        matrix = matrix[np.ix_(owners, owners)]
-    data = solver._problem_data(
-        matrix,
-        demands,
-        instance.capacity,
-        *((windows.ready, windows.due, windows.service) if windows else (None, None, None)),
-    )
+    pieces = cut(given.data.demands, given.data.capacity) if split else ()
+    data = pyvrp_data(given.data, *pieces)
     result = library.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
     routes = [
         tuple(each.idx + 1 for each in route if each.is_client()) for route in result.best.routes()
     ]
     if split:
+        owners, demands = pieces
         routes = [joined((int(owners[p]), int(demands[p])) for p in route) for route in routes]
     return routes, 0
 

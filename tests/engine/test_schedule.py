@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from specahd.engine.schedule import group_count, neighbour_count, temperatures
+from specahd.engine.schedule import (
+    group_count,
+    neighbour_count,
+    temperatures,
+    timed_neighbour_count,
+)
 
 
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():
@@ -28,8 +33,11 @@ def test_passes_have_more_groups_on_larger_instances(customers, groups):
 
 @pytest.mark.parametrize(("customers", "count"), [(100, 60), (5000, 60), (5001, 40)])
 def test_where_repairs_of_a_customer_are_few_fewer_neighbours_are_looked_at(customers, count):
-    assert neighbour_count(customers, timed=False) == count
-    assert neighbour_count(customers, timed=True) == 50
+    assert neighbour_count(customers) == count
+
+
+def test_on_long_routes_with_time_windows_fewer_neighbours_are_looked_at():
+    assert timed_neighbour_count(11.0) > timed_neighbour_count(55.0)
 
 
 def test_a_search_may_begin_hotter():

@@ -1,0 +1,83 @@
+"""The engine beside PyVRP by CPU time: ``python benchmarks/quality.py SECONDS SEED FILE …``.
+
+For machines that are busy, where :mod:`solve` would measure who else runs. The engine searches in
+this process, with the defaults of ``specahd solve`` and its hand-written programs, from the
+construction that solving starts from; the construction takes no part of the seconds. The costs
+are recomputed by the checker. ``PYVRP=1`` in the environment runs PyVRP too.
+"""
+
+import os
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solve import best_known, pyvrp_data
+from specahd import api
+from specahd.api.problems import settings_of
+from specahd.api.programs import programs_for
+from specahd.engine import runner
+from specahd.engine.improver import MAX_SIZE, shared_block
+from specahd.engine.orders import Order, Report
+from specahd.engine.schedule import TIMED_HOT, group_count, temperatures
+from specahd.repair.cases import make_case
+from specahd.routing.groups import concatenated
+
+
+def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
+    """Return the best solution after so many CPU seconds, and the repairs."""
+    written = programs_for(problem, None)
+    timed = hasattr(instance, "windows")
+    lowers = runner.TIMED_POSITIONS if timed else runner.POSITIONS
+    upper = runner.GROUPS.translate(written.upper.source, "select_customer_groups")
+    for lower in written.lowers:
+        lowers.translate(lower.source, "select_position")
+    lengths, customers = concatenated(make_case(problem, instance).baseline)
+    start = np.insert(customers, np.cumsum(lengths), 0)
+    with closing(shared_block(problem, instance)) as shared:
+        block = shared.arrays(0)
+        hot, cold = temperatures(block["neighbour_distances"], *((TIMED_HOT,) if timed else ()))
+        order = Order(
+            *(seed, 1 << 40, seconds, group_count(instance.size), min(instance.size, MAX_SIZE)),
+            *(0.0, 1.0, hot, cold),
+        )
+        said, flat = runner.GROUPS(upper, block, [order.encode(), start]).arrays
+    routes = (part[part > 0].tolist() for part in np.split(flat, np.flatnonzero(flat == 0)))
+    return [route for route in routes if route], Report.decode(said).repairs
+
+
+def pyvrp(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
+    """Return PyVRP's solution after so many CPU seconds."""
+    import pyvrp as library
+
+    data = pyvrp_data(instance)
+    began = time.process_time()
+
+    def over(best: float) -> bool:
+        return time.process_time() - began >= seconds
+
+    result = library.solve(data, over, seed=seed, collect_stats=False, display=False)
+    routes = result.best.routes()
+    return [[each.idx + 1 for each in route if each.is_client()] for route in routes], 0
+
+
+def main(seconds: str, seed: str, *files: str) -> None:
+    """Make the runs, and print a line for each."""
+    solvers = {"engine": engine, **({"PyVRP": pyvrp} if os.environ.get("PYVRP") else {})}
+    for file in map(Path, files):
+        given = api.read(file)
+        settings = {**settings_of(given.problem), "baseline": given.problem.construction}
+        problem = api.make_problem(given.problem.name, **settings)
+        for name, solve in solvers.items():
+            routes, repairs = solve(problem, given.data, float(seconds), int(seed))
+            solution = tuple(tuple(int(node) for node in route) for route in routes)
+            assert not given.problem.check(given.data, solution)
+            gap = given.problem.cost(given.data, solution) / best_known(file) - 1.0
+            print(f"{file.stem} {name} {gap:+.2%}, {len(routes)} routes, {repairs:,} repairs")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
