@@ -38,7 +38,7 @@ def engine(given: Any, seconds: float, seed: int, checkpoint: str | None = None)
 
 
 def pyvrp_data(instance: Any, owners: Any = None, demands: Any = None) -> Any:
-    """Return PyVRP's model of an instance; of pieces of demands, if they and their owners are given."""
+    """Return PyVRP's model of an instance; for pieces of demands, of their owners."""
     measure = getattr(instance, "measure", instance.convention)
     windows = getattr(instance, "windows", None)
     matrix = whole_matrix(instance.coords, measure, instance.matrix, "PyVRP", solver.MATRICES)

@@ -20,7 +20,6 @@ from specahd.engine.changes import (
     mark,
 )
 from specahd.engine.deliveries import QUANTITY, find_positions, keep_best, show
-from specahd.engine.timed import BACK, DETOUR, REST, THERE
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
@@ -33,6 +32,7 @@ from specahd.engine.programs import (
     SPLIT_POSITION_PROGRAM,
 )
 from specahd.engine.random import refill, uniform
+from specahd.engine.timed import BACK, DETOUR, REST, THERE
 from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
 from specahd.routing.kernels.distances import between
 
