@@ -3,6 +3,7 @@
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from specahd import api
@@ -154,3 +155,16 @@ def test_what_confines_programs_is_told_before_there_is_one(instance):
     with pytest.raises(ConfigError, match="too little"), engine:
         pass
     assert "seccomp" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "routes"),
+    [
+        ([3, 1, 0, 2], ((3, 1), (2,))),
+        ([0, 3, 1, 0, 0, 2, 0], ((3, 1), (2,))),
+        ([-7], ((-7,),)),
+        ([0, 0], ()),
+    ],
+)
+def test_an_answer_is_read_as_routes_whatever_it_says(answer, routes):
+    assert improver._solution(np.array(answer, np.int64)) == routes
