@@ -303,6 +303,29 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
     assert listener.members
 
 
+def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(reference):
+    folder, _ = reference
+    asked = {record["sample"]: record["hash"] for record in journals.read(folder / "wal.jsonl")}
+    measured = {
+        record["sample"]: record["scores"]
+        for record in journals.read(folder / "responses.jsonl")
+        if "sample" in record and "scores" in record
+    }
+    known = {Checksums.contract.seed.id}
+    for record in journals.read(folder / "journal.jsonl"):
+        if "sample" not in record:
+            continue
+        assert record["operator"]
+        assert set(record["parents"]) <= known
+        assert record["request"] == asked[record["sample"]]
+        assert record["reply"]
+        assert Outcome(record["outcome"])
+        if record["score"] is not None:
+            assert record["responses"] == record["sample"]
+            assert record["score"] == np.mean(measured[record["sample"]])
+            known.add(record["sample"])
+
+
 def test_its_replies_give_the_same_bytes_again_without_who_wrote_them(make, reference, tmp_path):
     whole, spent = reference
     again, _ = run(tmp_path / "again", make(), Recorded(whole / "wal.jsonl"), samplers=7)
