@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from engine import block_of, source_of, start_of
-from specahd.engine import changes, passes, runner, strings
+from specahd.engine import changes, naming, passes, runner, strings
 from specahd.engine.changes import EXPOSURES, FOLLOWING, FREE, PRECEDING, ROUTE_OF
 from specahd.engine.families import BACK, THERE, choose, find_positions
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
@@ -49,7 +49,7 @@ def cut(last, upper, lower, instance, state, count, max_groups):
     log_distances = np.empty((2 * SIZE, 3))
     found = np.empty((6, 2 * neighbours.shape[1] + 1))
     before = np.empty(found.shape[1], np.int64)
-    upper_noise = np.empty(passes.NOISE_PER_GROUP * max_groups)
+    upper_noise = np.empty(naming.NOISE_PER_GROUP * max_groups)
     taken = 0
     for _ in range(count):
         counts[changes.PASSES] += 1
@@ -77,7 +77,7 @@ def cut(last, upper, lower, instance, state, count, max_groups):
         )
         place = 0
         for _ in range(max_groups):
-            size, place = passes._next_group(named, place, stamp, customers, marks, group, counts)
+            size, place = naming.next_group(named, place, stamp, customers, marks, group, counts)
             taken += size
             if last < REMOVAL or size == 0:
                 continue
@@ -151,7 +151,7 @@ def counted(search):
 def measure(size, upper, lower):
     block = block_of(size, np.random.default_rng(0))
     hot, cold = temperatures(block["neighbour_distances"])
-    search = runner._Search(block, start_of(block), 0)
+    search = runner._Search(block, [start_of(block)], 0)
     groups = group_count(size)
     middle = float(np.sqrt(hot * cold))
     search.run(upper, lower, Order(0, 20 * size, 0.0, groups, SIZE, 0.0, 0.5, hot, middle))

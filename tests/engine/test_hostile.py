@@ -14,6 +14,7 @@ from specahd.core.settings import SearchLimit
 from specahd.engine import blocks, improver
 from specahd.engine.descent import descend
 from specahd.engine.improver import Programs, SandboxedEngine
+from specahd.routing.groups import separated
 
 GROUPS = (
     "preceding, following, route_of, neighbours, neighbour_distances, depot_distances, "
@@ -167,4 +168,4 @@ def test_what_confines_programs_is_told_before_there_is_one(instance):
     ],
 )
 def test_an_answer_is_read_as_routes_whatever_it_says(answer, routes):
-    assert improver._solution(np.array(answer, np.int64)) == routes
+    assert separated(np.array(answer, np.int64)) == routes
