@@ -15,7 +15,7 @@ PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity
 @pytest.fixture
 def runners():
     """Two runners of lower programs, as two processes have them."""
-    of = (POSITION_ARGUMENTS, POSITION_ANSWER, "select_position")
+    of = (POSITION_ARGUMENTS, POSITION_ANSWER, "select_position", [])
     return runner.EngineProgram(*of), runner.EngineProgram(*of)
 
 
@@ -60,7 +60,7 @@ def test_texts_are_those_of_the_package(shipped):
 
 def test_own_programs_are_compiled_once(runners, kept, shipped, monkeypatch):
     first, second = runners
-    first._read_own()
+    first.read_own()
     names = files(kept)
     assert len(names) == 2
     assert position(first.translate(shipped, "select_position")) == 3
@@ -69,14 +69,14 @@ def test_own_programs_are_compiled_once(runners, kept, shipped, monkeypatch):
         raise AssertionError("compiled again")
 
     monkeypatch.setattr(numba.core.compiler, "compile_extra", refuse)
-    second._read_own()
+    second.read_own()
     assert list(second._own) == [shipped]
     assert files(kept) == names
 
 
 def test_a_launched_program_is_neither_kept_nor_looked_up(runners, kept, shipped):
     own, _ = runners
-    own._read_own()
+    own.read_own()
     before = files(kept)
     other = shipped.replace("- 1", "- 2")
     assert position(own.translate(other, "select_position")) == 2

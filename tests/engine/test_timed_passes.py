@@ -85,11 +85,11 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
     """After annealing, hot to the end, what was kept up to date is what a walk finds."""
     search(2, temperature=2000.0)
     held = runner.GROUPS._search
-    ready, due, service, start, latest, *_ = held._times
+    ready, due, service, start, latest, *_ = held._beside
     state = held._state
     kept = [start.copy(), latest.copy()]
     for route in range(len(state.route_loads)):
-        timed.refresh_route(held._times, state.nodes, state.edges, route)
+        timed.refresh_route(held._beside, state.nodes, state.edges, route)
     assert (kept[0] == start).all()
     assert (kept[1] == latest).all()
     customers = slice(1, SIZE + 1)
