@@ -1,5 +1,6 @@
 """What the problems of ``conf/problem`` offer: suites run on all of them, and name none."""
 
+from contextlib import closing
 from functools import cache
 
 from hydra.utils import instantiate
@@ -34,7 +35,9 @@ def contract_of(name, level):
 
 def arrays_of(problem, instance):
     """Return what programs see of an instance."""
-    return share_arrays(problem, [Case(instance, None, 0.0, "")]).arrays(0)
+    # The arrays outlive the block's descriptor.
+    with closing(share_arrays(problem, [Case(instance, None, 0.0, "")])) as shared:
+        return shared.arrays(0)
 
 
 OFFERED = [

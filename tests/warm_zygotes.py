@@ -24,9 +24,6 @@ from specahd.routing.base import contracts
 from specahd.routing.compiled import runner as runner_module
 from specahd.sandbox import zygote
 
-_ASIDE = 900
-"""Above the places of all descriptors that a zygote gets."""
-
 
 def receive(server: socket.socket) -> tuple[dict, list[int]]:
     """Return where a zygote expects its descriptors, and those, its standard ones first."""
@@ -79,7 +76,9 @@ def become_zygote(places: list[int], descriptors: list[int]) -> None:
     os.chdir("/")
     stdin, stderr, *others, alive = descriptors
     given = [stdin, os.open(os.devnull, os.O_WRONLY), stderr, *others, alive]
-    aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _ASIDE) for descriptor in given]
+    # First out of the way of all places.
+    above = max(0, 1, 2, *places, *given) + 1
+    aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, above) for descriptor in given]
     for descriptor in given:
         os.close(descriptor)
     *moved, alive = aside  # the last one stays open until the zygote ends

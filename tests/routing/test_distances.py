@@ -1,5 +1,6 @@
 """Distances that are computed where they are needed, against those of a matrix."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -166,7 +167,8 @@ def one_pass(name, instance, upper, lower):
     """Run B and one pass on the arrays that programs see; return all of it but the seconds."""
     solved = problem(name)
     case = make_case(solved, instance)
-    arrays = share_arrays(solved, [case]).arrays(0)
+    with contextlib.closing(share_arrays(solved, [case])) as shared:
+        arrays = shared.arrays(0)
     member = Program("h", Level.LOWER, "", "", "i1", contract="append")
 
     def run(level, program, inputs):
