@@ -171,13 +171,13 @@ def test_any_folder_is_verified(tmp_path):
     shutil.copytree(Path(__file__).parent / "data", folder)
     done = call("prepare", "verify=some", cwd=tmp_path)
     assert "some/tiny.sol: solves tiny.vrp, it costs 206 as stated\n" in done.stdout
-    assert re.search(r"total +8 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
+    assert re.search(r"total +9 read +7 solutions checked +0 mismatches +0 refused", done.stdout)
     (folder / "tiny.sol").write_text((folder / "tiny.sol").read_text().replace("206", "205"))
     done = call("prepare", "verify=some", cwd=tmp_path, check=False)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-2:] == [
         "some/tiny.sol: it costs 206, published is 205",
-        "Not what they should be: 1 of 16 files.",
+        "Not what they should be: 1 of 17 files.",
     ]
     # Files that no problem reads are no instances.
     (tmp_path / "empty").mkdir()

@@ -24,7 +24,7 @@ DATA = Path(__file__).parent / "data"
 @pytest.fixture
 def place(tmp_path):
     """Where a user stands, with files of 9 and of 200 nodes."""
-    shutil.copy(DATA / "tiny.tsp", tmp_path / "tiny.tsp")
+    shutil.copy(DATA / "nine.tsp", tmp_path / "nine.tsp")
     problem = api.make_problem("tsp")
     (tmp_path / "large.tsp").write_text(problem.dumps(next(problem.generate("validation", 1))))
     return tmp_path
@@ -58,10 +58,10 @@ def test_a_file_is_solved_and_everything_is_written(place):
 
 
 def test_the_shortest_tour_of_few_nodes_is_found(place):
-    call("solve", "instance=tiny.tsp", "repairs=3000", "out=tiny.sol", cwd=place)
-    given = api.read(DATA / "tiny.tsp")
+    call("solve", "instance=nine.tsp", "repairs=3000", "out=tiny.sol", cwd=place)
+    given = api.read(DATA / "nine.tsp")
     costs = (given.problem.cost(given.data, (0, *order)) for order in permutations(range(1, 9)))
-    assert cost_of(place / "tiny.sol", DATA / "tiny.tsp") == min(costs)
+    assert cost_of(place / "tiny.sol", DATA / "nine.tsp") == min(costs)
 
 
 def test_equal_seeds_and_repairs_are_equal_bytes(place):
@@ -115,11 +115,11 @@ def test_a_signal_leaves_a_complete_tour(place):
 
 
 def test_mistakes_get_one_sentence(place):
-    text = (place / "tiny.tsp").read_text()
+    text = (place / "nine.tsp").read_text()
     (place / "fixed.tsp").write_text(text.replace("EOF", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF"))
     for options, sentence in (
-        (["instance=tiny.tsp", "out=my.txt"], "Expected out to end in .tour or .sol"),
-        (["instance=fixed.tsp"], "tiny has fixed edges, which solving does not keep"),
+        (["instance=nine.tsp", "out=my.txt"], "Expected out to end in .tour or .sol"),
+        (["instance=fixed.tsp"], "nine has fixed edges, which solving does not keep"),
     ):
         done = call("solve", *options, cwd=place, check=False)
         assert (done.returncode, done.stdout) == (2, "")
@@ -128,7 +128,7 @@ def test_mistakes_get_one_sentence(place):
 
 
 def test_passes_compute_straight_distances_and_look_up_others():
-    straight = api.read(DATA / "tiny.tsp").data
+    straight = api.read(DATA / "nine.tsp").data
     sphere = replace(straight, convention=Convention.GEO)
     for instance, held in ((straight, "convention"), (sphere, "distance_matrix")):
         with closing(blocks.shared_block(TSP(), instance)) as shared:
@@ -136,7 +136,7 @@ def test_passes_compute_straight_distances_and_look_up_others():
 
 
 def test_what_cannot_be_a_tour_is_no_solution():
-    problem, instance = TSP(), api.read(DATA / "tiny.tsp").data
+    problem, instance = TSP(), api.read(DATA / "nine.tsp").data
     [flat] = problem.flat(instance, (3, 4, 0, 1, 2, 5, 6, 7, 8))
     assert flat.tolist() == [1, 2, 5, 6, 7, 8, 3, 4]
     assert problem.unflat(instance, [flat]) == (0, 1, 2, 5, 6, 7, 8, 3, 4)
