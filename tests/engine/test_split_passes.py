@@ -61,9 +61,10 @@ def upper():
 def lower():
     """The number of the hand-written program; that of the seed function is one higher."""
     held = runner.SPLIT_POSITIONS.held
+    number = 0 if held is None else len(held)
     translated(runner.SPLIT_POSITIONS, strings.greedy_in_parts)
     translated(runner.SPLIT_POSITIONS, insertion.select_position)
-    return 0 if held is None else len(held)
+    return number
 
 
 @pytest.fixture(scope="module")
