@@ -129,10 +129,10 @@ def test_solutions_lie_beside_their_instance_or_below(folder):
     (folder / "tours" / "other.sol").write_text("Route #1: 1 2 3\nCost 40\n")
     # The nearest of one name.
     (folder / "deep").mkdir()
-    (folder / "deep" / "nine.tsp").write_text(SQUARE)
+    (folder / "deep" / "tiny.tsp").write_text(SQUARE)
     (folder / "deep" / "tiny.sol").write_text("Route #1: 1 2 3\nCost 41\n")
     assert verified(folder) == [
-        (Status.READ, "deep/nine.tsp: read, tsp of size 4"),
+        (Status.READ, "deep/tiny.tsp: read, tsp of size 4"),
         (Status.MISMATCH, "deep/tiny.sol: it costs 40, published is 41"),
         (Status.READ, "square.tsp: read, tsp of size 4"),
         (
