@@ -7,7 +7,6 @@ stalls costs the one call that it was answering; the next one gets a fresh child
 
 import contextlib
 import json
-import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,26 +15,16 @@ from typing import Any, Self
 
 from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
-from specahd.sandbox.channel import ChannelClosed, ChannelStalled, FrameChannel
-from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, LEAST_SECONDS, LENGTH, OUTCOMES
+from specahd.sandbox.channel import ChannelClosed, ChannelStalled
+from specahd.sandbox.child import LEAST_SECONDS, LENGTH
+from specahd.sandbox.child_process import ChildProcess, cause_of_death
 from specahd.sandbox.client import Ending, SandboxClient, ZygoteLost
 from specahd.sandbox.shared_arrays import SharedArrays
-from specahd.sandbox.wire import Frame, WireError, encode, one_line
+from specahd.sandbox.wire import WireError
 
 # Calls sent ahead of their answers: enough that the child never waits for its parent.
 _WINDOW = 256
 _BACKLOG = 1 << 16
-_REPLIES = frozenset(
-    {
-        Outcome.OK,
-        Outcome.TIMEOUT,
-        Outcome.CRASHED,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.INVALID_OUTPUT,
-        Outcome.LAUNCH_FAILED,
-        Outcome.NOT_COMPILED,
-    }
-)
 _LAUNCH_SECONDS = 1.0
 _COMPILE_SECONDS = 60.0
 """CPU time in which each program of a child must be launched.
@@ -43,7 +32,6 @@ _COMPILE_SECONDS = 60.0
 The first time, it counts towards no other limit; later it does, so that programs whose
 child dies again and again cannot have it for every call.
 """
-_OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 
 
 class Sandbox:
@@ -122,51 +110,6 @@ class Sandbox:
         self.close()
 
 
-class _ChildProcess:
-    """One forked child: how to reach it, how to end it, what it has used."""
-
-    def __init__(self, client: SandboxClient, launch: bytes) -> None:
-        self._client = client
-        self._pid, connection = client.fork()
-        self.channel = FrameChannel(connection)
-        self.channel.send(launch)
-        self._sent = 0
-        self._received = -1  # the hello frame is number 0
-        self.launch_seconds = 0.0
-        self.cpu_seconds = 0.0
-
-    @property
-    def outstanding(self) -> int:
-        return self._sent - max(self._received, 0)
-
-    def ask(self, call: Call) -> None:
-        self._sent += 1
-        self.channel.send(
-            encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs))
-        )
-
-    def receive(self, seconds: float) -> Result:
-        """Wait for the next reply; raises as :meth:`FrameChannel.receive` does."""
-        frame = self.channel.receive(seconds)
-        self._received += 1
-        if frame.number != self._received or frame.code >= len(OUTCOMES):
-            raise WireError("A reply answers no call.")
-        outcome = OUTCOMES[frame.code]
-        said = frame.arrays or frame.fallbacks
-        if outcome not in _REPLIES or (said and outcome is not Outcome.OK):
-            raise WireError("A reply says what none can say.")
-        if frame.number == 0:
-            self.launch_seconds = frame.cpu_seconds
-        else:
-            self.cpu_seconds += frame.cpu_seconds
-        detail = one_line(frame.detail)
-        return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
-
-    def end(self) -> Ending:
-        self.channel.close()
-        return self._client.end(self._pid)
-
-
 class Session:
     """A few launched programs; made by :meth:`Sandbox.session`, used by one thread.
 
@@ -188,7 +131,7 @@ class Session:
         self._compiling = compiling
         self._spent = self._relaunches = 0.0
         self._stalls = [StallLimit(limits.wall_seconds) for _ in programs]
-        self._child: _ChildProcess | None = None
+        self._child: ChildProcess | None = None
         self.launched, self.detail = Outcome.OK, ""
         self._launch()
 
@@ -283,7 +226,7 @@ class Session:
         for attempt in (1, 2):
             try:
                 client = self._sandbox._living_client(self._compiling)
-                self._child = _ChildProcess(client, LENGTH.pack(len(text)) + text)
+                self._child = ChildProcess(client, LENGTH.pack(len(text)) + text)
                 hello = self._receive(wall_clock_limit(launch_seconds))
             except ZygoteLost:
                 if attempt == 2:
@@ -310,7 +253,7 @@ class Session:
             result = self._child.receive(seconds)
         except ChannelClosed:
             ending = self._end()
-            outcome, detail = _cause_of_death(ending)
+            outcome, detail = cause_of_death(ending)
         except ChannelStalled:
             ending = self._end()
             outcome, detail = Outcome.TIMEOUT, f"no answer in {seconds:g} s of wall-clock time"
@@ -340,14 +283,3 @@ class Session:
         known = child.launch_seconds + child.cpu_seconds
         self._spent += max(0.0, ending.cpu_seconds - known)
         return ending
-
-
-def _cause_of_death(ending: Ending) -> tuple[Outcome, str]:
-    """Say what a child's death means."""
-    if ending.signal in _OUT_OF_TIME:
-        return Outcome.TIMEOUT, "the CPU time is spent"
-    if ending.signal is not None:
-        return Outcome.CRASHED, f"killed by {signal.Signals(ending.signal).name}"
-    if ending.status == EXIT_OUT_OF_MEMORY:
-        return Outcome.OUT_OF_MEMORY, "the memory limit was reached"
-    return Outcome.CRASHED, f"exited with status {ending.status}"
