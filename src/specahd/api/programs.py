@@ -40,7 +40,7 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
         )
     shipped = SHIPPED / problem.name
     if checkpoint is None and not shipped.is_dir():
-        return HAND_WRITTEN[problem.engine]
+        return _written_by_hand(problem.engine)
     return _of_checkpoint(problem, Path(checkpoint or shipped))
 
 
@@ -59,26 +59,25 @@ def _of_checkpoint(problem: AnyProblem, place: Path) -> Programs:
     return Programs(frozen.upper, frozen.repertoire, frozen.system().router.choose)
 
 
-def _written(function: Callable[..., Any], level: Level) -> Program:
-    """Return a function of ours as a program of a contract."""
-    source = source_of(function, NAMES[0] if level is Level.UPPER else NAMES[1])
-    return Program(function.__name__, level, source, "", "written", contract=OPERATOR)
+def _written_by_hand(compiled_by: str) -> Programs:
+    upper, lower = HAND_WRITTEN[compiled_by]
+    named = ((upper, Level.UPPER, NAMES[0]), (lower, Level.LOWER, NAMES[1]))
+    first, second = (
+        Program(
+            function.__name__, level, source_of(function, name), "", "written", contract=OPERATOR
+        )
+        for function, level, name in named
+    )
+    return Programs(first, (second,))
 
 
-_STRINGS = _written(strings.adjacent_strings, Level.UPPER)
-HAND_WRITTEN = {
-    "specahd.engine.runner:POSITIONS": Programs(
-        _STRINGS, (_written(strings.greedy_with_blinks, Level.LOWER),)
-    ),
-    "specahd.engine.runner:TIMED_POSITIONS": Programs(
-        _STRINGS, (_written(strings.greedy_in_time, Level.LOWER),)
-    ),
-    "specahd.engine.runner:SPLIT_POSITIONS": Programs(
-        _STRINGS, (_written(strings.greedy_in_parts, Level.LOWER),)
-    ),
-    "specahd.engine.runner:TOUR_POSITIONS": Programs(
-        _written(tour_strings.neighbouring_strings, Level.UPPER),
-        (_written(tour_strings.greedy_with_blinks, Level.LOWER),),
+HAND_WRITTEN: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "specahd.engine.runner:POSITIONS": (strings.adjacent_strings, strings.greedy_with_blinks),
+    "specahd.engine.runner:TIMED_POSITIONS": (strings.adjacent_strings, strings.greedy_in_time),
+    "specahd.engine.runner:SPLIT_POSITIONS": (strings.adjacent_strings, strings.greedy_in_parts),
+    "specahd.engine.runner:TOUR_POSITIONS": (
+        tour_strings.neighbouring_strings,
+        tour_strings.greedy_with_blinks,
     ),
 }
-"""By what compiles the lower ones."""
+"""Upper and lower programs, by what compiles the lower ones."""
