@@ -7,7 +7,7 @@ import numpy as np
 
 from specahd.core.memory_limit import require_memory
 from specahd.engine.neighbours import nearest_neighbours
-from specahd.engine.schedule import TOUR_NEIGHBOURS, neighbour_count, timed_neighbour_count
+from specahd.engine.schedule import known_neighbours
 from specahd.engine.timed_neighbours import candidates, neighbours_in_time
 from specahd.routing.base import AnyProblem
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -46,7 +46,7 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
         del known[MATRIX]
         known[CONVENTION] = (np.int64, (1,))
     # Node 0 is nobody's neighbour: the depot, or where a tour begins.
-    near = (nodes, max(0, min(_count(known, instance), nodes - 2)))
+    near = (nodes, max(0, min(known_neighbours(instance), nodes - 2)))
     return {
         **known,
         "neighbours": (np.int64, near),
@@ -57,7 +57,7 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
 def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
     """Write an instance to arrays of its :func:`_layout`."""
     problem.fill(instance, arrays)
-    count = _count(arrays, instance)
+    count = known_neighbours(instance)
     timed = "ready_times" in arrays
     looked_at = candidates(len(instance.coords), count) if timed else count
     found = nearest_neighbours(
@@ -71,12 +71,3 @@ def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None
 def _measure(instance: Any) -> Convention:
     measure: Convention = getattr(instance, "measure", instance.convention)
     return measure
-
-
-def _count(arrays: Mapping[str, Any], instance: Any) -> int:
-    """Return how many neighbours the engine is told at most, by what an instance has."""
-    if "demands" not in arrays:
-        return TOUR_NEIGHBOURS
-    if "ready_times" in arrays:
-        return timed_neighbour_count(instance.capacity / max(1e-9, instance.demands[1:].mean()))
-    return neighbour_count(instance.size)

@@ -26,14 +26,14 @@ from specahd.engine.changes import (
     ROUTE_OF,
     SINCE_BEST,
 )
-from specahd.engine.families import BACK, DETOUR, REST, THERE
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
+from specahd.engine.programs import BACK, DETOUR, REST, THERE
 from specahd.routing.kernels.distances import between
 
 MORE = 3
 """Where ``held`` has ``more``."""
 QUANTITY = 4
-"""The row of the positions found where other families have :data:`families.SLACK`."""
+"""The row of the positions found where other families have :data:`programs.SLACK`."""
 OWNER_AT_BEST, QUANTITY_AT_BEST = 1, 2
 """Columns of the best solution; the first one is the next node."""
 

@@ -11,22 +11,8 @@ from numba.extending import overload
 
 from specahd.engine import timed
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
-from specahd.engine.timed import BACK, DETOUR, REST, SHIFT, SLACK, THERE
+from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
-
-__all__ = [
-    "BACK",
-    "DETOUR",
-    "REST",
-    "SHIFT",
-    "SLACK",
-    "THERE",
-    "choose",
-    "find_positions",
-    "push",
-    "refresh",
-    "restore",
-]
 
 
 def find_positions(times: Any, *_: Any) -> Any:

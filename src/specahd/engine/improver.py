@@ -10,13 +10,7 @@ from specahd.core.program import Outcome, Program
 from specahd.engine.blocks import shared_block
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import (
-    TIMED_HOT,
-    TOUR_COLD,
-    TOUR_HOT,
-    group_count,
-    temperatures,
-)
+from specahd.engine.schedule import group_count, shares, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
@@ -96,10 +90,7 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        shares: tuple[float, ...] = (TIMED_HOT,) if hasattr(instance, "windows") else ()
-        if problem.engine == TOUR_POSITIONS:
-            shares = TOUR_HOT, TOUR_COLD
-        self._hot, self._cold = temperatures(neighbour_distances, *shares)
+        self._hot, self._cold = temperatures(neighbour_distances, *shares(instance))
         self._groups = group_count(self._size)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0

@@ -25,10 +25,11 @@ from specahd.engine.changes import (
     keep_best,
     mark,
 )
-from specahd.engine.families import BACK, THERE, choose, find_positions, push, refresh, restore
+from specahd.engine.families import choose, find_positions, push, refresh, restore
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.programs import (
+    BACK,
     COMPUTED,
     FLOATS,
     GROUPS_PROGRAM,
@@ -36,6 +37,7 @@ from specahd.engine.programs import (
     INTS,
     POSITION_PROGRAM,
     STATE,
+    THERE,
     TIMED_POSITION_PROGRAM,
     TIMES,
 )

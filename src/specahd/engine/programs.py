@@ -54,3 +54,7 @@ STATE = (
     *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
 )
 """As :class:`specahd.engine.state.State` has it."""
+
+DETOUR, THERE, BACK, REST, SLACK, SHIFT = range(6)
+"""Rows of the positions found for a customer: what it adds, the distances from the node before
+and to the node behind, and what lower programs see besides."""

@@ -183,7 +183,7 @@ class LowerProgram(EngineProgram):
             search = search_for(arrays, routes, 0)
             search.run(self._uppers.nobody, program, order, group)
             search.best_routes()
-            if self not in (SPLIT_POSITIONS, TOUR_POSITIONS):
+            if search.names is not None:
                 search.named(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:

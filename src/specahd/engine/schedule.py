@@ -1,18 +1,35 @@
-"""What a search starts from if nobody says otherwise: temperatures and group counts of its scale.
+"""What a search starts from if nobody says otherwise: temperatures, neighbours and group counts.
 
 Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written programs.
 """
+
+from typing import Any
 
 from specahd.routing.base import FloatArray
 
 _NEAREST = 10
 _HOT, _COLD = 1.5, 0.05
-TIMED_HOT = 3.0
+_TIMED_HOT = 3.0
 """The share for customers with time windows, whose routes are rebuilt at greater cost."""
-TOUR_HOT, TOUR_COLD = 1.0, 0.05
-"""The shares for tours, measured on pr2392 and rl11849."""
-TOUR_NEIGHBOURS = 24
-"""How many neighbours of a tour's node are known."""
+_TOUR_HOT = 1.0
+"""The share for tours, measured on pr2392 and rl11849."""
+_TOUR_NEIGHBOURS = 24
+
+
+def shares(instance: Any) -> tuple[float, float]:
+    """Return the shares of :func:`temperatures` for an instance: of a tour, of routes, in time."""
+    if not hasattr(instance, "demands"):
+        return _TOUR_HOT, _COLD
+    return _TIMED_HOT if hasattr(instance, "windows") else _HOT, _COLD
+
+
+def known_neighbours(instance: Any) -> int:
+    """Return how many neighbours of a node the engine is told at most."""
+    if not hasattr(instance, "demands"):
+        return _TOUR_NEIGHBOURS
+    if hasattr(instance, "windows"):
+        return timed_neighbour_count(instance.capacity / max(1e-9, instance.demands[1:].mean()))
+    return neighbour_count(instance.size)
 
 
 def neighbour_count(customers: int) -> int:

@@ -48,7 +48,8 @@ class Search:
     """
 
     loop: Callable[..., None] = staticmethod(passes.improve)
-    names: Callable[..., Any] = staticmethod(naming.name_groups)
+    names: Callable[..., Any] | None = staticmethod(naming.name_groups)
+    """Asks an upper program for groups; None where no training needs them."""
     lowers = "POSITIONS"
     """What compiles the lower programs, of :mod:`specahd.engine.runner`."""
 
@@ -82,6 +83,7 @@ class Search:
 
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
+        assert self.names is not None
         limits = order.max_groups, order.max_size, order.progress
         return Answer([*self.names(upper, *self._instance, tuple(self._state), *limits)])
 
@@ -145,6 +147,7 @@ class SplitSearch(Search):
     """The same where several routes may deliver to a customer."""
 
     loop = staticmethod(split_passes.improve)
+    names = None
     lowers = "SPLIT_POSITIONS"
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
@@ -168,7 +171,7 @@ class SplitSearch(Search):
         nodes = len(self._beside[deliveries.MORE]) - 1
         customers, given = deliveries.flat_deliveries(self._state.best, nodes)
         apart = np.zeros((2, 2 * len(self._direct)), np.int64)
-        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance[5])
+        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance[-1])
         return np.concatenate((customers, apart[0])), np.concatenate((given, apart[1]))
 
 
@@ -176,6 +179,7 @@ class TourSearch(Search):
     """The same for a closed tour."""
 
     loop = staticmethod(tour_passes.improve)
+    names = None
     lowers = "TOUR_POSITIONS"
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:

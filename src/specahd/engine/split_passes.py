@@ -24,15 +24,18 @@ from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, 
 from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.programs import (
+    BACK,
     COMPUTED,
+    DETOUR,
     FLOATS,
     GROUPS_PROGRAM,
     INSTANCE,
     INTS,
+    REST,
     SPLIT_POSITION_PROGRAM,
+    THERE,
 )
 from specahd.engine.random import refill, uniform
-from specahd.engine.timed import BACK, DETOUR, REST, THERE
 from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
 from specahd.routing.kernels.distances import between
 

@@ -15,11 +15,9 @@ from typing import Any
 from numba import njit
 
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
+from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
 
-DETOUR, THERE, BACK, REST, SLACK, SHIFT = range(6)
-"""Rows of the positions found for a customer: what it adds, the distances from the node before
-and to the node behind, and what lower programs see besides."""
 GROUP, TOUCHED, CUSTOMER = range(3)
 """What ``clock`` counts."""
 

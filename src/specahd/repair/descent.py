@@ -6,6 +6,7 @@ baseline solvers are. Stages are counted in repairs, so equal cases come from eq
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,16 +49,15 @@ class Stages:
         if not repairs:
             return case
         problem, instance, start = self._problem, case.instance, case.baseline
-        shared = shared_block(problem, instance)
-        arrays = shared.arrays(0)
-        here = _Here(self._groups, self._upper, arrays)
-        near = arrays["neighbour_distances"]
-        engine = SandboxedEngine(here, problem, instance, near, 1, seed=0)
-        engine.lowers = (self._lower,)
-        engine.start(start)
-        limit = SearchLimit(repairs=repairs * instance.size)
-        found = descend(problem, instance, start, case.cost, engine, limit)
-        shared.close()
+        with closing(shared_block(problem, instance)) as shared:
+            arrays = shared.arrays(0)
+            here = _Here(self._groups, self._upper, arrays)
+            near = arrays["neighbour_distances"]
+            engine = SandboxedEngine(here, problem, instance, near, 1, seed=0)
+            engine.lowers = (self._lower,)
+            engine.start(start)
+            limit = SearchLimit(repairs=repairs * instance.size)
+            found = descend(problem, instance, start, case.cost, engine, limit)
         if found.failure:
             raise InfeasibleBaseline(f"{instance.name}: the engine: {found.failure}.")
         return replace(case, baseline=found.solution, cost=found.cost, progress=STAGES[repairs])

@@ -202,7 +202,8 @@ def compiled(
     """Compile a guarded program for arguments and an answer of some types.
 
     What it returns stays inside its arrays. It raises where the interpreter might do
-    anything else; whoever calls it then asks the interpreter.
+    anything else; whoever calls it then asks the interpreter. Only compiled loops may call it,
+    from a list (:func:`in_list`): called from Python it would crash the process.
 
     Parameters
     ----------
@@ -228,7 +229,6 @@ def compiled(
         boundscheck=True,
         error_model="numpy",
         pipeline_class=ProgramCompiler,
-        # Only loops call it.
         no_cpython_wrapper=True,
     )
     try:
