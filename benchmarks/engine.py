@@ -14,7 +14,7 @@ import numpy as np
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
 from specahd.engine import runner, strings
-from specahd.engine.improver import MATRIX_NODES
+from specahd.engine.blocks import MATRIX_NODES
 from specahd.engine.orders import Order, Report
 from specahd.engine.schedule import group_count, neighbour_count, temperatures
 from specahd.routing.geometry import Convention

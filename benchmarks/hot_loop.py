@@ -16,11 +16,13 @@ from numba import njit
 from engine import block_of, source_of, start_of
 from specahd.engine import changes, naming, passes, runner, strings
 from specahd.engine.changes import EXPOSURES, FOLLOWING, FREE, PRECEDING, ROUTE_OF
-from specahd.engine.families import BACK, THERE, choose, find_positions
+from specahd.engine.families import choose, find_positions
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.orders import Order
+from specahd.engine.programs import BACK, THERE
 from specahd.engine.random import refill, uniform
 from specahd.engine.schedule import group_count, temperatures
+from specahd.engine.searches import search_for
 from specahd.routing.kernels.distances import between
 
 STAGES = (
@@ -107,6 +109,7 @@ def cut(last, upper, lower, instance, state, count, max_groups):
                     away,
                     depot,
                     room,
+                    np.inf,
                     nodes,
                     edges,
                     loads,
@@ -151,7 +154,7 @@ def counted(search):
 def measure(size, upper, lower):
     block = block_of(size, np.random.default_rng(0))
     hot, cold = temperatures(block["neighbour_distances"])
-    search = runner._Search(block, [start_of(block)], 0)
+    search = search_for(block, [start_of(block)], 0)
     groups = group_count(size)
     middle = float(np.sqrt(hot * cold))
     search.run(upper, lower, Order(0, 20 * size, 0.0, groups, SIZE, 0.0, 0.5, hot, middle))

@@ -13,40 +13,37 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from solve import best_known, pyvrp_data
 from specahd import api
 from specahd.api.problems import settings_of
 from specahd.api.programs import programs_for
 from specahd.engine import runner
-from specahd.engine.improver import MAX_SIZE, shared_block
+from specahd.engine.blocks import shared_block
+from specahd.engine.improver import MAX_SIZE
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import TIMED_HOT, group_count, temperatures
+from specahd.engine.schedule import group_count, shares, temperatures
 from specahd.repair.cases import make_case
-from specahd.routing.groups import concatenated
 
 
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
     written = programs_for(problem, None)
-    timed = hasattr(instance, "windows")
-    lowers = runner.TIMED_POSITIONS if timed else runner.POSITIONS
+    lowers = getattr(runner, problem.engine.partition(":")[2])
     upper = runner.GROUPS.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:
         lowers.translate(lower.source, "select_position")
-    lengths, customers = concatenated(make_case(problem, instance).baseline)
-    start = np.insert(customers, np.cumsum(lengths), 0)
+    baseline = make_case(problem, instance).baseline
     with closing(shared_block(problem, instance)) as shared:
         block = shared.arrays(0)
-        hot, cold = temperatures(block["neighbour_distances"], *((TIMED_HOT,) if timed else ()))
+        hot, cold = temperatures(block["neighbour_distances"], *shares(instance))
         order = Order(
             *(seed, 1 << 40, seconds, group_count(instance.size), min(instance.size, MAX_SIZE)),
             *(0.0, 1.0, hot, cold),
         )
-        said, flat = runner.GROUPS(upper, block, [order.encode(), start]).arrays
-    routes = (part[part > 0].tolist() for part in np.split(flat, np.flatnonzero(flat == 0)))
-    return [route for route in routes if route], Report.decode(said).repairs
+        inputs = [order.encode(), *problem.flat(instance, baseline)]
+        said, *flat = runner.GROUPS(upper, block, inputs).arrays
+    best = problem.unflat(instance, flat) if flat else baseline
+    return best, Report.decode(said).repairs
 
 
 def pyvrp(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
