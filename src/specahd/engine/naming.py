@@ -6,7 +6,7 @@ Nothing of it becomes an index before it was checked.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
 from specahd.engine.changes import (
     CUSTOMERS_DROPPED,
@@ -18,9 +18,7 @@ from specahd.engine.changes import (
     STAMPS,
     show,
 )
-from specahd.engine.programs import COMPUTED, GROUPS_PROGRAM, INSTANCE, INTS, STATE
 from specahd.engine.random import refill
-from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL
 
 NOISE_PER_GROUP = 32
 """How many random numbers an upper program is given for each group."""
@@ -120,16 +118,7 @@ def ask(
     )
 
 
-@njit(
-    [
-        types.UniTuple(INTS, 2)(
-            *(GROUPS_PROGRAM, distances, *INSTANCE),
-            *(types.Tuple(STATE), NUMBER, NUMBER, REAL),
-        )
-        for distances in (MATRIX, COMPUTED)
-    ],
-    cache=True,
-)
+@njit(cache=True)
 def name_groups(
     uppers: Any,
     distances: Any,

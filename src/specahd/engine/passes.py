@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
 from specahd.engine.changes import (
     BEST,
@@ -30,20 +30,11 @@ from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, 
 from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.programs import (
     BACK,
-    COMPUTED,
-    FLOATS,
-    GROUPS_PROGRAM,
-    INSTANCE,
-    INTS,
-    POSITION_PROGRAM,
-    STATE,
     THERE,
-    TIMED_POSITION_PROGRAM,
-    TIMES,
 )
 from specahd.engine.random import refill, uniform
 from specahd.engine.unowned import unowned
-from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
+from specahd.routing.compiled.runner import NO_ANSWER
 from specahd.routing.kernels.distances import between
 
 NOISE = 4096
@@ -53,20 +44,8 @@ RENEWED = 256
 EMPTY_PASSES = 100
 """So many passes in a row whose upper program names no customer end a slice."""
 
-_SIGNATURES = [
-    types.void(
-        *(GROUPS_PROGRAM, lower, VECTOR),
-        *(distances, *INSTANCE),
-        *(types.Tuple(times), types.Tuple(STATE)),
-        *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
-        INTS,
-    )
-    for lower, times in ((POSITION_PROGRAM, ()), (TIMED_POSITION_PROGRAM, TIMES))
-    for distances in (MATRIX, COMPUTED)
-]
 
-
-@njit([FLOATS(distances, NUMBER) for distances in (MATRIX, COMPUTED)], cache=True)
+@njit(cache=True)
 def depot_row(distances: Any, nodes: int) -> Any:
     """Return the distances from the depot to so many nodes."""
     row = np.empty(nodes)
@@ -273,7 +252,7 @@ def _search(
             break
 
 
-@njit(_SIGNATURES, cache=True)
+@njit(cache=True)
 def improve(
     uppers: Any,
     lowers: Any,

@@ -2,7 +2,7 @@
 
 from numba import types
 
-from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR, program_type
+from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR
 
 INDICES = types.Array(types.int64, 2, "C", readonly=True)
 
@@ -28,32 +28,6 @@ TOUR_GROUPS_ARGUMENTS = (
 """Of upper programs for the TSP (:func:`specahd.problems.tsp.insertion.select_customer_groups`)."""
 TOUR_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL)
 """Of lower programs for the TSP (:func:`specahd.problems.tsp.insertion.select_position`)."""
-
-GROUPS_PROGRAM = program_type(GROUPS_ARGUMENTS, GROUPS_ANSWER)
-POSITION_PROGRAM = program_type(POSITION_ARGUMENTS, POSITION_ANSWER)
-TIMED_POSITION_PROGRAM = program_type(TIMED_POSITION_ARGUMENTS, POSITION_ANSWER)
-TOUR_GROUPS_PROGRAM = program_type(TOUR_GROUPS_ARGUMENTS, GROUPS_ANSWER)
-TOUR_POSITION_PROGRAM = program_type(TOUR_POSITION_ARGUMENTS, POSITION_ANSWER)
-SPLIT_POSITION_PROGRAM = program_type(SPLIT_POSITION_ARGUMENTS, POSITION_ANSWER)
-
-INTS = types.Array(types.int64, 1, "C")
-FLOATS = types.Array(types.float64, 1, "C")
-COMPUTED = types.Tuple((MATRIX, types.int64))
-"""Distances without a matrix."""
-INSTANCE = (INDICES, MATRIX, REALS, VECTOR, NUMBER)
-"""Of an instance, what loops take behind the distances."""
-TIMES = (
-    *(REALS, REALS, FLOATS, FLOATS, FLOATS),
-    *(INTS, types.Array(types.float64, 2, "C"), INTS, INTS, INTS),
-)
-"""As :mod:`specahd.engine.families` has them."""
-_SMALL = types.Array(types.int32, 2, "C")
-STATE = (
-    *(_SMALL, types.Array(types.float64, 2, "C"), INTS, INTS),
-    *(types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL, types.Array(types.int32, 1, "C")),
-    *(types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
-)
-"""As :class:`specahd.engine.state.State` has it."""
 
 DETOUR, THERE, BACK, REST, SLACK, SHIFT = range(6)
 """Rows of the positions found for a customer: what it adds, the distances from the node before

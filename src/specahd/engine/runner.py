@@ -174,17 +174,21 @@ class LowerProgram(EngineProgram):
         self._uppers = uppers
 
     def warm_up(self) -> None:
-        """Search a little in the zygote: a confined child can write no compiled loop to disk."""
+        """Search a little in the zygote: a confined child can write no compiled loop to disk.
+
+        From then on the loops are compiled for no other types: what would take seconds in each
+        child is an error.
+        """
         self.read_own()
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)
         for arrays, routes in _tiny(self):
-            search = search_for(arrays, routes, 0)
-            search.run(self._uppers.nobody, program, order, group)
-            search.best_routes()
-            if search.names is not None:
-                search.named(self._uppers.nobody, order)
+            with search_for(arrays, routes, 0).compiling() as search:
+                search.run(self._uppers.nobody, program, order, group)
+                search.best_routes()
+                if search.names is not None:
+                    search.named(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Let a lower program alone take a group out and insert it again."""

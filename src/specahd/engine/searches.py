@@ -1,8 +1,9 @@
 """Solutions under way in the sandbox child: where a slice begins, and what it leaves behind."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
 
 import numpy as np
 
@@ -80,6 +81,16 @@ class Search:
         self.lowers = "TIMED_POSITIONS"
         windows = (arrays[name] for name in (READY, "due_times", "service_times"))
         return state, times_for(state, *windows)
+
+    @contextmanager
+    def compiling(self) -> Iterator[Self]:
+        """Let the loops be compiled for the types that they are called with, and then no more."""
+        loops: list[Any] = [self.loop, *filter(None, [self.names])]
+        for loop in loops:
+            loop.disable_compile(False)
+        yield self
+        for loop in loops:
+            loop.disable_compile()
 
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""

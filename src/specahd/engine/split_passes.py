@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
 from specahd.engine.changes import (
     BEST,
@@ -25,40 +25,13 @@ from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.programs import (
     BACK,
-    COMPUTED,
     DETOUR,
-    FLOATS,
-    GROUPS_PROGRAM,
-    INSTANCE,
-    INTS,
     REST,
-    SPLIT_POSITION_PROGRAM,
     THERE,
 )
 from specahd.engine.random import refill, uniform
-from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
+from specahd.routing.compiled.runner import NO_ANSWER
 from specahd.routing.kernels.distances import between
-
-HELD = types.Tuple((INTS, INTS, INTS, INTS, INTS, INTS, INTS))
-_SMALL = types.Array(types.int32, 2, "C")
-_STATE = types.Tuple(
-    (
-        *(_SMALL, types.Array(types.float64, 2, "C"), INTS, INTS),
-        *(types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL),
-        *(types.Array(types.int64, 2, "C"), types.Array(types.uint64, 1, "C")),
-        *(FLOATS, FLOATS, INTS, INTS),
-    )
-)
-_SIGNATURES = [
-    types.void(
-        *(GROUPS_PROGRAM, SPLIT_POSITION_PROGRAM, VECTOR),
-        *(distances, *INSTANCE),
-        *(HELD, _STATE),
-        *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
-        INTS,
-    )
-    for distances in (MATRIX, COMPUTED)
-]
 
 
 @njit(cache=True)
@@ -88,7 +61,7 @@ def _position_chosen(
         return NO_ANSWER
 
 
-@njit(_SIGNATURES, cache=True)
+@njit(cache=True)
 def improve(
     uppers: Any,
     lowers: Any,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 
 from specahd.engine.changes import (
     BEST,
@@ -26,14 +26,6 @@ from specahd.engine.changes import (
 from specahd.engine.links import BEHIND
 from specahd.engine.naming import NOISE_PER_GROUP, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
-from specahd.engine.programs import (
-    COMPUTED,
-    FLOATS,
-    INDICES,
-    INTS,
-    TOUR_GROUPS_PROGRAM,
-    TOUR_POSITION_PROGRAM,
-)
 from specahd.engine.random import refill, uniform
 from specahd.engine.tours import (
     BACK,
@@ -49,30 +41,13 @@ from specahd.engine.tours import (
     undo,
 )
 from specahd.engine.unowned import unowned
-from specahd.routing.compiled.runner import MATRIX, NO_ANSWER, NUMBER, REAL, VECTOR
+from specahd.routing.compiled.runner import NO_ANSWER
 
 PLACES = 10
 """Next to how many neighbours a node may be inserted, where it has more."""
 
-_SMALL = types.Array(types.int32, 2, "C")
-_STATE = (
-    *(_SMALL, FLOATS, types.Array(types.int64, 2, "C"), FLOATS, _SMALL, _SMALL),
-    *(INTS, types.Array(types.uint64, 1, "C"), FLOATS, FLOATS, INTS, INTS),
-)
-_SIGNATURES = [
-    types.void(
-        *(TOUR_GROUPS_PROGRAM, TOUR_POSITION_PROGRAM, VECTOR),
-        *(distances, INDICES, MATRIX, NUMBER, types.Tuple(_STATE)),
-        *(NUMBER, NUMBER, NUMBER, REAL, REAL, REAL, REAL),
-        INTS,
-    )
-    for distances in (MATRIX, COMPUTED)
-]
-
 
 # A program that raises has answered nothing.
-
-
 @njit(cache=True)
 def _groups_named(
     upper: Any,
@@ -252,7 +227,7 @@ def _search(
             break
 
 
-@njit(_SIGNATURES, cache=True)
+@njit(cache=True)
 def improve(
     uppers: Any,
     lowers: Any,
