@@ -1,6 +1,7 @@
 """The engine beside others at equal time: ``python benchmarks/solve.py OUT SECONDS SEEDS FILE …``.
 
-The others are PyVRP, and for the TSP OR-Tools and LKH (``pip install ortools elkai``), if there.
+The others are PyVRP, but for the TSP; for TSP and CVRP OR-Tools, and for the TSP LKH, where they
+are there (``pip install ortools elkai``).
 
 For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent of the capacity).
 
@@ -13,6 +14,7 @@ environment the programs of that checkpoint run too.
 
 import csv
 import json
+import math
 import os
 import statistics
 import sys
@@ -69,14 +71,23 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
 
 
 def or_tools(given: Any, seconds: float, seed: int) -> Any:
-    """Return the tour of OR-Tools' guided local search, which has no seed."""
+    """Return the solution of OR-Tools' guided local search, which has no seed; None if none."""
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     instance = given.data
+    nodes = instance.size + int(hasattr(instance, "demands"))
+    vehicles = 1
+    if nodes > instance.size:
+        # A tenth more than the load needs.
+        vehicles = int(1.1 * instance.demands.sum() / instance.capacity) + 2
     matrix = distance_matrix(instance, "OR-Tools").astype(np.int64)
-    manager = pywrapcp.RoutingIndexManager(instance.size, 1, 0)
+    manager = pywrapcp.RoutingIndexManager(nodes, vehicles, 0)
     routing = pywrapcp.RoutingModel(manager)
     routing.SetArcCostEvaluatorOfAllVehicles(routing.RegisterTransitMatrix(matrix.tolist()))
+    if vehicles > 1:
+        load = routing.RegisterUnaryTransitVector(instance.demands.tolist())
+        capacities = [int(instance.capacity)] * vehicles
+        routing.AddDimensionWithVehicleCapacity(load, 0, capacities, True, "load")
     options = pywrapcp.DefaultRoutingSearchParameters()
     options.first_solution_strategy = routing_enums_pb2.FirstSolutionStrategy.SAVINGS
     options.local_search_metaheuristic = (
@@ -84,10 +95,16 @@ def or_tools(given: Any, seconds: float, seed: int) -> Any:
     )
     options.time_limit.FromMilliseconds(int(1000 * seconds))
     found = routing.SolveWithParameters(options)
-    tour = [0]
-    while len(tour) < instance.size:
-        tour.append(manager.IndexToNode(found.Value(routing.NextVar(tour[-1]))))
-    return [tour], 0
+    if found is None:
+        return None, 0
+    routes = []
+    for vehicle in range(vehicles):
+        route, index = [], routing.Start(vehicle)
+        while not routing.IsEnd(index):
+            route.append(manager.IndexToNode(index))
+            index = found.Value(routing.NextVar(index))
+        routes.append(route)
+    return routes if vehicles == 1 else [route[1:] for route in routes if len(route) > 1], 0
 
 
 def lkh(given: Any, seconds: float, seed: int) -> Any:
@@ -108,8 +125,10 @@ def solvers(problem: str) -> dict[str, Any]:
     found: dict[str, Any] = {"written by hand": engine}
     if problem != "tsp":
         found["PyVRP"] = pyvrp
-    elif find_spec("ortools") and find_spec("elkai"):
-        found |= {"OR-Tools": or_tools, "LKH": lkh}
+    if problem in ("tsp", "cvrp") and find_spec("ortools"):
+        found["OR-Tools"] = or_tools
+    if problem == "tsp" and find_spec("elkai"):
+        found["LKH"] = lkh
     if checkpoint := os.environ.get("CHECKPOINT"):
         found["evolved"] = partial(engine, checkpoint=checkpoint)
     return found
@@ -118,10 +137,23 @@ def solvers(problem: str) -> dict[str, Any]:
 def best_known(file: Path) -> float:
     """Return the best known cost of an instance of the public sets."""
     root = next(folder for folder in file.parents if (folder / "bks.csv").exists())
-    named = {"set": file.parent.relative_to(root).as_posix(), "name": file.stem}
+    folder = file.parent.relative_to(root).as_posix()
     with (root / "bks.csv").open(encoding="utf-8") as lines:
-        rows = (row for row in csv.DictReader(lines) if named.items() <= row.items())
-        return float(next(rows)["bks"])
+        for row in csv.DictReader(lines):
+            if (row["set"], row["name"].lower()) == (folder, file.stem.lower()):
+                return float(row["bks"])
+    raise LookupError(f"bks.csv has no {file.stem} of {folder}.")
+
+
+def checked_cost(given: Any, routes: Any) -> float:
+    """Return the cost that the checker finds; infinity where a solver has found nothing."""
+    if routes is None:
+        return math.inf
+    solution: Any = tuple(map(tuple, routes))
+    if given.problem.name == "tsp":
+        [solution] = solution
+    assert not given.problem.check(given.data, solution)
+    return float(given.problem.cost(given.data, solution))
 
 
 def main(out: str, seconds: str, seeds: str, *files: str) -> None:
@@ -140,11 +172,7 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                 began = time.perf_counter()
                 routes, repairs = solve(given, float(seconds), seed)
                 wall = time.perf_counter() - began
-                solution: Any = tuple(map(tuple, routes))
-                if given.problem.name == "tsp":
-                    [solution] = solution
-                assert not given.problem.check(given.data, solution)
-                cost = given.problem.cost(given.data, solution)
+                cost = checked_cost(given, routes)
                 row = {
                     "instance": file.stem,
                     "solver": name,
