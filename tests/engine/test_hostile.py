@@ -91,6 +91,14 @@ def test_nonsense_is_mended_and_counted(sandbox, instance, bodies):
     assert (found.fallbacks > 0, found.failure) == (True, "")
 
 
+@pytest.mark.parametrize("order", ["following[5:9]", "noise[::2]", "-noise", "demands"])
+def test_any_array_is_sorted_by_a_confined_child(sandbox, instance, order):
+    """What sorts is read from disk, which the child cannot do."""
+    upper = f"return np.argsort({order}) + 1"
+    found = searched(sandbox, instance, programs(upper=upper), repairs=300)
+    assert (found.ended, found.failure) == ("repairs", "")
+
+
 def test_split_deliveries_are_mended_too():
     """Programs are wrong in the engine of another problem: all is delivered all the same."""
     problem = api.make_problem("sdvrp", baseline="nearest")

@@ -14,11 +14,21 @@ from numba.extending import overload
 BLOCK = 256
 """Longer arrays are ordered in blocks of this length, which are then merged."""
 
+_INTEGERS = types.Array(types.int64, 1, "C")
+
+
+def _keys_of(dtype: types.Type) -> list[Any]:
+    """Return the signatures of what makes integers of an array, of any layout."""
+    arrays = (types.Array(dtype, 1, "C"), types.Array(dtype, 1, "A", readonly=True))
+    return [_INTEGERS(array) for array in arrays]
+
+
 _NAN = np.int64(2**63 - 1)
 _MAGNITUDE = np.int64(2**63 - 1)
 
 
-@njit(cache=True, nogil=True)
+# For any layout, and at once: a confined child reads no other form from disk.
+@njit(_keys_of(types.float64), cache=True, nogil=True)
 def float_keys(values: Any) -> Any:
     """Return integers in the order of floats: -0 equals 0, and every NaN comes last."""
     keys = np.empty(len(values), np.int64)
@@ -28,25 +38,6 @@ def float_keys(values: Any) -> Any:
         bits = np.float64(value + 0.0).view(np.int64)
         keys[place] = bits ^ ((bits >> 63) & _MAGNITUDE) if value == value else _NAN
     return keys
-
-
-@njit(cache=True, nogil=True)
-def stable_order(keys: Any) -> Any:
-    """Return the indices that sort int64 keys; equal keys stay in their order."""
-    size = len(keys)
-    order = np.empty(size, np.int64)
-    for start in range(0, size, BLOCK):
-        _order_block(keys[start : start + BLOCK], start, order)
-    spare = np.empty(size if size > BLOCK else 0, np.int64)
-    width = BLOCK
-    while width < size:
-        for start in range(0, size, 2 * width):
-            _merge(
-                keys, order, spare, start, min(start + width, size), min(start + 2 * width, size)
-            )
-        order, spare = spare, order
-        width *= 2
-    return order
 
 
 @njit(cache=True, nogil=True)
@@ -73,6 +64,25 @@ def _merge(keys: Any, order: Any, merged: Any, start: int, middle: int, end: int
         merged[place] = order[right] if from_right else order[left]
         right += from_right
         left += not from_right
+
+
+@njit(_keys_of(types.int64), cache=True, nogil=True)
+def stable_order(keys: Any) -> Any:
+    """Return the indices that sort int64 keys; equal keys stay in their order."""
+    size = len(keys)
+    order = np.empty(size, np.int64)
+    for start in range(0, size, BLOCK):
+        _order_block(keys[start : start + BLOCK], start, order)
+    spare = np.empty(size if size > BLOCK else 0, np.int64)
+    width = BLOCK
+    while width < size:
+        for start in range(0, size, 2 * width):
+            _merge(
+                keys, order, spare, start, min(start + width, size), min(start + 2 * width, size)
+            )
+        order, spare = spare, order
+        width *= 2
+    return order
 
 
 def argsort(values: Any) -> Any:
