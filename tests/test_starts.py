@@ -4,6 +4,8 @@ import threading
 import time
 
 import pytest
+from numba import njit
+from numba.core.event import TimingListener, install_listener
 
 from specahd.api import starts
 from specahd.core.background import Background
@@ -111,3 +113,20 @@ def test_an_error_in_the_background_is_raised_where_the_result_is_asked_for():
     with pytest.raises(ValueError, match="no"):
         work.result()
     work.close()
+
+
+def test_compiling_takes_nothing_of_the_time():
+    class Compiling(CVRP):
+        """Compiles a loop, as every construction does after an installation."""
+
+        def baseline(self, instance, name=None):
+            njit(lambda value: value + 1)(len(instance.demands))
+            return super().baseline(instance, name)
+
+    compiling = Compiling(baseline="savings")
+    instance = next(iter(compiling.generate("lower_train", 5)))
+    began = time.monotonic()
+    with install_listener("numba:compile", TimingListener()) as listener:
+        start = starts.construct(compiling, instance, SearchLimit(600.0), lambda: False)
+    assert listener.done
+    assert start.seconds + listener.duration <= time.monotonic() - began

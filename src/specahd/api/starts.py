@@ -13,7 +13,7 @@ from specahd.routing.base import AnyProblem
 
 LEAST_SECONDS = 60.0
 """A construction may take so long even where the time limit is shorter: what stands at once is
-many times dearer. After an installation its loops are compiled, too."""
+many times dearer."""
 UNCONSTRUCTED = "no construction"
 """The source of a solution that stands at once."""
 
@@ -25,7 +25,7 @@ class Start:
     Parameters
     ----------
     seconds
-        What its construction took.
+        What its construction took, without the compilation of its loops after an installation.
     ended
         ``stopped`` or ``time`` if the search shall not begin; else None.
     """
@@ -48,15 +48,25 @@ def construct(
     began = time.monotonic()
     most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
 
-    def given_up() -> bool:
-        return stopped() or time.monotonic() - began > most
+    # After the search was imported, which takes numba with it.
+    from numba.core.event import TimingListener, install_listener
 
-    with closing(Background(_constructed(problem, instance))) as work:
+    compiling = TimingListener()  # type: ignore[no-untyped-call]
+
+    def spent() -> float:
+        return time.monotonic() - began - (compiling.duration if compiling.done else 0.0)
+
+    def given_up() -> bool:
+        return stopped() or spent() > most
+
+    with (
+        install_listener("numba:compile", compiling),
+        closing(Background(_constructed(problem, instance))) as work,
+    ):
         if not work.wait(given_up) and (case := _at_once(problem, instance)) is not None:
-            ended = "stopped" if stopped() else "time"
-            return Start(case, time.monotonic() - began, ended)
+            return Start(case, spent(), "stopped" if stopped() else "time")
         case = work.result()
-    return Start(case, time.monotonic() - began, "stopped" if stopped() else None)
+    return Start(case, spent(), "stopped" if stopped() else None)
 
 
 @contextmanager
