@@ -74,6 +74,32 @@ def test_equal_seeds_and_repairs_are_equal_bytes(place):
     assert not (place / "solutions").exists()
 
 
+def test_several_workers_are_equal_bytes_and_never_worse(place):
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{y},{x % 9 + 1}" for x, y in rng.integers(0, 1000, (1000, 2)).tolist()]
+    (place / "many.csv").write_text("\n".join(["x,y,demand", "500,500,", *rows]))
+    options = ["instance=many.csv", "capacity=60", "workers=3", "repairs=30000"]
+    done = call("solve", *options, "out=one.sol", cwd=place)
+    call("solve", *options, "out=two.sol", cwd=place, cold=True)
+    assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
+    statistics = json.loads((place / "one.json").read_text())
+    assert statistics["workers"] == 2
+    assert statistics["cost"] < statistics["start"]["cost"]
+    assert "many keeps 2 of 3 workers busy: each should have 500 customers." in done.stderr
+    assert "/s, 2 workers)" in done.stdout
+    call("solve", *options, "incumbent=one.sol", "seed=3", "out=again.sol", cwd=place)
+    again = json.loads((place / "again.json").read_text())
+    assert again["cost"] <= again["start"]["cost"] == statistics["cost"]
+
+
+def test_a_small_instance_is_solved_as_by_one_worker(place):
+    options = ["instance=large.vrp", "repairs=3000"]
+    call("solve", *options, "out=one.sol", cwd=place)
+    done = call("solve", *options, "workers=2", "out=two.sol", cwd=place)
+    assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
+    assert "keeps 1 of 2 workers busy" in done.stderr
+
+
 def test_deliveries_are_split_and_an_incumbent_with_parts_is_never_spoilt(place):
     problem = api.make_problem("sdvrp")
     (place / "parts.vrp").write_text(problem.dumps(next(problem.generate("validation", 1))))
@@ -201,6 +227,15 @@ MISTAKES = {
     "no such checkpoint": (["instance=my.vrp", "checkpoint=gone"], "No checkpoint at gone"),
     "a negative time": (["instance=my.vrp", "time_limit=-1"], "Expected time_limit in [0, "),
     "another convention": (["instance=my.vrp", "convention=x"], "Expected convention to be one of"),
+    "no workers": (["instance=my.vrp", "workers=0"], "Expected workers in [1, 64], got 0."),
+    "several workers for parts": (
+        ["instance=stops.csv", "capacity=10", "split=true", "workers=2"],
+        "Expected workers=1 for sdvrp, got 2: several share the routes of cvrp and vrptw alone.",
+    ),
+    "several workers for a tour": (
+        ["instance=nine.tsp", "workers=2"],
+        "Expected workers=1 for tsp, got 2",
+    ),
     "a convention of a table": (
         ["instance=stops.csv", "capacity=10", "convention=float"],
         "leaves no convention open",
@@ -210,7 +245,8 @@ MISTAKES = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_gets_one_sentence_and_leaves_nothing(place, mistake):
-    shutil.copy(DATA / "tiny.sol", place / "tiny.sol")
+    for name in ("tiny.sol", "nine.tsp"):
+        shutil.copy(DATA / name, place / name)
     before = {path.name for path in place.iterdir()}
     arguments, sentence = MISTAKES[mistake]
     done = call("solve", *arguments, cwd=place, check=False)

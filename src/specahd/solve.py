@@ -76,6 +76,7 @@ def solve(config: DictConfig) -> None:
                 seed=config.seed,
                 target=config.target,
                 repairs=config.repairs,
+                workers=config.workers,
                 callback=_SolutionWriter(out, line, interrupts),
                 memory_gb=config.memory_gb,
                 require=config.sandbox.require,

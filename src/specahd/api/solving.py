@@ -19,6 +19,8 @@ from specahd.core.ranges import within
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
+from specahd.engine.tiled import tiled_engine, working
+from specahd.engine.tiles import LEAST_CUSTOMERS
 from specahd.repair.cases import Case, given_case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
@@ -45,11 +47,14 @@ class Solved(Solution):
         Seconds that reading programs and starting the sandbox took, before the search.
     programs
         What the programs are called.
+    workers
+        How many processes searched.
     """
 
     descent: Descent
     startup: float
     programs: tuple[str, ...]
+    workers: int = 1
 
     @property
     def history(self) -> tuple[tuple[float, float, int], ...]:
@@ -80,6 +85,7 @@ class Solved(Solution):
             "repairs_per_second": round(descent.repairs / max(descent.seconds, 1e-9)),
             "fallbacks": descent.fallbacks,
             "programs": list(self.programs),
+            "workers": self.workers,
             "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
         }
 
@@ -110,6 +116,7 @@ def solve(
     seed: int = 0,
     target: float | None = None,
     repairs: int | None = None,
+    workers: int = 1,
     callback: Callback | None = None,
     interrupts: Interrupts | None = None,
     memory_gb: float = 4.0,
@@ -139,6 +146,10 @@ def solve(
         A cost at which the search ends.
     repairs
         How many customers are inserted again, in place of ``time_limit``.
+    workers
+        Processes that search beside each other, 1 to 64, for CVRP and VRPTW. Fewer do where
+        there are fewer than :data:`specahd.engine.tiles.LEAST_CUSTOMERS` customers for each.
+        For equal ``repairs``, equal numbers of them give equal solutions.
     callback
         Is told after every half second or less: where the search stands, and the best solution
         so far. The search ends if it returns True.
@@ -146,7 +157,7 @@ def solve(
         Signals that wait. One that comes before the search begins ends all with what there is by
         then; during the search it is ``callback`` that looks for them.
     memory_gb
-        GiB that the programs' process may take.
+        GiB that a process of programs may take.
     require
         ``available`` runs where the host lacks a layer of the sandbox, ``strict`` does not.
     observer
@@ -186,9 +197,16 @@ def solve(
     programs = programs_for(problem, checkpoint)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
+    count = working(problem, data, workers)
+    if count < workers:
+        observer.on_warning(
+            f"{data.name} keeps {count} of {workers} workers busy: "
+            f"each should have {LEAST_CUSTOMERS} customers."
+        )
     with interrupts.held() if interrupts else nullcontext():
         case = None if incumbent is None else given_case(problem, data, Path(incumbent))
-        work = engine(problem, data, programs, seed, memory, repairs is not None, admit)
+        options = (problem, data, programs, seed, memory, repairs is not None, admit)
+        work = engine(*options) if count == 1 else tiled_engine(*options, count)
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
             start = construct(problem, data, limit, stopped) if case is None else Start(case)
@@ -201,7 +219,8 @@ def solve(
                 routed = _routed(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
                 descent = descend(
-                    problem, data, case.baseline, case.cost, routed, limit, tell, began
+                    *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
+                    slice_repairs=improver.slice_repairs,
                 )
             else:
                 began = time.monotonic() - start.seconds
@@ -214,7 +233,8 @@ def solve(
             "the best solution until then stands."
         )
     return Solved(
-        problem, case, descent.solution, descent.cost, descent, began - came, programs.names
+        *(problem, case, descent.solution, descent.cost),
+        *(descent, began - came, programs.names, count),
     )
 
 

@@ -101,6 +101,7 @@ class SolveConfig(SearchLimit, TableOptions):
     checkpoint: str | None = None
     incumbent: str | None = None
     seed: int = 0
+    workers: int = 1
     convention: str | None = None
     out: str | None = None
     plot: str | None = None
@@ -109,6 +110,7 @@ class SolveConfig(SearchLimit, TableOptions):
 
     def __post_init__(self) -> None:
         within("seed", self.seed, 0)
+        within("workers", self.workers, 1, 64)
         within("memory_gb", self.memory_gb, 0.001, 1e6)
         SearchLimit.__post_init__(self)
         TableOptions.__post_init__(self)

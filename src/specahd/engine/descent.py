@@ -141,7 +141,7 @@ def descend(
     began
         When the time began to run, by ``time.monotonic``; None for now.
     slice_repairs
-        Of a search that is limited by repairs: most of one slice, at most :data:`SLICE_REPAIRS`.
+        Of a search that is limited by repairs: most of one slice.
     """
     began = time.monotonic() if began is None else began
     found = Descent(solution, cost, [])
@@ -198,7 +198,7 @@ def _take(
     """Let the engine go on for a slice, and believe of its answer what holds."""
     share = _share(found, limit, began)
     if limit.repairs is not None:
-        seconds, repairs = None, min(slice_repairs, SLICE_REPAIRS, limit.repairs - found.repairs)
+        seconds, repairs = None, min(slice_repairs, limit.repairs - found.repairs)
         end_share = min(1.0, (found.repairs + repairs) / limit.repairs)
     else:
         wanted = min(SLICE_SECONDS, _left(found, limit, began))

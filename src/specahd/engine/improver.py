@@ -1,6 +1,7 @@
 """The engine's process as the trusted side has it: started once, asked slice by slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -71,7 +72,14 @@ class SandboxedEngine:
         How many lower programs are launched behind it.
     index
         Of the instance in the block.
+
+    Attributes
+    ----------
+    slice_repairs
+        Of a search that is limited by repairs: how many one slice should have.
     """
+
+    slice_repairs = SLICE_REPAIRS
 
     def __init__(
         self,
@@ -91,7 +99,6 @@ class SandboxedEngine:
         self._seed = seed
         self._index = index
         self._hot, self._cold = temperatures(neighbour_distances, *shares(instance))
-        self._groups = group_count(self._size)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
@@ -106,18 +113,7 @@ class SandboxedEngine:
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
     ) -> Slice:
-        order = Order(
-            seed=self._seed,
-            repairs=repairs or _ENDLESS,
-            seconds=seconds or 0.0,
-            max_groups=self._groups,
-            max_size=min(self._size, MAX_SIZE),
-            progress=share,
-            end_progress=end_share,
-            temperature=self._temperature(share),
-            end_temperature=self._temperature(end_share),
-            lowers=tuple(self.lowers),
-        )
+        order = self._order(self._seed, self._size, seconds, repairs, share, end_share)
         result = self._session.call(Call(0, self._index, (order.encode(), *self._routes)))
         self._routes = tuple(routes[:0] for routes in self._routes)
         if result.outcome is not Outcome.OK:
@@ -132,6 +128,29 @@ class SandboxedEngine:
         if done < 0 or (routes and solution is None):
             return Slice(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
         return Slice(Outcome.OK, "", solution, done, result.fallbacks)
+
+    def _order(
+        self,
+        seed: int,
+        size: int,
+        seconds: float | None,
+        repairs: int | None,
+        share: float,
+        end_share: float,
+    ) -> Order:
+        """Return the order of a slice for so many customers."""
+        return Order(
+            seed=seed,
+            repairs=repairs or _ENDLESS,
+            seconds=seconds or 0.0,
+            max_groups=group_count(size),
+            max_size=min(size, MAX_SIZE),
+            progress=share,
+            end_progress=end_share,
+            temperature=self._temperature(share),
+            end_temperature=self._temperature(end_share),
+            lowers=tuple(self.lowers),
+        )
 
     def _temperature(self, share: float) -> float:
         """Return the temperature when some share of the search is over: it falls evenly."""
@@ -152,12 +171,40 @@ def engine(
 ) -> Iterator[SandboxedEngine]:
     """Start a process of the sandbox with compiled programs, and end it with the block.
 
+    The parameters are those of :func:`sessions`, which says what is raised.
+    """
+    started = sessions(problem, instance, programs, memory_bytes, counted, admit)
+    with started as ([session], arrays):
+        near = arrays["neighbour_distances"]
+        yield SandboxedEngine(session, problem, instance, near, len(programs.lowers), seed)
+
+
+@contextmanager
+def sessions(
+    problem: AnyProblem,
+    instance: Any,
+    programs: Programs,
+    memory_bytes: int,
+    counted: bool,
+    admit: Callable[[Mapping[str, str]], None] = lambda status: None,
+    count: int = 1,
+) -> Iterator[tuple[list[Session], Mapping[str, Any]]]:
+    """Start processes of the sandbox with the same programs, and end them with the block.
+
     Parameters
     ----------
+    memory_bytes
+        Of each.
     counted
         Whether slices end by repairs, however long they take.
     admit
         Is told what confines programs before there is one; raises if that is too little.
+    count
+        How many.
+
+    Returns
+    -------
+    The processes, and the arrays of the instance that they share.
 
     Raises
     ------
@@ -171,13 +218,16 @@ def engine(
         with ExitStack() as stack:
             sandbox = stack.enter_context(sandbox_of(problem, shared))
             admit(sandbox.status)
-            session = stack.enter_context(
-                _launched(sandbox, problem, instance, programs, memory_bytes, counted)
-            )
-            if session.launched is not Outcome.OK:
-                raise ConfigError(f"The programs cannot be started: {session.detail}")
-            near = shared.arrays(0)["neighbour_distances"]
-            yield SandboxedEngine(session, problem, instance, near, len(programs.lowers), seed)
+
+            def launch(_: int) -> Session:
+                return _launched(sandbox, problem, instance, programs, memory_bytes, counted)
+
+            with ThreadPoolExecutor(count) as threads:
+                started = [stack.enter_context(each) for each in threads.map(launch, range(count))]
+            for session in started:
+                if session.launched is not Outcome.OK:
+                    raise ConfigError(f"The programs cannot be started: {session.detail}")
+            yield started, shared.arrays(0)
     finally:
         shared.close()
 

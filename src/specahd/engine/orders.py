@@ -3,14 +3,16 @@
 A call of a slice names the launched upper program; its inputs are an order, as :meth:`Order.encode`
 makes it, and routes to begin with, as the problem's ``flat`` has them: all customers, 0 between two
 routes; for the SDVRP also what each is given there, an array as long; for the TSP all nodes in the
-order in which they follow node 0. Where these are empty the child goes on from where it was. Lower
+order in which they follow node 0. Where these are empty the child goes on from where it was. The
+routes of a part are some of a solution's (CVRP, VRPTW); the others stand. Lower
 programs are numbered in the order in which they were launched. An order of no repairs asks which
 groups the upper program names on the routes; the answer is their lengths and their customers. A
 call of a lower program has one group as its last input, which every pass repairs.
 
 The answer is a report, as :meth:`Report.decode` reads it, and the best routes, in the same form as
-above; they are left out if the best is no better than what the call before this one told. What a
-report says is a claim: costs are the checker's business.
+above; they are left out if the best is no better than what the call before this one told. Of a part
+the current routes stand between the two. What a report says is a claim: costs are the checker's
+business.
 """
 
 from dataclasses import astuple, dataclass
@@ -20,8 +22,8 @@ import numpy as np
 
 from specahd.routing.base import IntArray
 
-_WORDS = 9
-_WHOLE, _REAL = slice(0, 4), slice(4, _WORDS)
+_WORDS = 10
+_WHOLE, _REAL = slice(0, 5), slice(5, _WORDS)
 """Where an order has its integers, and where the bits of its other numbers."""
 
 
@@ -47,6 +49,8 @@ class Order:
         Of the annealing then, in units of cost; 0 takes nothing dearer.
     lowers
         Which lower programs repair the groups of this slice, drawn evenly for each group.
+    part
+        Whether the routes are a part of a solution's.
     """
 
     seed: int
@@ -59,6 +63,7 @@ class Order:
     temperature: float
     end_temperature: float
     lowers: tuple[int, ...] = (0,)
+    part: bool = False
 
     @classmethod
     def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
@@ -68,7 +73,8 @@ class Order:
     def encode(self) -> IntArray:
         """Return the order as an input of a call."""
         words = np.zeros(_WORDS + len(self.lowers), np.int64)
-        words[_WHOLE] = self.seed, self.repairs, self.max_groups, self.max_size
+        whole = (self.seed, self.repairs, self.max_groups, self.max_size, int(self.part))
+        words[_WHOLE] = whole
         words.view(np.float64)[_REAL] = (
             *(self.seconds, self.progress, self.end_progress),
             *(self.temperature, self.end_temperature),
@@ -89,10 +95,11 @@ class Order:
     @classmethod
     def decode(cls, words: IntArray) -> Self:
         """Read what :meth:`encode` made."""
-        seed, repairs, max_groups, max_size = words[_WHOLE].tolist()
+        seed, repairs, max_groups, max_size, part = words[_WHOLE].tolist()
         seconds, begin, end, hot, cold = words[_REAL].view(np.float64).tolist()
+        limits, progress = (max_groups, max_size), (begin, end)
         lowers = tuple(words[_WORDS:].tolist())
-        return cls(seed, repairs, seconds, max_groups, max_size, begin, end, hot, cold, lowers)
+        return cls(seed, repairs, seconds, *limits, *progress, hot, cold, lowers, bool(part))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from specahd.engine.programs import (
     TOUR_GROUPS_ARGUMENTS,
     TOUR_POSITION_ARGUMENTS,
 )
-from specahd.engine.searches import DEMANDS, READY, Search, search_for
+from specahd.engine.searches import DEMANDS, READY, PartSearch, Search, search_for
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
@@ -149,7 +149,8 @@ class UpperProgram(EngineProgram):
         if not order.repairs:
             return search_for(arrays, routes, order.seed).named(program, order)
         if len(routes[0]) or self._search is None:
-            self._search = search_for(arrays, routes, order.seed)
+            begun = PartSearch if order.part else search_for
+            self._search = begun(arrays, routes, order.seed)
         return self._search.run(program, _LOWERS[self._search.lowers].held, order)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Descent, Improver, Moment, Slice, descend
+from specahd.engine.descent import SLICE_REPAIRS, Descent, Improver, Moment, Slice, descend
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator, Region
@@ -164,7 +164,7 @@ def _searched(
             before = found.cost
 
     limit = SearchLimit(repairs=operator.search_repairs(case.instance, system.repertoire))
-    each = -(-(limit.repairs or 1) // SLICES)
+    each = min(SLICE_REPAIRS, -(-(limit.repairs or 1) // SLICES))
     found = descend(
         problem, case.instance, case.baseline, case.cost, routed, limit, tell, slice_repairs=each
     )

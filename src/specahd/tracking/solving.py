@@ -126,13 +126,14 @@ def print_summary(
     compared = f", gap {gap(cost, target)} to {told(target)}" if target else ""
     # Nothing gained is no -0.00%.
     gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
+    workers = f", {statistics['workers']} workers" if statistics["workers"] > 1 else ""
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
         f"start     {told(start['cost'])} ({start['source']})",
         f"solution  {told(cost)} ({gain}{compared}), "
         f"{statistics['routes']:,} route{'s' if statistics['routes'] > 1 else ''}",
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
-        f"({short(statistics['repairs_per_second'])}/s), {_ENDS[statistics['ended']]}; "
+        f"({short(statistics['repairs_per_second'])}/s{workers}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",
         *(f"written   {shortened(path.absolute())}" for path in written),
     ):

@@ -1,0 +1,209 @@
+"""A search in several processes: disjoint tiles of routes are repaired beside each other."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from specahd.core.errors import ConfigError
+from specahd.core.program import Outcome
+from specahd.core.ranges import integer_within
+from specahd.core.seeding import generator
+from specahd.engine.descent import SLICE_REPAIRS, Slice
+from specahd.engine.improver import Answering, Programs, SandboxedEngine, sessions
+from specahd.engine.orders import Order, Report
+from specahd.engine.tiles import portions, slice_count, tile_count, tiles
+from specahd.routing.base import AnyProblem, IntArray
+from specahd.routing.distances import MATRIX
+from specahd.sandbox.calls import Call, Result
+
+_END = np.zeros(1, np.int64)
+"""What stands between the routes of two tiles."""
+_PARTED = ("specahd.engine.runner:POSITIONS", "specahd.engine.runner:TIMED_POSITIONS")
+"""What compiles the lower programs of problems whose routes share no customer."""
+
+
+@dataclass
+class _Tile:
+    """Routes that a process repairs in a round.
+
+    Parameters
+    ----------
+    unsent
+        Its routes, until the process has them.
+    current, best, cost
+        What it has said last: routes, and the cost of the best.
+    """
+
+    seed: int
+    size: int
+    unsent: IntArray
+    current: IntArray
+    best: IntArray
+    cost: float = math.inf
+    repairs: int = 0
+
+    def take(self, answer: tuple[IntArray, ...]) -> int:
+        """Take what the process answers, and return how many repairs it has made for it.
+
+        Raises
+        ------
+        ValueError
+            It cannot be read.
+        """
+        said, self.current, *better = answer
+        report = Report.decode(said)
+        done, self.repairs = report.repairs - self.repairs, report.repairs
+        if done < 0:
+            raise ValueError("The report says what cannot be.")
+        self.unsent, self.cost = self.unsent[:0], report.best
+        [self.best] = better or [self.best]
+        return done
+
+
+class TiledEngine(SandboxedEngine):
+    """Goes on with a search in several processes, in rounds.
+
+    In each round the routes of the current solution are parted into tiles, and each process makes
+    passes over one of them. What the tiles are at its end is the next current solution. The best
+    that each tile has had makes a candidate for the best solution, after every slice.
+
+    Parameters
+    ----------
+    workers
+        The processes, all with the same programs.
+    arrays
+        Of the instance, as these have them.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[Answering],
+        problem: AnyProblem,
+        instance: Any,
+        arrays: Mapping[str, Any],
+        lowers: int,
+        seed: int,
+    ) -> None:
+        near = arrays["neighbour_distances"]
+        super().__init__(workers[0], problem, instance, near, lowers, seed)
+        self.slice_repairs = len(workers) * SLICE_REPAIRS
+        self._workers = workers
+        self._generator = generator(seed, "tiles")
+        self._tiles: list[_Tile] = []
+        self._slices = slice_count(self._size, len(workers), MATRIX in arrays)
+        self._left = 0
+        self._told = math.inf
+
+    def start(self, solution: Any) -> None:
+        super().start(solution)
+        self._told = self._problem.cost(self._instance, solution)
+        self._part()
+
+    def improve(
+        self, seconds: float | None, repairs: int | None, share: float, end_share: float
+    ) -> Slice:
+        # A round that would be over in no time does not pay.
+        if self._left < 1 and 1.0 - share >= self._slices * (end_share - share) / 2:
+            violation = self._merge()
+            if violation is not None:
+                return Slice(Outcome.INFEASIBLE_MERGE, violation)
+            self._part()
+        self._left -= 1
+        sizes = [tile.size for tile in self._tiles]
+        most = [None] * len(sizes) if repairs is None else portions(repairs, sizes)
+        orders = [
+            self._order(tile.seed, tile.size, seconds, each, share, end_share)
+            for tile, each in zip(self._tiles, most, strict=True)
+        ]
+        with ThreadPoolExecutor(len(orders)) as threads:
+            results = list(threads.map(self._repaired, self._workers, orders, self._tiles))
+        for result in results:
+            if result.outcome is not Outcome.OK:
+                return Slice(result.outcome, result.detail)
+        try:
+            answers = zip(self._tiles, results, strict=True)
+            done = sum(tile.take(result.output) for tile, result in answers)
+        except ValueError as error:
+            return Slice(Outcome.INVALID_OUTPUT, str(error))
+        fallbacks = sum(result.fallbacks for result in results)
+        return Slice(Outcome.OK, "", self._better(), done, fallbacks)
+
+    def _part(self) -> None:
+        """Begin a round."""
+        count = len(self._workers)
+        parts = tiles(self._routes[0], self._instance.coords, count, self._generator)
+        seeds = self._generator.integers(2**62, size=len(parts)).tolist()
+        self._tiles = [
+            _Tile(seed, int(np.count_nonzero(part)), part, part[:-1], part[:-1])
+            for seed, part in zip(seeds, parts, strict=True)
+        ]
+        self._left = self._slices
+
+    def _repaired(self, worker: Answering, order: Order, tile: _Tile) -> Result:
+        order = replace(order, part=True)
+        return worker.call(Call(0, self._index, (order.encode(), tile.unsent)))
+
+    def _merge(self) -> str | None:
+        """Take what a round has left behind as the current solution; return why it is none."""
+        solution = self._whole([tile.current for tile in self._tiles])
+        if solution is None:
+            return "The routes cannot be read."
+        violations = self._problem.check(self._instance, solution)
+        if violations:
+            return violations[0].detail
+        self._routes = self._problem.flat(self._instance, solution)
+        return None
+
+    def _better(self) -> Any | None:
+        """Return the best of all tiles together, if that is said to be better than any before."""
+        cost = sum(tile.cost for tile in self._tiles)
+        if not cost < self._told - 1e-9 * abs(self._told):
+            return None
+        self._told = cost
+        return self._whole([tile.best for tile in self._tiles])
+
+    def _whole(self, parts: Sequence[IntArray]) -> Any | None:
+        routes = np.concatenate([each for part in parts for each in (part, _END)])
+        return self._problem.unflat(self._instance, (routes,))
+
+
+def working(problem: AnyProblem, instance: Any, workers: int) -> int:
+    """Return how many of the workers that are asked for have work.
+
+    Raises
+    ------
+    ConfigError
+        The number is out of range, or solutions of the problem cannot be parted.
+    """
+    integer_within("workers", workers, 1, 64)
+    if workers > 1 and problem.engine not in _PARTED:
+        raise ConfigError(
+            f"Expected workers=1 for {problem.name}, got {workers}: "
+            "several share the routes of cvrp and vrptw alone."
+        )
+    return tile_count(instance.size, workers)
+
+
+@contextmanager
+def tiled_engine(
+    problem: AnyProblem,
+    instance: Any,
+    programs: Programs,
+    seed: int,
+    memory_bytes: int,
+    counted: bool,
+    admit: Callable[[Mapping[str, str]], None],
+    workers: int,
+) -> Iterator[TiledEngine]:
+    """Start several processes of the sandbox, and end them.
+
+    The parameters are those of :func:`specahd.engine.improver.sessions`, which says what is raised.
+    """
+    started = sessions(problem, instance, programs, memory_bytes, counted, admit, workers)
+    with started as (processes, arrays):
+        yield TiledEngine(processes, problem, instance, arrays, len(programs.lowers), seed)

@@ -1,0 +1,266 @@
+"""Several processes on one solution: each repairs its tile, and what they answer is merged."""
+
+import os
+import signal
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from specahd import api
+from specahd.api.programs import programs_for
+from specahd.core.program import Outcome
+from specahd.core.settings import SearchLimit
+from specahd.engine import runner, strings, tiled
+from specahd.engine.blocks import shared_block
+from specahd.engine.descent import descend
+from specahd.engine.orders import Order, Report
+from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
+from specahd.engine.searches import PartSearch
+from specahd.engine.tiled import TiledEngine, tiled_engine
+from specahd.engine.tiles import tiles
+from specahd.engine.written import source_of
+from specahd.routing.groups import separated
+from specahd.sandbox.calls import Result
+
+LOWERS = {
+    "cvrp": (runner.POSITIONS, strings.greedy_with_blinks),
+    "vrptw": (runner.TIMED_POSITIONS, strings.greedy_in_time),
+}
+
+
+class Here:
+    """Answers as a process of programs does, in this one; may be told to say something else."""
+
+    def __init__(self, program, arrays, change=lambda output: output):
+        self._runner = runner.UpperProgram(GROUPS_ARGUMENTS, GROUPS_ANSWER, "groups", [])
+        self._program, self._arrays, self._change = program, arrays, change
+        self.asked, self.said = [], []
+
+    def call(self, call):
+        self.asked.append((Order.decode(call.inputs[0]), call.inputs[1]))
+        answer = self._runner(self._program, self._arrays, call.inputs)
+        self.said.append(self._change(tuple(answer.arrays)))
+        return Result(Outcome.OK, self.said[-1], "", 0.0, answer.fallbacks)
+
+
+class Place:
+    """An instance, a solution to begin with, and the hand-written programs in this process."""
+
+    def __init__(self, name):
+        self.problem = api.make_problem(name, baseline=api.make_problem(name).construction)
+        self.data = next(self.problem.generate("validation", 1))
+        self.start = self.problem.baseline(self.data)
+        self.cost = self.problem.cost(self.data, self.start)
+        [self.flat] = self.problem.flat(self.data, self.start)
+        self.shared = shared_block(self.problem, self.data)
+        self.arrays = self.shared.arrays(0)
+        groups = source_of(strings.adjacent_strings, "select_customer_groups")
+        self.upper = runner.GROUPS.translate(groups, "select_customer_groups")
+        positions, written = LOWERS[name]
+        self.lower = 0 if positions.held is None else len(positions.held)
+        positions.translate(source_of(written, "select_position"), "select_position")
+
+    def workers(self, *changes):
+        return [Here(self.upper, self.arrays, change) for change in changes]
+
+    def searched(self, workers, repairs=20_000, seed=0, slices=1, each=4000, start=None):
+        start = start or self.start
+        cost = self.problem.cost(self.data, start)
+        engine = TiledEngine(workers, self.problem, self.data, self.arrays, 1, seed)
+        engine.lowers, engine._slices = (self.lower,), slices
+        engine.start(start)
+        limit = SearchLimit(repairs=repairs)
+        found = descend(self.problem, self.data, start, cost, engine, limit, slice_repairs=each)
+        assert self.problem.check(self.data, found.solution) == ()
+        assert self.problem.cost(self.data, found.solution) == found.cost <= cost
+        return found
+
+
+@pytest.fixture(scope="module")
+def places():
+    made = {name: Place(name) for name in LOWERS}
+    yield made
+    for place in made.values():
+        place.shared.close()
+
+
+def as_it_is(output):
+    return output
+
+
+@pytest.mark.parametrize("name", LOWERS)
+def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
+    place = places[name]
+    part, other = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
+    [worker] = place.workers(as_it_is)
+    order = Order(3, 5000, 0.0, 2, 30, 0.0, 1.0, 50.0, 1.0, (place.lower,), part=True)
+    call = tiled.Call(0, 0, (order.encode(), part))
+    said, current, best = worker.call(call).output
+    report = Report.decode(said)
+    for routes, cost in ((current, report.cost), (best, report.best)):
+        assert sorted(routes[routes > 0]) == sorted(part[part > 0])
+        whole = separated(np.concatenate([routes, [0], other]))
+        assert place.problem.check(place.data, whole) == ()
+        expected = place.problem.cost(place.data, separated(routes))
+        assert cost == pytest.approx(expected, rel=1e-12)
+    assert report.best < place.problem.cost(place.data, separated(part))
+    assert 5000 <= report.repairs < 5100
+    # What follows goes on from there.
+    more, *_ = worker.call(tiled.Call(0, 0, (order.encode(), part[:0]))).output
+    assert Report.decode(more).repairs >= 10_000
+
+
+@pytest.mark.parametrize("name", LOWERS)
+def test_lists_of_a_part_name_its_customers_in_their_order(places, name):
+    place = places[name]
+    part, _ = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
+    search = PartSearch(place.arrays, (part,), 0)
+    _, near, away, depot, demands, _ = search._instance
+    nodes = np.array([0, *sorted(part[part > 0])])
+    assert (demands == place.data.demands[nodes]).all()
+    cut = 0
+    for own, node in enumerate(nodes[1:].tolist(), 1):
+        known = place.arrays["neighbours"][node].tolist()
+        inside = [other for other in known if other in nodes]
+        assert nodes[near[own, : len(inside)]].tolist() == inside
+        assert (near[own, len(inside) :] == own).all()
+        matrix = place.arrays["distance_matrix"]
+        assert (away[own, : len(inside)] == matrix[node, inside]).all()
+        assert (np.diff(away[own]) >= 0).all()
+        assert depot[own] == matrix[0, node]
+        cut += len(inside) < len(known)
+    assert cut
+
+
+@pytest.mark.parametrize(("name", "repairs"), [("cvrp", 20_000), ("vrptw", 100_000)])
+def test_equal_seeds_and_repairs_are_equal_routes(places, name, repairs):
+    place = places[name]
+    one, two, other = (
+        place.searched(place.workers(as_it_is, as_it_is), repairs, seed, each=repairs // 5)
+        for seed in (1, 1, 2)
+    )
+    assert one.solution == two.solution != other.solution
+    assert (one.failure, one.ended) == ("", "repairs")
+    assert one.repairs == two.repairs >= repairs
+    assert one.cost < place.cost
+
+
+def test_a_round_hands_out_each_route_once_and_goes_on_for_its_slices(places):
+    place = places["cvrp"]
+    workers = place.workers(as_it_is, as_it_is)
+    place.searched(workers, slices=3, repairs=20_000)
+    handed = [[part for _, part in worker.asked] for worker in workers]
+    # The fourth of five slices begins a round; the last two would be one of less than half.
+    assert [[len(part) > 0 for part in parts] for parts in handed] == [
+        [True, False, False, True, False]
+    ] * 2
+    for first, second in zip(*handed, strict=True):
+        assert len(first) == len(second) == 0 or sorted([*first, *second]) == sorted(place.flat)
+    seeds = [order.seed for worker in workers for order, part in worker.asked if len(part)]
+    assert len(set(seeds)) == 4
+
+
+def test_a_round_that_would_be_over_in_no_time_is_not_begun(places):
+    place = places["cvrp"]
+    workers = place.workers(as_it_is, as_it_is)
+    place.searched(workers, slices=3, repairs=16_000)
+    assert [len(part) > 0 for _, part in workers[0].asked] == [True, False, False, False]
+
+
+def test_a_round_begins_with_what_the_last_one_left_even_if_it_is_worse(places):
+    place = places["cvrp"]
+    good = place.searched(place.workers(as_it_is, as_it_is), repairs=100_000, each=20_000)
+    workers = place.workers(as_it_is, as_it_is)
+    found = place.searched(workers, start=good.solution)
+    costs = []
+    for number in range(1, 5):
+        left = np.concatenate([[*worker.said[number - 1][1], 0] for worker in workers])
+        handed = np.concatenate([worker.asked[number][1] for worker in workers])
+        assert sorted(separated(left)) == sorted(separated(handed))
+        costs.append(place.problem.cost(place.data, separated(left)))
+    assert costs[0] > good.cost >= found.cost
+
+
+def moved(output):
+    """Leave the last customer out of the current routes."""
+    said, current, *best = output
+    return said, current[:-1], *best
+
+
+def joined(output):
+    """Say that one vehicle serves all."""
+    said, current, *best = output
+    return said, current[current > 0], *best
+
+
+def cheap(output):
+    """Claim the best solution there could be, and show none."""
+    said, current, *_ = output
+    said = said.copy()
+    said.view(np.float64)[-1] = -1e9
+    return said, current
+
+
+def wrong_best(output):
+    """Show better routes without most of the customers."""
+    said, current, *_ = output
+    said = said.copy()
+    said.view(np.float64)[-1] = 0.0
+    return said, current, current[:3]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (moved, "infeasible_merge: Customer"),
+        (joined, "infeasible_merge: Route"),
+        (wrong_best, "infeasible_merge: Customer"),
+        (lambda output: output[:1], "invalid_output"),
+        (lambda output: (output[0][:5], output[1]), "invalid_output: Expected a report of 8"),
+        (lambda output: (-output[0], output[1]), "invalid_output: The report says"),
+    ],
+)
+def test_a_worker_that_lies_ends_the_search_and_the_best_stands(places, change, word):
+    place = places["cvrp"]
+    workers = place.workers(as_it_is, change)
+    found = place.searched(workers)
+    assert found.ended == "failed"
+    assert word in found.failure
+    # No other process is handed what does not hold.
+    assert len(workers[0].asked) == 1
+
+
+def test_a_worker_that_claims_what_it_does_not_show_spoils_nothing(places):
+    place = places["cvrp"]
+    found = place.searched(place.workers(as_it_is, cheap))
+    assert (found.failure, found.ended) == ("", "repairs")
+
+
+@contextmanager
+def processes(place, workers=2, programs=None):
+    programs = programs or programs_for(place.problem, None)
+    options = (place.problem, place.data, programs, 0, 1 << 30, True)
+    with tiled_engine(*options, lambda status: None, workers) as engine:
+        engine.start(place.start)
+        yield engine
+
+
+def test_a_worker_that_is_killed_costs_a_sentence(places):
+    place = places["cvrp"]
+    with processes(place) as engine:
+        killed = engine._workers[1]._child._pid
+
+        def kill(moment, found):
+            if 8000 <= moment.repairs < 12_000 and not found.failure:
+                os.kill(killed, signal.SIGKILL)
+
+        found = descend(
+            *(place.problem, place.data, place.start, place.cost, engine),
+            SearchLimit(repairs=20_000),
+            kill,
+            slice_repairs=4000,
+        )
+    assert (found.ended, found.failure) == ("failed", "crashed: killed by SIGKILL")
+    assert place.problem.check(place.data, found.solution) == ()
+    assert place.problem.cost(place.data, found.solution) == found.cost < place.cost
