@@ -3,6 +3,7 @@
 import os
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from specahd.engine.searches import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
 from specahd.engine.written import source_of
+from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
 
@@ -50,6 +52,10 @@ class Place:
     def __init__(self, name):
         self.problem = api.make_problem(name, baseline=api.make_problem(name).construction)
         self.data = next(self.problem.generate("validation", 1))
+        if name == "vrptw":
+            # The engine counts in tenths of what solutions cost.
+            self.data = replace(self.data, convention=Convention.DIMACS)
+        self.parts = getattr(self.data, "parts", 1)
         self.start = self.problem.baseline(self.data)
         self.cost = self.problem.cost(self.data, self.start)
         [self.flat] = self.problem.flat(self.data, self.start)
@@ -103,8 +109,8 @@ def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
         whole = separated(np.concatenate([routes, [0], other]))
         assert place.problem.check(place.data, whole) == ()
         expected = place.problem.cost(place.data, separated(routes))
-        assert cost == pytest.approx(expected, rel=1e-12)
-    assert report.best < place.problem.cost(place.data, separated(part))
+        assert cost / place.parts == pytest.approx(expected, rel=1e-12)
+    assert report.best / place.parts < place.problem.cost(place.data, separated(part))
     assert 5000 <= report.repairs < 5100
     # What follows goes on from there.
     more, *_ = worker.call(tiled.Call(0, 0, (order.encode(), part[:0]))).output

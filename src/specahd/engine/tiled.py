@@ -101,7 +101,7 @@ class TiledEngine(SandboxedEngine):
 
     def start(self, solution: Any) -> None:
         super().start(solution)
-        self._told = self._problem.cost(self._instance, solution)
+        self._told = math.inf
         self._part()
 
     def improve(
@@ -162,7 +162,7 @@ class TiledEngine(SandboxedEngine):
     def _better(self) -> Any | None:
         """Return the best of all tiles together, if that is said to be better than any before."""
         cost = sum(tile.cost for tile in self._tiles)
-        if not cost < self._told - 1e-9 * abs(self._told):
+        if not cost < self._told * (1.0 - 1e-9):
             return None
         self._told = cost
         return self._whole([tile.best for tile in self._tiles])
