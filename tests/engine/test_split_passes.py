@@ -15,6 +15,10 @@ from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 
+UPPER = (
+    "preceding following route_of neighbours neighbour_distances depot_distances removal_gains "
+    "demands capacity exposures noise progress max_groups max_size"
+)
 LOWER = "detours distances rests quantities noise demand depot_distance capacity progress"
 PROBLEM = SDVRP(baseline="nearest")
 
@@ -218,6 +222,49 @@ def test_whatever_lower_programs_answer_all_is_delivered(
     assert report.kept > 0
     assert PROBLEM.check(instance, solution) == ()
     assert report.best == PROBLEM.cost(instance, solution)
+
+
+def test_groups_are_named_as_a_pass_reads_them(block, instance):
+    answer = "return np.array([3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, 41, 40, 0, 2, 0, 6])"
+    source = f"def choose({', '.join(UPPER.split())}):\n    {answer}\n"
+    program = runner.GROUPS.translate(source, "choose")
+    inputs = [
+        Order.asking(0, 3, 3, 0.5).encode(),
+        *PROBLEM.flat(instance, PROBLEM.baseline(instance)),
+    ]
+    lengths, customers = runner.GROUPS(program, block, inputs).arrays
+    assert (lengths.tolist(), customers.tolist()) == ([3, 2, 1], [3, 1, 7, 5, 40, 2])
+
+
+def test_who_names_groups_sees_the_solution():
+    """Behind 1 and 4 comes the depot, which stands between two groups."""
+    source = f"def choose({', '.join(UPPER.split())}):\n    return following[1:] * 1\n"
+    program = runner.GROUPS.translate(source, "choose")
+    instance = instance_of(2, 4, (9, 10), 50)
+    routes = np.array([2, 4, 0, 3, 1]), np.array([9, 9, 0, 9, 9])
+    inputs = [Order.asking(0, 9, 4, 0.0).encode(), *routes]
+    lengths, customers = runner.GROUPS(program, block_of(instance), inputs).arrays
+    assert (lengths.tolist(), customers.tolist()) == ([2], [4, 1])
+
+
+def test_a_lower_program_alone_moves_the_given_group(block, instance, lower):
+    source = canonical_source(parse(inspect.getsource(strings.greedy_in_parts)).body[0])
+    program = runner.SPLIT_POSITIONS.translate(source, "greedy_in_parts")
+    start, group = PROBLEM.baseline(instance), (7, 3, 22)
+    order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
+    inputs = [order.encode(), *PROBLEM.flat(instance, start), np.array(group)]
+    said, *routes = runner.SPLIT_POSITIONS(program, block, inputs).arrays
+    report, solution = Report.decode(said), PROBLEM.unflat(instance, routes)
+    assert report.repairs == 30
+    assert report.best == PROBLEM.cost(instance, solution) < PROBLEM.cost(instance, start)
+    assert PROBLEM.check(instance, solution) == ()
+    assert others(solution, group) == others(start, group)
+
+
+def others(solution, group):
+    """Return what routes deliver to the rest, in no order of the routes."""
+    left = (tuple(each for each in route if each.customer not in group) for route in solution)
+    return sorted(route for route in left if route)
 
 
 def test_a_group_that_needs_too_many_nodes_is_taken_back(upper, block, instance, lower):

@@ -47,6 +47,35 @@ def next_group(
 
 
 @njit(cache=True)
+def all_groups(
+    named: Any, customers: int, max_groups: int, max_size: int, marks: Any, counts: Any
+) -> Any:
+    """Read an upper program's answer as a pass would: how long the groups are, and their members.
+
+    Parameters
+    ----------
+    customers
+        The highest number of one.
+    """
+    counts[PASSES] += 1
+    sizes = np.zeros(max_groups, np.int64)
+    members = np.empty(customers, np.int64)
+    group = np.empty(max_size, np.int64)
+    place = 0
+    found = 0
+    length = 0
+    while found < max_groups:
+        size, place = next_group(named, place, counts[PASSES], customers, marks, group, counts)
+        if size == 0:
+            break
+        members[length : length + size] = group[:size]
+        sizes[found] = size
+        length += size
+        found += 1
+    return sizes[:found].copy(), members[:length].copy()
+
+
+@njit(cache=True)
 def answer_of(
     upper: Any,
     shown: Any,
@@ -148,20 +177,4 @@ def name_groups(
         progress,
     )
     _, _, _, _, _, _, marks, _, _, _, _, _, counts, _ = state
-    counts[PASSES] += 1
-    customers = len(demands) - 1
-    sizes = np.zeros(max_groups, np.int64)
-    members = np.empty(customers, np.int64)
-    group = np.empty(max_size, np.int64)
-    place = 0
-    found = 0
-    length = 0
-    while found < max_groups:
-        size, place = next_group(named, place, counts[PASSES], customers, marks, group, counts)
-        if size == 0:
-            break
-        members[length : length + size] = group[:size]
-        sizes[found] = size
-        length += size
-        found += 1
-    return sizes[:found].copy(), members[:length].copy()
+    return all_groups(named, len(demands) - 1, max_groups, max_size, marks, counts)

@@ -188,8 +188,7 @@ class LowerProgram(EngineProgram):
             with search_for(arrays, routes, 0).compiling() as search:
                 search.run(self._uppers.nobody, program, order, group)
                 search.best_routes()
-                if search.names is not None:
-                    search.named(self._uppers.nobody, order)
+                search.named(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Let a lower program alone take a group out and insert it again."""

@@ -14,8 +14,10 @@ from specahd.engine import (
     links,
     naming,
     passes,
+    split_naming,
     split_passes,
     split_state,
+    tour_naming,
     tour_passes,
     tour_state,
     tours,
@@ -49,8 +51,8 @@ class Search:
     """
 
     loop: Callable[..., None] = staticmethod(passes.improve)
-    names: Callable[..., Any] | None = staticmethod(naming.name_groups)
-    """Asks an upper program for groups; None where no training needs them."""
+    names: Callable[..., Any] = staticmethod(naming.name_groups)
+    """Asks an upper program for groups."""
     lowers = "POSITIONS"
     """What compiles the lower programs, of :mod:`specahd.engine.runner`."""
 
@@ -85,7 +87,7 @@ class Search:
     @contextmanager
     def compiling(self) -> Iterator[Self]:
         """Let the loops be compiled for the types that they are called with, and then no more."""
-        loops: list[Any] = [self.loop, *filter(None, [self.names])]
+        loops: list[Any] = [self.loop, self.names]
         for loop in loops:
             loop.disable_compile(False)
         yield self
@@ -94,9 +96,12 @@ class Search:
 
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
-        assert self.names is not None
         limits = order.max_groups, order.max_size, order.progress
-        return Answer([*self.names(upper, *self._instance, tuple(self._state), *limits)])
+        return Answer([*self.names(upper, *self._instance, *self._shown(), *limits)])
+
+    def _shown(self) -> tuple[Any, ...]:
+        """Return what :attr:`names` reads a solution from."""
+        return (tuple(self._state),)
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
@@ -217,7 +222,7 @@ class SplitSearch(Search):
     """The same where several routes may deliver to a customer."""
 
     loop = staticmethod(split_passes.improve)
-    names = None
+    names = staticmethod(split_naming.name_groups)
     lowers = "SPLIT_POSITIONS"
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
@@ -237,6 +242,9 @@ class SplitSearch(Search):
             routes[0], routes[1], self._distances, self._demands, capacity, seed
         )
 
+    def _shown(self) -> tuple[Any, ...]:
+        return self._beside, tuple(self._state)
+
     def best_routes(self) -> tuple[IntArray, ...]:
         nodes = len(self._beside[deliveries.MORE]) - 1
         customers, given = deliveries.flat_deliveries(self._state.best, nodes)
@@ -249,7 +257,7 @@ class TourSearch(Search):
     """The same for a closed tour."""
 
     loop = staticmethod(tour_passes.improve)
-    names = None
+    names = staticmethod(tour_naming.name_groups)
     lowers = "TOUR_POSITIONS"
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:

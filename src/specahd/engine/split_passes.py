@@ -19,9 +19,9 @@ from specahd.engine.changes import (
     TURN,
     mark,
 )
-from specahd.engine.deliveries import QUANTITY, find_positions, keep_best, show
+from specahd.engine.deliveries import QUANTITY, find_positions, keep_best
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
-from specahd.engine.naming import NOISE_PER_GROUP, answer_of, next_group
+from specahd.engine.naming import NOISE_PER_GROUP, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.programs import (
     BACK,
@@ -30,6 +30,7 @@ from specahd.engine.programs import (
     THERE,
 )
 from specahd.engine.random import refill, uniform
+from specahd.engine.split_naming import ask
 from specahd.routing.compiled.runner import NO_ANSWER
 from specahd.routing.kernels.distances import between
 
@@ -99,7 +100,7 @@ def improve(
         route_loads,
         free,
         shown,
-        gains,
+        _,
         marks,
         changed,
         best,
@@ -132,19 +133,18 @@ def improve(
         stamp = counts[PASSES]
         refill(generator, noise, numbers[TURN], numbers[TURN] + RENEWED)
         numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
-        refill(generator, upper_noise, 0, len(upper_noise))
         named = given
         if len(given) == 0:
-            show(held, distances, nodes, edges, shown, gains, marks, changed, numbers)
-            named = answer_of(
+            named = ask(
                 upper,
-                shown,
-                gains,
+                distances,
                 neighbours,
                 neighbour_distances,
                 depot_distances,
                 demands,
                 capacity,
+                held,
+                state,
                 upper_noise,
                 max_groups,
                 max_size,

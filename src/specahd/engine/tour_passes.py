@@ -13,11 +13,9 @@ from specahd.engine.changes import (
     BETTER,
     CURRENT,
     EXPOSURES,
-    FOLLOWING,
     KEPT,
     PASSES,
     POSITIONS_MENDED,
-    PRECEDING,
     REPAIRS,
     TURN,
     keep_best,
@@ -27,6 +25,7 @@ from specahd.engine.links import BEHIND
 from specahd.engine.naming import NOISE_PER_GROUP, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.random import refill, uniform
+from specahd.engine.tour_naming import ask
 from specahd.engine.tours import (
     BACK,
     BEFORE_NOTED,
@@ -48,37 +47,6 @@ PLACES = 10
 
 
 # A program that raises has answered nothing.
-@njit(cache=True)
-def _groups_named(
-    upper: Any,
-    preceding: Any,
-    following: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    removal_gains: Any,
-    exposures: Any,
-    noise: Any,
-    progress: float,
-    max_groups: int,
-    max_size: int,
-) -> Any:
-    try:
-        return upper(
-            preceding,
-            following,
-            neighbours,
-            neighbour_distances,
-            removal_gains,
-            exposures,
-            noise,
-            progress,
-            max_groups,
-            max_size,
-        )
-    except Exception:  # noqa: BLE001  a program may raise anything
-        return np.zeros(0, np.int64)
-
-
 @njit(cache=True)
 def _position_chosen(
     lower: Any, found: Any, count: int, noise: Any, removal_gain: float, progress: float
@@ -143,22 +111,20 @@ def _search(
         stamp = counts[PASSES]
         refill(generator, noise, numbers[TURN], numbers[TURN] + RENEWED)
         numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
-        refill(generator, upper_noise, 0, len(upper_noise))
         show(distances, nodes, edges, shown, gains, marks, changed, numbers)
         named = given
         if len(given) == 0:
-            named = _groups_named(
+            named = ask(
                 upper,
-                shown[PRECEDING],
-                shown[FOLLOWING],
                 neighbours,
                 neighbour_distances,
+                shown,
                 gains,
-                shown[EXPOSURES],
+                generator,
                 upper_noise,
-                now,
                 max_groups,
                 max_size,
+                now,
             )
         place = 0
         inserted = 0
