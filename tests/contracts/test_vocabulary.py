@@ -64,10 +64,12 @@ def test_samples_read_back_pass_the_guard_and_differ(problem, level):
 
 
 @CONTRACTS
-def test_the_seed_reads_back(problem, level):
+def test_what_a_search_begins_with_reads_back(problem, level):
     contract = contract_of(problem, level)
     grammar = Grammar(contract.vocabulary)
-    tree = grammar.recover(contract.seed.source)
-    assert grammar.source(tree, contract.name, contract.arguments) == contract.seed.source
-    assert grammar.idea(tree) == contract.seed.idea
-    assert guard(contract.seed.source, contract.name, contract.arguments) is None
+    for program in contract.seeds:
+        tree = grammar.recover(program.source)
+        assert tree is not None, program.id
+        assert grammar.source(tree, contract.name, contract.arguments) == program.source
+        assert grammar.idea(tree) == program.idea
+        assert guard(program.source, contract.name, contract.arguments) is None

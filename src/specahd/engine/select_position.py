@@ -27,6 +27,11 @@ GREEDY_WITH_BLINKS = (
     "Insert where the detour is least, overlooking each position at a rate of 0.01, on a route of "
     "its own only if no other is seen."
 )
+GREEDY_OVERLOOKING = (
+    "Insert where the detour is least, overlooking each position at a rate of 0.01."
+)
+_OVERLOOKING = "insert where {VALUE} is least, overlooking each position at a rate of {RATE}"
+_GREEDY_HOLES = {"detours[position]": "VALUE", "0.01": "RATE"}
 _LOOP = """
     best = len(detours) - 1
     least = np.inf
@@ -52,15 +57,12 @@ _SKIPPING = """
 _BODIES = (
     body("insert at the position with the least {SCORE}", 0.6, "    return int(np.argmin(SCORE))"),
     body("insert where {VALUE} is least", 1.5, _LOOP),
-    body(
-        "insert where {VALUE} is least, overlooking each position at a rate of {RATE}", 2, _SKIPPING
-    ),
+    body(_OVERLOOKING, 2, _SKIPPING),
     body_of(
         strings.greedy_with_blinks,
-        "insert where {VALUE} is least, overlooking each position at a rate of {RATE}, on a route "
-        "of its own only if no other is seen",
+        f"{_OVERLOOKING}, on a route of its own only if no other is seen",
         4,
-        {"detours[position]": "VALUE", "0.01": "RATE"},
+        _GREEDY_HOLES,
     ),
 )
 _OF_ARRAYS = (
@@ -149,6 +151,11 @@ _CONSTANTS = (
     Constant("threshold", 0.02, 0.98),
     Constant("power", 0.25, 4.0, log=True),
 )
+
+
+def greedy(function: Callable[..., Any]) -> Production:
+    """Return the production of a hand-written program that is :data:`GREEDY_OVERLOOKING`."""
+    return body_of(function, _OVERLOOKING, 4, _GREEDY_HOLES)
 
 
 def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:

@@ -203,7 +203,7 @@ INSERTION = select_position.contract(
     goal=_GOAL,
     compiled="specahd.engine.runner:TIMED_POSITIONS",
     vocabulary=time_vocabulary.positions(),
-    others=[(strings.greedy_in_time, select_position.GREEDY_WITH_BLINKS)],
+    others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
     passages={
         "rests: FloatArray,": (
             "rests: FloatArray,\n    slacks: FloatArray,\n    shifts: FloatArray,"

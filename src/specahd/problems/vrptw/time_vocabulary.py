@@ -6,7 +6,7 @@ stands what they mean.
 """
 
 from specahd.core.vocabulary import Vocabulary, rule
-from specahd.engine import select_position
+from specahd.engine import select_position, strings
 from specahd.routing.vehicles import customer_groups, next_customer
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
@@ -78,6 +78,7 @@ _NODE_RULES = (
 )
 
 _POSITION_RULES = (
+    select_position.greedy(strings.greedy_in_time),
     rule("score", "SCORE + WEIGHT * shifts", "{SCORE} plus {WEIGHT} times the delay"),
     rule("score", "SCORE - WEIGHT * slacks", "{SCORE} minus {WEIGHT} times the time slack", 0.5),
     rule("length", "shifts[position]", "the delay of the next stop", 2),
