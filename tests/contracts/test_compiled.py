@@ -130,7 +130,8 @@ def test_where_nothing_else_runs_every_offline_program_compiles_and_runs(name, l
     contract = contracts(problem.operator)[level]
     runner = named(contract.compiled)
     instance = min(problem.generate("lower_train", 7), key=lambda instance: instance.size)
-    solution = problem.baseline(instance)
+    # One whose routes have several stops each.
+    solution = problem.baseline(instance, problem.construction)
     arrays = arrays_of(problem, instance)
     inputs = problem.operator.selector.inputs(instance, solution)
     if level is Level.LOWER:

@@ -62,7 +62,9 @@ class OrderedGroups:
         return order.encode(), *routes
 
     def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
-        return validate_groups(output, instance.size, self.max_regions, self.max_size)
+        # Node 0 is in no group: the depot, or where a tour begins.
+        highest = len(instance.coords) - 1
+        return validate_groups(output, highest, self.max_regions, self.max_size)
 
 
 @dataclass(frozen=True)

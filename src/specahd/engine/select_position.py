@@ -170,10 +170,12 @@ def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
 
 
 def contract(
+    seed: Callable[..., Any] = seeds.select_position,
     *,
     goal: str,
     compiled: str,
     vocabulary: Vocabulary,
+    idea: str = "Insert at the position with the least detour.",
     passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = (),
 ) -> Contract:
@@ -181,6 +183,8 @@ def contract(
 
     Parameters
     ----------
+    seed, idea
+        The seed function, and what it does.
     goal
         What the problem is, in whole sentences.
     compiled
@@ -189,10 +193,10 @@ def contract(
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
-        seeds.select_position,
+        seed,
         id="insertion",
         level=Level.LOWER,
-        idea="Insert at the position with the least detour.",
+        idea=idea,
         task=f"{goal}{STANDING}Write the function that decides HOW to repair a group: it is asked "
         "for every customer of the group, one after the other, at which position of which route "
         "the customer is inserted.",

@@ -1,4 +1,4 @@
-"""The two contracts of SDVRP: real functions whose bodies the search rewrites.
+"""The contracts of SDVRP: real functions whose bodies the search rewrites.
 
 The argument lists, the docstrings and the bodies are prompt text; the bodies
 are also the first candidates.
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.problems.sdvrp import construct, vocabulary
+from specahd.engine import select_groups, select_position
+from specahd.problems.sdvrp import construct, insertion, vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -165,4 +166,29 @@ CONSTRUCT = next_customer.construction(
         "Distances within the group": "Distances",
     },
     asked=_ASKED,
+)
+
+ORDERED_GROUPS = select_groups.contract(
+    goal=_GOAL,
+    vocabulary=select_groups.vocabulary(),
+    passages={
+        "leave their routes, the gaps close": "leave all their routes, the gaps close",
+        "every customer on its route, shape (n + 1,); 0 is the depot.": (
+            "every customer on one of its routes, shape (n + 1,); 0 is the\n        depot."
+        ),
+        "The number of every customer's route": "The number of that route",
+        "without each customer, shape": "without all visits to each customer, shape",
+        "Demand of every customer, shape (n + 1,); ``demands[0]`` is 0.": (
+            "Demand of every customer, shape (n + 1,), less whole loads that stay as they are;\n"
+            "        ``demands[0]`` is 0. May exceed ``capacity``."
+        ),
+    },
+)
+INSERTION = select_position.contract(
+    insertion.select_position,
+    goal=_GOAL,
+    compiled="specahd.engine.runner:SPLIT_POSITIONS",
+    vocabulary=vocabulary.positions(),
+    idea="Insert at the position with the least detour per unit delivered.",
+    others=[vocabulary.IN_PARTS],
 )

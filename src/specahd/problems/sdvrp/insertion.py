@@ -1,9 +1,4 @@
-"""The lower contract of the repair operator ``insertion`` for the SDVRP: a seed function.
-
-Its upper contract is that of the CVRP (:mod:`specahd.problems.cvrp.insertion`): a customer of a
-group leaves all routes that deliver to it. Of a customer with several deliveries the arrays of
-that contract show one; ``removal_gains`` adds up all of them.
-"""
+"""The seed function of the repair operator ``insertion`` for the SDVRP, which is prompt text."""
 
 import numpy as np
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from specahd.engine.insertion import Insertion, OrderedGroups
 from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, generator, instance
 from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
@@ -29,6 +30,13 @@ def _construct(problem: "SDVRP") -> AppendDeliveries:
     return AppendDeliveries(WholeInstance(all_customers), CONSTRUCT)
 
 
+def _insertion(problem: "SDVRP") -> Insertion:
+    from specahd.problems.sdvrp.contracts import INSERTION, ORDERED_GROUPS
+
+    limits = problem.max_regions, problem.max_size
+    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+
+
 class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     """The split-delivery vehicle routing problem; its options are those of all vehicle problems."""
 
@@ -53,7 +61,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     references: Sequence[str] = ("nearest", "unsplit")
     construction = "nearest"
     engine = "specahd.engine.runner:SPLIT_POSITIONS"
-    operators: Operators = {"append": _append, "construct": _construct}
+    operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)

@@ -1,6 +1,7 @@
 """What offline programs of the SDVRP are composed of: shared rules, and those about splitting."""
 
-from specahd.core.vocabulary import Constant, Vocabulary, rule
+from specahd.core.vocabulary import Constant, Vocabulary, body_of, rule
+from specahd.engine import select_position, strings
 from specahd.routing.vehicles import customer_groups, next_customer
 from specahd.routing.vehicles.next_customer import AnswerForm
 
@@ -98,3 +99,50 @@ def lower() -> Vocabulary:
     return next_customer.vocabulary(
         rules=_RULES, form=_FORM, constants=(Constant("part", 0.1, 0.9),)
     )
+
+
+_IN_PARTS = (
+    "insert whole where the detour is least or, where these cost less together, in parts where "
+    "{VALUE} for what is delivered is least, overlooking each position at a rate of {RATE}; before "
+    "a new route the best part, if a load at its rate costs less than {BOUND}"
+)
+_IN_PARTS_HOLES = {
+    "0.01": "RATE",
+    "detours[position] < lowest * quantity": "VALUE < lowest * quantity",
+    "lowest = detours[position] / quantity": "lowest = VALUE / quantity",
+    "cheapest * capacity < noise[last] * detours[last]": "cheapest * capacity < BOUND",
+}
+_POSITION_RULES = (
+    body_of(strings.greedy_in_parts, _IN_PARTS, 5, _IN_PARTS_HOLES),
+    rule("bound", "noise[last] * detours[last]", "a share of that route's, drawn at random", 2),
+    rule(
+        "bound",
+        "WEIGHT * noise[last] * detours[last]",
+        "{WEIGHT} times a share of that route's, drawn at random",
+    ),
+    rule("bound", "CHANCE * detours[last]", "{CHANCE} of that route's"),
+    rule("score", "SCORE / quantities", "{SCORE} per unit delivered", 2),
+    rule(
+        "score",
+        "SCORE + WEIGHT * depot_distance * (demand - quantities) / capacity",
+        "{SCORE} plus {WEIGHT} depot distances times the load that it still lacks",
+    ),
+    rule("value", "VALUE / quantities[position]", "{VALUE} per unit delivered", 3),
+    rule("share", "quantities[position] / demand", "the part that is delivered"),
+    rule("share", "(1.0 if quantities[position] < demand else 0.0)", "whether it is split"),
+)
+
+
+def positions() -> Vocabulary:
+    """Return the vocabulary of programs that choose a position for a customer or a part of it."""
+    return select_position.vocabulary(rules=_POSITION_RULES)
+
+
+IN_PARTS = (
+    strings.greedy_in_parts,
+    "Insert whole where the detour is least or, where these cost less together, in parts where the "
+    "detour for what is delivered is least, overlooking each position at a rate of 0.01; before a "
+    "new route the best part, if a load at its rate costs less than a share of that route's, drawn "
+    "at random.",
+)
+"""A program that a search begins with, and its idea."""

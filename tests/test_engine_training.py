@@ -1,0 +1,38 @@
+"""Trainings with ``problem.repair=insertion``: what comes of them repairs, and solves."""
+
+import json
+
+import pytest
+
+from commands import call
+from specahd import api
+from specahd.checkpoint import thaw
+
+TINY = [
+    "problem.repair=insertion",
+    "budget=smoke",
+    "budget.programs=4",
+    "budget.rounds=1",
+    "budget.lower_train=2",
+    "budget.upper_train=1",
+    "budget.selection=1",
+    "budget.validation=1",
+    "tracking=none",
+]
+
+
+@pytest.mark.parametrize("name", ["sdvrp"])
+def test_a_trained_checkpoint_solves_what_it_was_trained_for(name, tmp_path):
+    call("train", f"problem={name}", *TINY, cwd=tmp_path)
+    [folder] = (tmp_path / "runs" / name).iterdir()
+    [row] = map(json.loads, (folder / "validation.jsonl").read_text().splitlines())
+    assert row["cost"] < row["baseline_cost"]
+    frozen = thaw(folder / "checkpoint")
+    problem = api.make_problem(name)
+    instance = next(problem.generate("lower_train", 3))
+    path = tmp_path / f"one{problem.suffix}"
+    path.write_text(problem.dumps(instance))
+    solved = api.solve(path, checkpoint=folder, repairs=2000)
+    assert solved.programs == (frozen.upper.id, *(each.id for each in frozen.repertoire))
+    assert solved.cost < solved.incumbent_cost
+    assert solved.failure == ""
