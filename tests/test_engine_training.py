@@ -21,7 +21,7 @@ TINY = [
 ]
 
 
-@pytest.mark.parametrize("name", ["sdvrp"])
+@pytest.mark.parametrize("name", ["sdvrp", "tsp"])
 def test_a_trained_checkpoint_solves_what_it_was_trained_for(name, tmp_path):
     call("train", f"problem={name}", *TINY, cwd=tmp_path)
     [folder] = (tmp_path / "runs" / name).iterdir()
@@ -30,9 +30,11 @@ def test_a_trained_checkpoint_solves_what_it_was_trained_for(name, tmp_path):
     frozen = thaw(folder / "checkpoint")
     problem = api.make_problem(name)
     instance = next(problem.generate("lower_train", 3))
-    path = tmp_path / f"one{problem.suffix}"
-    path.write_text(problem.dumps(instance))
-    solved = api.solve(path, checkpoint=folder, repairs=2000)
+    weak = problem.baseline(instance)
+    files = problem.solution_files("weak", weak, problem.cost(instance, weak))
+    (tmp_path / "weak.sol").write_text(files[".sol"])
+    given = api.ProblemInstance(problem, instance)
+    solved = api.solve(given, checkpoint=folder, incumbent=tmp_path / "weak.sol", repairs=5000)
     assert solved.programs == (frozen.upper.id, *(each.id for each in frozen.repertoire))
     assert solved.cost < solved.incumbent_cost
     assert solved.failure == ""

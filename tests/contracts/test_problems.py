@@ -12,7 +12,7 @@ from hydra.utils import instantiate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from offered import PROBLEMS, REGIONAL, arrays_of, configuration
+from offered import OFFERED, PROBLEMS, REGIONAL, arrays_of, configuration
 from problems.described import described
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
@@ -59,6 +59,16 @@ def problem(name):
 
 OPERATORS = pytest.mark.parametrize("name", REGIONAL)
 """Of tests that concern an operator whose regions are chosen; test_construct has the other."""
+DESCRIBED = pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in OFFERED
+        if name in PROBLEMS
+        or problem_of(name).descriptor_names != problem_of(name.split("-")[0]).descriptor_names
+    ],
+)
+"""Of tests that concern descriptors, where an operator has some of its own."""
 
 
 @pytest.fixture(params=POOLS)
@@ -228,6 +238,7 @@ def moved(instance, turn, scale, shift):
     return dataclasses.replace(instance, **changes)
 
 
+@DESCRIBED
 def test_descriptors_say_nothing_of_place_direction_and_scale(name, problem):
     case = smallest(name)
     assert 8 <= len(problem.descriptor_names) <= 16
@@ -243,6 +254,7 @@ def test_descriptors_say_nothing_of_place_direction_and_scale(name, problem):
             np.testing.assert_allclose(other, known, rtol=1e-6, atol=1e-8)
 
 
+@DESCRIBED
 def test_descriptors_tell_regions_apart(name, problem):
     case = smallest(name)
     rows = [problem.describe(case.instance, case.baseline, r) for r in regions(problem, case, 4)]

@@ -242,6 +242,37 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
         assert is_true(report, answer, instance)
 
 
+def test_groups_are_named_as_a_pass_reads_them(block):
+    answer = "return np.array([3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, 60, 59, 0, 2, 0, 6])"
+    program = runner.TOUR_GROUPS.translate(written("choose", UPPER, answer), "choose")
+    inputs = [Order.asking(0, 3, 3, 0.5).encode(), np.arange(1, 60)]
+    lengths, nodes = runner.TOUR_GROUPS(program, block, inputs).arrays
+    assert (lengths.tolist(), nodes.tolist()) == ([3, 2, 1], [3, 1, 7, 5, 59, 2])
+
+
+def test_who_names_groups_sees_the_tour():
+    """Node 0, where the tour ends, stands between two groups."""
+    source = written("choose", UPPER, "return following[1:] * 1")
+    program = runner.TOUR_GROUPS.translate(source, "choose")
+    inputs = [Order.asking(0, 9, 4, 0.0).encode(), np.array([3, 1, 4, 2])]
+    lengths, nodes = runner.TOUR_GROUPS(program, block_of(instance_of(5, 1)), inputs).arrays
+    assert (lengths.tolist(), nodes.tolist()) == ([1, 2], [4, 1, 2])
+
+
+def test_a_lower_program_alone_moves_the_given_group(block, instance):
+    source = source_of(tour_strings.greedy_with_blinks)
+    program = runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
+    start, group = np.arange(1, 60), [7, 3, 22]
+    order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
+    inputs = [order.encode(), start, np.array(group)]
+    said, tour = runner.TOUR_POSITIONS(program, block, inputs).arrays
+    report = Report.decode(said)
+    cost = TSP().cost
+    assert report.repairs == 30
+    assert report.best == cost(instance, (0, *tour.tolist())) < cost(instance, tuple(range(60)))
+    assert [node for node in tour if node not in group] == [*np.delete(start, np.array(group) - 1)]
+
+
 def test_a_program_that_names_nobody_ends_the_slice(block, lower):
     source = written("choose", UPPER, "return preceding[:0].copy()")
     program = runner.TOUR_GROUPS.translate(source, "choose")

@@ -14,6 +14,7 @@ from specahd.engine.orders import Order
 from specahd.engine.price import price
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
+from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
@@ -225,7 +226,7 @@ class CASE:
     size = 5
 
 
-@pytest.mark.parametrize("kind", [CVRP, VRPTW, SDVRP])
+@pytest.mark.parametrize("kind", [CVRP, VRPTW, SDVRP, TSP])
 def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")
     [case] = make_cases(problem, [next(problem.generate("upper_train", 2024))])

@@ -6,6 +6,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.engine.insertion import REPEATS
 from specahd.problems.sdvrp.problem import SDVRP
+from specahd.problems.tsp.problem import TSP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.descent import staged
@@ -42,7 +43,7 @@ class Bench:
         return RepairSystem("both", programs, router, Accept.IMPROVING)
 
 
-@pytest.fixture(scope="module", params=[SDVRP])
+@pytest.fixture(scope="module", params=[SDVRP, TSP])
 def bench(request):
     made = Bench(request.param)
     yield made

@@ -255,9 +255,11 @@ def _routed(
     size = len(programs.lowers)
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver
-    operator = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR}).operator
+    # What describes regions is that of the operator, too.
+    trained = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
+    operator = trained.operator
     assert isinstance(operator, PassOperator)
-    return RoutedImprover(problem, operator, case, programs.router, range(size), improver)
+    return RoutedImprover(trained, operator, case, programs.router, range(size), improver)
 
 
 def _telling(

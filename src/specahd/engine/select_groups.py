@@ -54,7 +54,7 @@ _STRINGS_HOLES = {
     "= depot_distances[node]": "= RANK4",
 }
 _DRAWN = "seed = 1 + int(noise[draw] * customers)"
-_BEST = """seed = 1
+BEST_OF_SOME = """seed = 1
     lowest = np.inf
     for trial in range(COUNT):
         node = 1 + int(noise[(draw + 29 * trial) % len(noise)] * customers)
@@ -62,6 +62,7 @@ _BEST = """seed = 1
         if value < lowest:
             lowest = value
             seed = node"""
+"""What stands in place of the customer drawn at random, with the holes COUNT and KEY."""
 _STRINGS_WORDS = (
     "take strings of up to {LONGEST} stops, {MEAN} stops on average, out of the routes near one ",
     ", a gap in each with probability {CHANCE}, at most {MOST} stops; insert them in order of "
@@ -167,7 +168,7 @@ _BODIES = (
         strings.adjacent_strings,
         "with the least {KEY} of {COUNT}".join(_STRINGS_WORDS),
         4,
-        {**_STRINGS_HOLES, _DRAWN: _BEST},
+        {**_STRINGS_HOLES, _DRAWN: BEST_OF_SOME},
     ),
     *(
         body(f"{_FROM}{words}", weight, _SEEDS, _NEAR, lines, _END)
@@ -232,10 +233,20 @@ def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
     return Vocabulary((*_BODIES, *_RULES, *rules), _CONSTANTS)
 
 
+def said(text: str, words: Mapping[str, str]) -> str:
+    """Return a text about routes in other words, each in place of what it stands by."""
+    for word, instead in words.items():
+        text = text.replace(word, instead)
+    return text
+
+
 def contract(
+    seed: Callable[..., Any] = seeds.select_customer_groups,
     *,
     goal: str,
     vocabulary: Vocabulary,
+    compiled: str = GROUPS,
+    words: Mapping[str, str] = MappingProxyType({}),
     passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:
@@ -243,24 +254,34 @@ def contract(
 
     Parameters
     ----------
+    seed
+        The seed function.
     goal
         What the problem is, in whole sentences.
+    compiled
+        The engine of the problem.
+    words
+        What is said otherwise where there are no routes (:func:`said`).
     vocabulary, passages, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
-        seeds.select_customer_groups,
+        seed,
         id="ordered_groups",
         level=Level.UPPER,
-        idea="Take the 10 customers nearest to one drawn at random.",
-        task=f"{goal}{STANDING}Write the function that looks at the solution and decides WHERE to "
-        "repair: which groups of customers leave their routes, and in which order the customers of "
-        "a group are inserted again. It is asked again and again, about the solution as it then "
-        "is.",
-        compiled=GROUPS,
+        idea=said("Take the 10 customers nearest to one drawn at random.", words),
+        task=goal
+        + said(
+            f"{STANDING}Write the function that looks at the solution and decides WHERE to "
+            "repair: which groups of customers leave their routes, and in which order the "
+            "customers of a group are inserted again. It is asked again and again, about the "
+            "solution as it then is.",
+            words,
+        ),
+        compiled=compiled,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, _PACE),
+        rules=(*RULES, said(_PACE, words)),
         others=others,
         passages=passages,
     )

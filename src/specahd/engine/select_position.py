@@ -14,7 +14,7 @@ from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
 from specahd.engine import seeds, strings
 from specahd.engine.insertion import REPEATS
-from specahd.engine.select_groups import STANDING
+from specahd.engine.select_groups import STANDING, said
 from specahd.routing.compiled.sentences import RULES
 
 _PACE = (
@@ -176,6 +176,7 @@ def contract(
     compiled: str,
     vocabulary: Vocabulary,
     idea: str = "Insert at the position with the least detour.",
+    words: Mapping[str, str] = MappingProxyType({}),
     passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = (),
 ) -> Contract:
@@ -189,6 +190,8 @@ def contract(
         What the problem is, in whole sentences.
     compiled
         The engine of the problem.
+    words
+        What is said otherwise where there are no routes (:func:`select_groups.said`).
     vocabulary, passages, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
@@ -197,13 +200,17 @@ def contract(
         id="insertion",
         level=Level.LOWER,
         idea=idea,
-        task=f"{goal}{STANDING}Write the function that decides HOW to repair a group: it is asked "
-        "for every customer of the group, one after the other, at which position of which route "
-        "the customer is inserted.",
+        task=goal
+        + said(
+            f"{STANDING}Write the function that decides HOW to repair a group: it is asked for "
+            "every customer of the group, one after the other, at which position of which route "
+            "the customer is inserted.",
+            words,
+        ),
         compiled=compiled,
         vocabulary=vocabulary,
         tier=Tier.COMPILED,
-        rules=(*RULES, _PACE),
+        rules=(*RULES, said(_PACE, words)),
         others=others,
         passages=passages,
     )

@@ -1,4 +1,4 @@
-"""The two contracts of TSP: real functions whose bodies the search rewrites.
+"""The contracts of TSP: real functions whose bodies the search rewrites.
 
 The argument lists, the docstrings and the bodies are prompt text; the bodies
 are also the first candidates.
@@ -10,7 +10,9 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.problems.tsp import construct, lower_vocabulary, upper_vocabulary
+from specahd.engine import select_groups, select_position, tour_vocabulary
+from specahd.engine.improver import TOUR_GROUPS, TOUR_POSITIONS
+from specahd.problems.tsp import construct, insertion, lower_vocabulary, upper_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -159,4 +161,21 @@ CONSTRUCT = APPEND.variant(
             "All arrays are read-only, and indices are those of the instance."
         ),
     },
+)
+
+ORDERED_GROUPS = select_groups.contract(
+    insertion.select_customer_groups,
+    goal=_GOAL,
+    compiled=TOUR_GROUPS,
+    vocabulary=tour_vocabulary.groups(insertion.select_customer_groups),
+    words=tour_vocabulary.WORDS,
+    others=[tour_vocabulary.NEIGHBOURING_STRINGS],
+)
+INSERTION = select_position.contract(
+    insertion.select_position,
+    goal=_GOAL,
+    compiled=TOUR_POSITIONS,
+    vocabulary=tour_vocabulary.positions(insertion.select_position),
+    words=tour_vocabulary.WORDS,
+    others=[tour_vocabulary.GREEDY],
 )

@@ -1,4 +1,4 @@
-"""The two contracts of the repair operator ``insertion`` for the TSP: seed functions.
+"""The seed functions of the repair operator ``insertion`` for the TSP, which are prompt text.
 
 The engine (:mod:`specahd.engine.tour_passes`) calls both as compiled functions, many thousand
 times a second; what they may say is what :mod:`specahd.routing.compiled.language` lists.
@@ -60,12 +60,12 @@ def select_customer_groups(
     All arrays are read-only. ``noise`` is the only source of chance. A pass takes less than a
     millisecond: loops over some hundred nodes are cheap, loops over all are not.
     """
-    n = len(preceding)
+    n = len(preceding) - 1
     size = min(10, max_size)
     groups = np.zeros(max_groups * (size + 1), np.int64)
     count = 0
     for group in range(max_groups):
-        seed = 1 + int(noise[group] * (n - 1))
+        seed = 1 + int(noise[group] * n)
         groups[count] = seed
         count += 1
         for near in range(min(size - 1, neighbours.shape[1])):

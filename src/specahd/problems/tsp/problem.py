@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
+from specahd.engine.insertion import Insertion, OrderedGroups
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing import distances
-from specahd.routing.base import IntArray, PublicSet
+from specahd.routing.base import FloatArray, IntArray, PublicSet, Region
 from specahd.routing.formats import tsplib
 from specahd.routing.groups import is_vector
 from specahd.routing.kernels.distances import fill_block
@@ -33,6 +34,19 @@ def _construct(problem: "TSP") -> AppendNodes:
     return AppendNodes(WholeInstance(tour_from_zero), CONSTRUCT)
 
 
+def _insertion(problem: "TSP") -> Insertion:
+    from specahd.problems.tsp.contracts import INSERTION, ORDERED_GROUPS
+
+    limits = problem.max_regions, problem.max_size
+    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+
+
+_RUNS = descriptor.NAMES, descriptor.describe
+_GROUPS = descriptor.GROUP_NAMES, descriptor.describe_group
+_DESCRIPTORS = {"append": _RUNS, "insertion": _GROUPS, "construct": _RUNS}
+"""Φ by the repair operator whose regions it describes."""
+
+
 class TSP(RoutingProblem[TSPInstance, Solution]):
     """The symmetric travelling salesman problem.
 
@@ -41,11 +55,11 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     baseline
         The baseline solver in force, ``nearest``, ``greedy``, ``space_filling`` or ``two_opt``.
     repair
-        The repair operator in force, ``append`` or ``construct``.
+        The repair operator in force, ``append``, ``insertion`` or ``construct``.
     max_regions
-        Most runs kept from one proposal, at least 1.
+        Most runs, or groups, kept from one proposal, at least 1.
     max_size
-        Most nodes in a run, its two anchors included, at least 4.
+        Most nodes in one, a run's two anchors included, at least 4.
 
     Raises
     ------
@@ -66,9 +80,8 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     construction = "two_opt"
     engine = "specahd.engine.runner:TOUR_POSITIONS"
     endings: Sequence[str] = (".tour", ".sol")
-    operators: Operators = {"append": _append, "construct": _construct}
+    operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     smallest_region = regions.SMALLEST
-    descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)
     made = staticmethod(instance.made)
@@ -77,7 +90,6 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
     check = staticmethod(checker.check)
-    describe = staticmethod(descriptor.describe)
 
     def __init__(
         self,
@@ -87,6 +99,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         max_size: int = 50,
     ) -> None:
         super().__init__(baseline, repair, max_regions, max_size)
+        self.descriptor_names, self._describe = _DESCRIPTORS[repair]
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         return {
@@ -111,6 +124,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
 
     def at_once(self, instance: TSPInstance) -> Solution:
         return tuple(range(instance.size))
+
+    def describe(self, instance: TSPInstance, solution: Solution, region: Region) -> FloatArray:
+        return self._describe(instance, solution, region)
 
     def layout(
         self, instance: TSPInstance

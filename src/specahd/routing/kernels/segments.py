@@ -1,4 +1,4 @@
-"""Descriptor coordinates of a run of nodes within a closed tour."""
+"""Descriptor coordinates of nodes within a closed tour: of a run, or of some scattered ones."""
 
 import math
 from typing import Any
@@ -27,6 +27,20 @@ SEGMENT_NAMES = (
     "untangling",
 )
 """What :func:`describe_segment` computes, in order; see there."""
+SCATTERED_NAMES = (
+    "log_size",
+    "share",
+    "spread",
+    "elongation",
+    "centre_distance",
+    "edge_mean",
+    "edge_variation",
+    "edge_longest",
+    "fragmentation",
+    "detour",
+    "nearness",
+)
+"""What :func:`describe_scattered` computes, in order; see there."""
 
 
 @njit(cache=True, nogil=True)
@@ -80,6 +94,68 @@ def describe_segment(
     out[10] = _turning(coords, nodes)
     out[11] = _ratio(_nearest_mean(coords, nodes), mean)
     out[12] = _ratio(_untangling(coords, nodes, edges), mean)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def describe_scattered(
+    coords: Any, centre: Any, instance_spread: float, tour_edge: float, tour: Any, nodes: Any
+) -> Any:
+    """Describe nodes anywhere on a tour, as :func:`describe_segment` does a run.
+
+    Edges are those of the tour that touch the nodes. Fragmentation is the number of unbroken
+    runs of the nodes on the tour over their number. Detour is the share of the edges' length
+    that the tour saves if the nodes leave it and the gaps close.
+
+    Parameters
+    ----------
+    tour
+        All nodes, in the order of the tour.
+    nodes
+        At least two.
+
+    Returns
+    -------
+    Finite float64 values of :data:`SCATTERED_NAMES`.
+    """
+    out = np.empty(11)
+    size = len(nodes)
+    inside = np.zeros(len(coords), np.bool_)
+    for node in nodes:
+        inside[node] = True
+    edges = np.empty(2 * size)
+    count = 0
+    runs = 0
+    closed = 0.0
+    # It begins outside, so that no run goes on behind the end.
+    first = 0
+    while first < len(tour) - 1 and inside[tour[first]]:
+        first += 1
+    left = tour[first]
+    previous = left
+    for step in range(1, len(tour) + 1):
+        node = tour[(first + step) % len(tour)]
+        if inside[node] or inside[previous]:
+            edges[count] = _distance(coords, previous, node)
+            count += 1
+        if inside[node] and not inside[previous]:
+            runs += 1
+            left = previous
+        elif inside[previous] and not inside[node]:
+            closed += _distance(coords, left, node)
+        previous = node
+    edges = edges[:count]
+    length = edges.sum()
+    mean = length / count
+    out[0] = math.log(size)
+    out[1] = size / len(coords)
+    out[2], out[3], out[4] = _shape(coords, centre, instance_spread, nodes)
+    out[5] = _ratio(mean, tour_edge)
+    out[6] = _ratio(edges.std(), mean)
+    out[7] = _ratio(edges.max(), mean)
+    out[8] = runs / size
+    out[9] = _ratio(length - closed, length)
+    out[10] = _ratio(_nearest_mean(coords, nodes), mean)
     return out
 
 

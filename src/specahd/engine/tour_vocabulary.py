@@ -1,0 +1,124 @@
+"""What programs for closed tours are composed of: what those for routes are, where that has sense.
+
+A production stays unless it looks at routes, loads or the depot, or speaks of routes.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
+
+from specahd.core.vocabulary import Production, Vocabulary, body_of, rule
+from specahd.engine import seeds, select_groups, select_position, tour_strings
+from specahd.engine.select_groups import BEST_OF_SOME, said
+
+WORDS = MappingProxyType(
+    {
+        "leave their routes": "leave the tour",
+        " of which route": "",
+        "of the nearest routes": "that pass near it",
+        "stop": "node",
+        "customer": "node",
+    }
+)
+"""What is said of a tour, by what is said of routes."""
+NEIGHBOURING_STRINGS = (
+    tour_strings.neighbouring_strings,
+    "Take strings of up to 6 nodes that pass near one drawn at random, at most 19 nodes; insert "
+    "them in a drawn order.",
+)
+GREEDY = (tour_strings.greedy_with_blinks, select_position.GREEDY_OVERLOOKING)
+"""Programs that a search begins with, and their ideas."""
+_STRINGS = (
+    "take strings of up to {LONGEST} nodes that pass near one ",
+    ", at most {MOST} nodes; insert them in a drawn order",
+)
+_STRINGS_HOLES = {"longest = 6.0": "longest = LONGEST", "min(max_size, 19)": "min(max_size, MOST)"}
+_DRAWN = "seed = 1 + int(noise[draw] * (nodes - 1))"
+_OF_GROUPS = (
+    body_of(tour_strings.neighbouring_strings, "drawn at random".join(_STRINGS), 4, _STRINGS_HOLES),
+    body_of(
+        tour_strings.neighbouring_strings,
+        "with the least {KEY} of {COUNT}".join(_STRINGS),
+        4,
+        {**_STRINGS_HOLES, _DRAWN: BEST_OF_SOME.replace("customers", "(nodes - 1)")},
+    ),
+)
+_OF_POSITIONS = (
+    select_position.greedy(tour_strings.greedy_with_blinks),
+    rule("score", "SCORE - WEIGHT * edges", "{SCORE} minus {WEIGHT} times the edge that is opened"),
+    rule(
+        "value",
+        "VALUE + WEIGHT * removal_gain * SHARE",
+        "{VALUE} plus {WEIGHT} gains of removal times {SHARE}",
+    ),
+    rule(
+        "value",
+        "VALUE - WEIGHT * removal_gain * SHARE",
+        "{VALUE} minus {WEIGHT} gains of removal times {SHARE}",
+    ),
+    rule("length", "edges[position]", "the edge that is opened", 2),
+    rule(
+        "share",
+        "distances[position] / (distances[position] + edges[position] + 1e-09)",
+        "the way there against the edge that is opened",
+    ),
+    rule(
+        "share",
+        "detours[position] / (detours[position] + removal_gain + 1e-09)",
+        "the detour against the gain of removal",
+    ),
+    rule(
+        "phase",
+        "removal_gain / (removal_gain + distances[0] + 1e-09)",
+        "the gain of removal against the way to the nearest node",
+    ),
+)
+
+
+def groups(seed: Callable[..., Any]) -> Vocabulary:
+    """Return the vocabulary of programs that choose ordered groups of nodes.
+
+    Parameters
+    ----------
+    seed
+        Has their arguments.
+    """
+    return _on_tour(select_groups.vocabulary(_OF_GROUPS), seeds.select_customer_groups, seed)
+
+
+def positions(seed: Callable[..., Any]) -> Vocabulary:
+    """Return the vocabulary of programs that choose a position, likewise."""
+    return _on_tour(select_position.vocabulary(_OF_POSITIONS), seeds.select_position, seed)
+
+
+def _on_tour(
+    vocabulary: Vocabulary, routed: Callable[..., Any], seed: Callable[..., Any]
+) -> Vocabulary:
+    """Return what of a vocabulary for routes is left where only the arguments of ``seed`` are."""
+    absent = signature(routed).parameters.keys() - signature(seed).parameters.keys()
+    found = [_reworded(production) for production in vocabulary.productions]
+    kept = [
+        production
+        for production in found
+        if absent.isdisjoint(re.findall(r"\w+", production.template))
+        and "route" not in production.phrase
+    ]
+    used = {vocabulary.root} | {kind for production in kept for kind in production.holes.values()}
+    return Vocabulary(
+        tuple(production for production in kept if production.makes in used),
+        tuple(constant for constant in vocabulary.constants if constant.makes in used),
+    )
+
+
+def _reworded(production: Production) -> Production:
+    """Return a production of routes as it reads on a tour."""
+    template = production.template.replace("len(demands)", "len(preceding)")
+    # Which routes a group has met.
+    template = re.sub(r"^ *met\b.*\n", "", template, flags=re.MULTILINE)
+    template = template.replace(" or met[route_of[middle]] == group + 1", "")
+    return replace(
+        production, template=said(template, WORDS), phrase=said(production.phrase, WORDS)
+    )
