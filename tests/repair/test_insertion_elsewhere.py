@@ -1,7 +1,11 @@
 """The repair operator insertion in a real sandbox, where loops are others than the CVRP's."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.engine.insertion import REPEATS
@@ -93,6 +97,15 @@ def test_groups_are_tasks_in_their_order(bench):
     assert [task.region.nodes for task in tasks] == [(3, 1, last), (5, 2)]
 
 
+def test_no_answer_names_a_node_that_is_not_there(bench):
+    """Whatever the process of the programs answers."""
+    selector, case = bench.problem.operator.selector, bench.cases[0]
+    last = len(case.instance.coords) - 1
+    answer = [np.array([4]), np.array([1, 0, last + 1, last])]
+    [region] = selector.validate(case.instance, case.baseline, answer).regions
+    assert region.nodes == (1, last)
+
+
 def test_an_upper_program_is_scored_over_all_passes(bench):
     system = bench.system()
     for program in bench.seeds[Level.UPPER]:
@@ -111,3 +124,10 @@ def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(bench):
         repair = bench.evaluator.repair(program, bench.system(), 0)
         assert (repair.outcome, repair.steps) == (Outcome.EMPTY_REGIONS, ())
         assert repair.improvement == 0.0
+
+
+def test_fixed_edges_are_refused_before_anything_is_repaired():
+    instance = replace(next(TSP().generate("upper_train", 3)), fixed_edges=((3, 5),))
+    assert make_cases(TSP(), [instance])
+    with pytest.raises(ConfigError, match="has fixed edges"):
+        make_cases(TSP(repair="insertion"), [instance])

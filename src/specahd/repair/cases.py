@@ -40,6 +40,8 @@ def make_case(problem: AnyProblem, instance: Any) -> Case:
         F finds a violation.
     NotEnoughMemory
         The arrays of the instance would not fit; B was not run.
+    ConfigError
+        The repair operator cannot repair the instance.
     """
     _require_block(problem, [instance])
     solution = problem.baseline(instance)
@@ -48,7 +50,7 @@ def make_case(problem: AnyProblem, instance: Any) -> Case:
         raise InfeasibleBaseline(
             f"{instance.name}: the baseline is infeasible: {violations[0].detail}."
         )
-    return Case(instance, solution, problem.cost(instance, solution), problem.baseline_name)
+    return _case(problem, instance, solution, problem.baseline_name)
 
 
 def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
@@ -60,13 +62,22 @@ def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
         It cannot be read, or F finds a violation.
     NotEnoughMemory
         The arrays of the instance would not fit.
+    ConfigError
+        The repair operator cannot repair the instance.
     """
     _require_block(problem, [instance])
     solution, _ = problem.read_solution(path)
     violations = problem.check(instance, solution)
     if violations:
         raise FileError(f"{path} does not solve {instance.name}: {violations[0].detail}")
-    return Case(instance, solution, problem.cost(instance, solution), path.name)
+    return _case(problem, instance, solution, path.name)
+
+
+def _case(problem: AnyProblem, instance: Any, solution: Any, source: str) -> Case:
+    if isinstance(problem.operator, PassOperator):
+        # What the engine does not take is refused here, not when others were repaired already.
+        problem.flat(instance, solution)
+    return Case(instance, solution, problem.cost(instance, solution), source)
 
 
 def make_cases(
