@@ -5,7 +5,7 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import changes, links, passes, runner, strings
+from specahd.engine import changes, links, passes, route_ends, runner, strings
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
 from specahd.engine.state import state_for
@@ -18,7 +18,12 @@ UPPER = (
     "demands capacity exposures noise progress max_groups max_size"
 )
 LOWER = "detours distances rests noise demand depot_distance capacity progress"
-GROUPS = (strings.adjacent_strings, strings.route_removal, strings.nearest_customers)
+GROUPS = (
+    strings.adjacent_strings,
+    strings.route_removal,
+    strings.nearest_customers,
+    route_ends.strings_and_ends,
+)
 
 
 def source_of(function):

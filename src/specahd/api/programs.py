@@ -7,7 +7,7 @@ from typing import Any
 from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program
-from specahd.engine import strings, tour_strings
+from specahd.engine import route_ends, strings, tour_strings
 from specahd.engine.improver import NAMES, Programs
 from specahd.engine.written import SHIPPED, source_of
 from specahd.routing.base import AnyProblem
@@ -72,7 +72,7 @@ def _written_by_hand(compiled_by: str) -> Programs:
 
 
 HAND_WRITTEN: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "specahd.engine.runner:POSITIONS": (strings.adjacent_strings, strings.greedy_with_blinks),
+    "specahd.engine.runner:POSITIONS": (route_ends.strings_and_ends, strings.greedy_with_blinks),
     "specahd.engine.runner:TIMED_POSITIONS": (strings.adjacent_strings, strings.greedy_in_time),
     "specahd.engine.runner:SPLIT_POSITIONS": (strings.adjacent_strings, strings.greedy_in_parts),
     "specahd.engine.runner:TOUR_POSITIONS": (

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.answer import Answer
-from specahd.engine import strings, tour_strings
+from specahd.engine import route_ends, strings, tour_strings
 from specahd.engine.orders import Order
 from specahd.engine.programs import (
     GROUPS_ANSWER,
@@ -225,7 +225,10 @@ def _appended(programs: Any, program: Any) -> None:
 
 
 GROUPS = UpperProgram(
-    GROUPS_ARGUMENTS, GROUPS_ANSWER, "select_customer_groups", [strings.adjacent_strings]
+    GROUPS_ARGUMENTS,
+    GROUPS_ANSWER,
+    "select_customer_groups",
+    [strings.adjacent_strings, route_ends.strings_and_ends],
 )
 """What runs upper programs of the engine, and with them all launched lower programs."""
 POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks)
