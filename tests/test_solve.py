@@ -228,6 +228,10 @@ MISTAKES = {
     "a negative time": (["instance=my.vrp", "time_limit=-1"], "Expected time_limit in [0, "),
     "another convention": (["instance=my.vrp", "convention=x"], "Expected convention to be one of"),
     "no workers": (["instance=my.vrp", "workers=0"], "Expected workers in [1, 64], got 0."),
+    "a cluster for one worker": (
+        ["instance=my.vrp", "cluster=auto"],
+        "Expected workers with a cluster in [2, 64], got 1.",
+    ),
     "several workers for parts": (
         ["instance=stops.csv", "capacity=10", "split=true", "workers=2"],
         "Expected workers=1 for sdvrp, got 2: several share the routes of cvrp and vrptw alone.",

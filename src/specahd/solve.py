@@ -77,6 +77,7 @@ def solve(config: DictConfig) -> None:
                 target=config.target,
                 repairs=config.repairs,
                 workers=config.workers,
+                cluster=config.cluster,
                 callback=_SolutionWriter(out, line, interrupts),
                 memory_gb=config.memory_gb,
                 require=config.sandbox.require,

@@ -48,8 +48,8 @@ def programs(upper="return np.arange(1, 30)", lower="return int(np.argmin(detour
 
 
 def launched(sandbox, instance, chosen):
-    return improver._launched(
-        sandbox, instance.problem, instance.data, chosen, memory_bytes=1 << 30, counted=False
+    return improver.launched(
+        sandbox, instance.problem, instance.data.size, chosen, memory_bytes=1 << 30, counted=False
     )
 
 

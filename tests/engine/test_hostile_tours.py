@@ -43,7 +43,7 @@ def searched(sandbox, instance, upper, lower):
     )
     start = PROBLEM.baseline(instance)
     cost = PROBLEM.cost(instance, start)
-    with improver._launched(sandbox, PROBLEM, instance, chosen, 1 << 30, False) as session:
+    with improver.launched(sandbox, PROBLEM, instance.size, chosen, 1 << 30, False) as session:
         assert session.launched is Outcome.OK, session.detail
         near = sandbox._shared.arrays(0)["neighbour_distances"]
         engine = SandboxedEngine(session, PROBLEM, instance, near, 1, seed=1)

@@ -70,10 +70,13 @@ class Place:
     def workers(self, *changes):
         return [Here(self.upper, self.arrays, change) for change in changes]
 
+    def engine(self, workers, seed=0, **options):
+        return TiledEngine(workers, self.problem, self.data, self.arrays, 1, seed, **options)
+
     def searched(self, workers, repairs=20_000, seed=0, slices=1, each=4000, start=None):
         start = start or self.start
         cost = self.problem.cost(self.data, start)
-        engine = TiledEngine(workers, self.problem, self.data, self.arrays, 1, seed)
+        engine = self.engine(workers, seed)
         engine.lowers, engine._slices = (self.lower,), slices
         engine.start(start)
         limit = SearchLimit(repairs=repairs)
@@ -172,6 +175,21 @@ def test_a_round_that_would_be_over_in_no_time_is_not_begun(places):
     workers = place.workers(as_it_is, as_it_is)
     place.searched(workers, slices=3, repairs=16_000)
     assert [len(part) > 0 for _, part in workers[0].asked] == [True, False, False, False]
+
+
+def test_processes_that_keep_nothing_get_a_tile_in_every_call(places, monkeypatch):
+    monkeypatch.setattr(tiled, "slice_count", lambda *of: 3)
+    place = places["cvrp"]
+    kept, other = (place.engine(place.workers(as_it_is, as_it_is), kept=kept) for kept in (1, 0))
+    assert other.slice_repairs == 3 * kept.slice_repairs == 300_000
+    assert other.slice_seconds == 3 * kept.slice_seconds == 1.5
+    for engine, handed in ((kept, [True, False]), (other, [True, True])):
+        engine.lowers = (place.lower,)
+        engine.start(place.start)
+        for share in (0.0, 0.1):
+            assert engine.improve(None, 2000, share, share + 0.1).outcome is Outcome.OK
+        for worker in engine._workers:
+            assert [len(part) > 0 for _, part in worker.asked] == handed
 
 
 def test_a_round_begins_with_what_the_last_one_left_even_if_it_is_worse(places):

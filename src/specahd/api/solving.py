@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,14 @@ from specahd.core.ranges import within
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
+from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
 from specahd.repair.cases import Case, given_case
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
+from specahd.sandbox.client import inspect_host
 from specahd.tracking.figures import solving_figure
 
 if TYPE_CHECKING:
@@ -117,6 +119,7 @@ def solve(
     target: float | None = None,
     repairs: int | None = None,
     workers: int = 1,
+    cluster: str | None = None,
     callback: Callback | None = None,
     interrupts: Interrupts | None = None,
     memory_gb: float = 4.0,
@@ -150,6 +153,9 @@ def solve(
         Processes that search beside each other, 1 to 64, for CVRP and VRPTW. Fewer do where
         there are fewer than :data:`specahd.engine.tiles.LEAST_CUSTOMERS` customers for each.
         For equal ``repairs``, equal numbers of them give equal solutions.
+    cluster
+        ``HOST:PORT`` of the head of a Ray cluster, or ``auto``: where the workers are, two at
+        least. None for this machine.
     callback
         Is told after every half second or less: where the search stands, and the best solution
         so far. The search ends if it returns True.
@@ -197,7 +203,7 @@ def solve(
     programs = programs_for(problem, checkpoint)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
-    count = working(problem, data, workers)
+    count = working(problem, data, workers, cluster)
     if count < workers:
         observer.on_warning(
             f"{data.name} keeps {count} of {workers} workers busy: "
@@ -205,8 +211,15 @@ def solve(
         )
     with interrupts.held() if interrupts else nullcontext():
         case = None if incumbent is None else given_case(problem, data, Path(incumbent))
-        options = (problem, data, programs, seed, memory, repairs is not None, admit)
-        work = engine(*options) if count == 1 else tiled_engine(*options, count)
+        options = (problem, data, programs, seed, memory, repairs is not None)
+        work: AbstractContextManager[SandboxedEngine]
+        if count == 1:
+            work = engine(*options, admit)
+        elif cluster is None:
+            work = tiled_engine(*options, admit, count)
+        else:
+            admit(inspect_host())
+            work = remote_engine(*options, count, cluster)
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
             start = construct(problem, data, limit, stopped) if case is None else Start(case)
@@ -221,6 +234,7 @@ def solve(
                 descent = descend(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
                     slice_repairs=improver.slice_repairs,
+                    slice_seconds=improver.slice_seconds,
                 )
             else:
                 began = time.monotonic() - start.seconds

@@ -163,6 +163,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "out": "the solution's file; null: a new folder in solutions/",
         "plot": "a picture of routes and cost: a file ending in .png, .pdf or .svg",
         "workers": "processes that search beside each other (cvrp, vrptw), 1 to 64",
+        "cluster": "the Ray cluster where they are: HOST:PORT or auto; null: here",
         "memory_gb": "GiB that a process of programs may take",
     },
     "prepare": {"verify": "a folder of any instances and solutions to check instead"},

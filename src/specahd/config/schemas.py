@@ -102,6 +102,7 @@ class SolveConfig(SearchLimit, TableOptions):
     incumbent: str | None = None
     seed: int = 0
     workers: int = 1
+    cluster: str | None = None
     convention: str | None = None
     out: str | None = None
     plot: str | None = None

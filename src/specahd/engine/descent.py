@@ -129,6 +129,7 @@ def descend(
     tell: Tell = lambda moment, descent: None,
     began: float | None = None,
     slice_repairs: int = SLICE_REPAIRS,
+    slice_seconds: float = SLICE_SECONDS,
 ) -> Descent:
     """Improve a solution until a limit is reached, and return the best that was found.
 
@@ -140,8 +141,8 @@ def descend(
         Is told of the beginning and after every slice.
     began
         When the time began to run, by ``time.monotonic``; None for now.
-    slice_repairs
-        Of a search that is limited by repairs: most of one slice.
+    slice_repairs, slice_seconds
+        Most of one slice, as the limit is one of repairs or of time.
     """
     began = time.monotonic() if began is None else began
     found = Descent(solution, cost, [])
@@ -149,7 +150,7 @@ def descend(
     found.moments.append(moment)
     stop = tell(moment, found)
     while not stop and not _reached(found, limit, began):
-        _take(problem, instance, found, improver, limit, began, slice_repairs)
+        _take(problem, instance, found, improver, limit, began, slice_repairs, slice_seconds)
         better = found.cost < found.moments[-1].cost
         now = time.monotonic() - began
         moment = Moment(now, _share(found, limit, began), found.cost, found.repairs, better)
@@ -194,6 +195,7 @@ def _take(
     limit: SearchLimit,
     began: float,
     slice_repairs: int,
+    slice_seconds: float,
 ) -> None:
     """Let the engine go on for a slice, and believe of its answer what holds."""
     share = _share(found, limit, began)
@@ -201,7 +203,7 @@ def _take(
         seconds, repairs = None, min(slice_repairs, limit.repairs - found.repairs)
         end_share = min(1.0, (found.repairs + repairs) / limit.repairs)
     else:
-        wanted = min(SLICE_SECONDS, _left(found, limit, began))
+        wanted = min(slice_seconds, _left(found, limit, began))
         seconds, repairs = wanted / found._delay, None
         end_share = min(1.0, share + wanted / limit.time_limit)
     start = time.monotonic()
@@ -211,7 +213,7 @@ def _take(
     found.fallbacks += part.fallbacks
     if part.outcome is not Outcome.OK:
         found.failure = f"{part.outcome}: {part.detail}" if part.detail else str(part.outcome)
-    elif part.repairs < 1 and seconds in (None, SLICE_SECONDS):
+    elif part.repairs < 1 and seconds in (None, slice_seconds):
         found.failure = f"{Outcome.INVALID_OUTPUT}: no customer was inserted in a whole slice"
     elif part.solution is not None:
         _believe(problem, instance, found, part.solution)

@@ -75,11 +75,12 @@ class SandboxedEngine:
 
     Attributes
     ----------
-    slice_repairs
-        Of a search that is limited by repairs: how many one slice should have.
+    slice_repairs, slice_seconds
+        What one slice should have, as the limit is one of repairs or of time.
     """
 
     slice_repairs = SLICE_REPAIRS
+    slice_seconds = SLICE_SECONDS
 
     def __init__(
         self,
@@ -213,14 +214,14 @@ def sessions(
     NotEnoughMemory
         The instance's arrays would not fit.
     """
-    shared = shared_block(problem, instance)
+    shared, size = shared_block(problem, instance), int(instance.size)
     try:
         with ExitStack() as stack:
             sandbox = stack.enter_context(sandbox_of(problem, shared))
             admit(sandbox.status)
 
             def launch(_: int) -> Session:
-                return _launched(sandbox, problem, instance, programs, memory_bytes, counted)
+                return launched(sandbox, problem, size, programs, memory_bytes, counted)
 
             with ThreadPoolExecutor(count) as threads:
                 started = [stack.enter_context(each) for each in threads.map(launch, range(count))]
@@ -241,19 +242,29 @@ def _runners(problem: AnyProblem) -> list[str]:
     return [TOUR_GROUPS if problem.engine == TOUR_POSITIONS else GROUPS, problem.engine]
 
 
-def _launched(
+def launched(
     sandbox: Sandbox,
     problem: AnyProblem,
-    instance: Any,
+    size: int,
     programs: Programs,
     memory_bytes: int,
     counted: bool,
+    slices: int = 1,
 ) -> Session:
+    """Return a process of the sandbox with compiled programs, or with what kept it from that.
+
+    Parameters
+    ----------
+    size
+        Of the instance.
+    slices
+        How many of usual length a call may be as long as.
+    """
     groups, positions = _runners(problem)
     launches = [
         Launch(programs.upper.source, NAMES[0], groups),
         *(Launch(program.source, NAMES[1], positions) for program in programs.lowers),
     ]
     most = _REPAIR_SECONDS * SLICE_REPAIRS if counted else 2 * SLICE_SECONDS + 1.0
-    seconds = most + instance.size / _CUSTOMERS_PER_SECOND
+    seconds = slices * most + size / _CUSTOMERS_PER_SECOND
     return sandbox.session(launches, SessionLimits(seconds, None, memory_bytes))

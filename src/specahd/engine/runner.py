@@ -150,6 +150,8 @@ class UpperProgram(EngineProgram):
             return search_for(arrays, routes, order.seed).named(program, order)
         if len(routes[0]) or self._search is None:
             begun = PartSearch if order.part else search_for
+            # The last one's arrays may be large.
+            self._search = None
             self._search = begun(arrays, routes, order.seed)
         return self._search.run(program, _LOWERS[self._search.lowers].held, order)
 

@@ -13,7 +13,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.ranges import integer_within
 from specahd.core.seeding import generator
-from specahd.engine.descent import SLICE_REPAIRS, Slice
+from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.improver import Answering, Programs, SandboxedEngine, sessions
 from specahd.engine.orders import Order, Report
 from specahd.engine.tiles import portions, slice_count, tile_count, tiles
@@ -78,6 +78,9 @@ class TiledEngine(SandboxedEngine):
         The processes, all with the same programs.
     arrays
         Of the instance, as these have them.
+    kept
+        Whether a process goes on with its tile in the next call. Else a round is one slice, as
+        long as all of them.
     """
 
     def __init__(
@@ -88,14 +91,17 @@ class TiledEngine(SandboxedEngine):
         arrays: Mapping[str, Any],
         lowers: int,
         seed: int,
+        kept: bool = True,
     ) -> None:
         near = arrays["neighbour_distances"]
         super().__init__(workers[0], problem, instance, near, lowers, seed)
-        self.slice_repairs = len(workers) * SLICE_REPAIRS
+        slices = slice_count(self._size, len(workers), MATRIX in arrays)
+        self._slices, longer = (slices, 1) if kept else (1, slices)
+        self.slice_repairs = longer * len(workers) * SLICE_REPAIRS
+        self.slice_seconds = longer * SLICE_SECONDS
         self._workers = workers
         self._generator = generator(seed, "tiles")
         self._tiles: list[_Tile] = []
-        self._slices = slice_count(self._size, len(workers), MATRIX in arrays)
         self._left = 0
         self._told = math.inf
 
@@ -172,7 +178,7 @@ class TiledEngine(SandboxedEngine):
         return self._problem.unflat(self._instance, (routes,))
 
 
-def working(problem: AnyProblem, instance: Any, workers: int) -> int:
+def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | None = None) -> int:
     """Return how many of the workers that are asked for have work.
 
     Raises
@@ -181,6 +187,8 @@ def working(problem: AnyProblem, instance: Any, workers: int) -> int:
         The number is out of range, or solutions of the problem cannot be parted.
     """
     integer_within("workers", workers, 1, 64)
+    if cluster is not None:
+        integer_within("workers with a cluster", workers, 2, 64)
     if workers > 1 and problem.engine not in _PARTED:
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "

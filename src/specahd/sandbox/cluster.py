@@ -84,6 +84,8 @@ class RayExecutor:
         ``HOST:PORT`` of the cluster's head, or ``auto`` for the cluster that this
         machine is a node of, as it must be in either case. None starts one on
         this machine and ends it with the executor.
+    option
+        What the address is called to the user.
 
     Raises
     ------
@@ -92,16 +94,22 @@ class RayExecutor:
     """
 
     def __init__(
-        self, start: Start, shared: SharedArrays, workers: int, address: str | None = None
+        self,
+        start: Start,
+        shared: SharedArrays,
+        workers: int,
+        address: str | None = None,
+        option: str = "executor.address",
     ) -> None:
         check_workers(workers)
+        self._option = option
         self.workers = workers
         self._queue: queue.PriorityQueue[_QueueItem] = queue.PriorityQueue()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._submitted = 0
         self._attended = workers
-        self._ray = _connect(address, workers, shared.contents().nbytes)
+        self._ray = _connect(address, workers, shared.contents().nbytes, option)
         try:
             self._stored = _Stored(
                 self._ray.put((start, shared.directory)), self._ray.put(shared.contents())
@@ -125,7 +133,7 @@ class RayExecutor:
         done, _ = self._ray.wait(ready, timeout=_START_SECONDS)
         if not done:
             raise ConfigError(
-                "Expected executor.address to lead to a Ray cluster with a free CPU, "
+                f"Expected {self._option} to lead to a Ray cluster with a free CPU, "
                 f"but no worker started there within {_START_SECONDS:.0f} seconds."
             )
         try:
@@ -138,7 +146,7 @@ class RayExecutor:
         """Need the extra ``ray``."""
         if find_spec("ray") is None:
             raise ConfigError(
-                "Expected Ray for executor=ray; install it with pip install 'specahd[ray]'."
+                "Expected Ray for workers on a cluster; install it with pip install 'specahd[ray]'."
             )
 
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
@@ -291,7 +299,7 @@ def _holder(contents: Any, directory: Directory) -> Any:
     return actor.remote(contents, directory)
 
 
-def _connect(address: str | None, workers: int, shared_bytes: int) -> Any:
+def _connect(address: str | None, workers: int, shared_bytes: int, option: str) -> Any:
     """Return Ray, connected to a cluster.
 
     Raises
@@ -315,16 +323,16 @@ def _connect(address: str | None, workers: int, shared_bytes: int) -> Any:
                 **options,
             )
         return ray
-    _reach(address)
+    _reach(address, option)
     try:
         with only_named():
             ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
-        raise _refusal(address, str(error)) from error
+        raise _refusal(option, address, str(error)) from error
     return ray
 
 
-def _reach(address: str) -> None:
+def _reach(address: str, option: str) -> None:
     """Ask for the cluster's state: Ray's own attempts to connect take minutes to fail."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
@@ -332,16 +340,16 @@ def _reach(address: str) -> None:
             command, capture_output=True, env=named(), text=True, timeout=_CONNECTING, check=False
         )
     except subprocess.TimeoutExpired:
-        raise _refusal(address, f"no answer within {_CONNECTING:.0f} seconds") from None
+        raise _refusal(option, address, f"no answer within {_CONNECTING:.0f} seconds") from None
     if done.returncode != 0:
-        raise _refusal(address, "\n".join(done.stderr.splitlines()[-1:]))
+        raise _refusal(option, address, "\n".join(done.stderr.splitlines()[-1:]))
 
 
-def _refusal(address: str, reason: str) -> ConfigError:
+def _refusal(option: str, address: str, reason: str) -> ConfigError:
     said = reason.partition("\n")[0].rstrip(".")
     if "auth" in said.lower():
         said = "it asks for a token: set RAY_AUTH_MODE=token here as on its head"
     return ConfigError(
-        "Expected executor.address to be null, auto or the HOST:PORT of a Ray cluster "
+        f"Expected {option} to be null, auto or the HOST:PORT of a Ray cluster "
         f"that this machine is a node of, got {address} ({said})."
     )
