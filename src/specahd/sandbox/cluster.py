@@ -300,13 +300,7 @@ def _holder(contents: Any, directory: Directory) -> Any:
 
 
 def _connect(address: str | None, workers: int, shared_bytes: int, option: str) -> Any:
-    """Return Ray, connected to a cluster.
-
-    Raises
-    ------
-    ConfigError
-        Ray is not installed, or there is no cluster at the address.
-    """
+    """Return Ray, connected to a cluster; refuse an address that leads to none."""
     RayExecutor.require()
     import ray
 
