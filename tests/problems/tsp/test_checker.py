@@ -138,6 +138,7 @@ SQUARE = np.array([[0, 0], [9, 0], [9, 9], [0, 9]], float)
         ((0, 1, 2, 3, 3), "duplicated_node"),
         ((0, 1, 2, 3, 4), "unknown_node"),
         ((0, 1, 2, 3, -1), "unknown_node"),
+        ((0, 1, 2, 3, 2**63 - 1), "unknown_node"),
         ((0, 1, 2), "missing_node"),
     ],
 )

@@ -23,7 +23,8 @@ def check(instance: TSPInstance, solution: Solution) -> tuple[Violation, ...]:
     if known.all() and (counts == 1).all():
         return _broken_edges(instance, solution)
     violations = [
-        Violation("unknown_node", f"Node {node + 1} does not exist.") for node in visits[~known]
+        Violation("unknown_node", f"Node {node + 1} does not exist.")
+        for node in visits[~known].tolist()
     ]
     violations += [
         Violation("missing_node", f"Node {node + 1} is not visited.")
