@@ -35,6 +35,8 @@ KEEP_SECONDS = 5.0
 """A solution that is found later than this after the last one is written at once."""
 _WRITING_SHARE = 20
 """Writing takes at most one part of so many of the time."""
+_SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
+"""Options that the search takes under their names."""
 
 
 class _SolutionWriter:
@@ -73,13 +75,8 @@ def solve(config: DictConfig) -> None:
                 config.time_limit,
                 config.checkpoint,
                 config.incumbent,
-                seed=config.seed,
-                target=config.target,
-                repairs=config.repairs,
-                workers=config.workers,
-                cluster=config.cluster,
+                **{name: config[name] for name in _SAME},
                 callback=_SolutionWriter(out, line, interrupts),
-                memory_gb=config.memory_gb,
                 require=config.sandbox.require,
                 observer=ProgressObserver(),
                 interrupts=interrupts,
