@@ -1,10 +1,12 @@
 """What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
 
+import inspect
+
 import numba
 import numpy as np
 import pytest
 
-from specahd.engine import runner, strings, written
+from specahd.engine import naming, passes, runner, strings, written
 from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
 from specahd.routing.compiled.runner import compiled
 
@@ -91,3 +93,17 @@ def test_what_is_kept_is_known_by_its_text(kept):
             program = compiled(text, "select_position", POSITION_ARGUMENTS, POSITION_ANSWER, True)
             holder = runner.POSITIONS._list(program)
             assert position(holder) == number
+
+
+def test_loops_are_compiled_for_no_types_but_those_of_the_warm_up():
+    """In a confined child, other ones would cost seconds that nobody sees."""
+    runner.POSITIONS.warm_up()
+    loops = naming.name_groups, passes.improve
+    try:
+        for loop in loops:
+            count = len(inspect.signature(loop.py_func).parameters)
+            with pytest.raises(TypeError, match="No matching definition"):
+                loop(*[1.0] * count)
+    finally:
+        for loop in loops:
+            loop.disable_compile(False)

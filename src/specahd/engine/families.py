@@ -9,10 +9,19 @@ from typing import Any
 from numba import njit, types
 from numba.extending import overload
 
-from specahd.engine import timed
+from specahd.engine import changes, deliveries, timed
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
+
+
+def show(beside: Any, *_: Any) -> Any:
+    """Bring what upper programs see up to date with the current solution.
+
+    Arguments: ``times``, or what :mod:`specahd.engine.deliveries` keeps; the distances, ``nodes``,
+    ``edges`` and what :func:`specahd.engine.changes.show` writes.
+    """
+    raise NotImplementedError
 
 
 def find_positions(times: Any, *_: Any) -> Any:
@@ -163,6 +172,21 @@ def _timed_choice(
     )
 
 
+@njit(cache=True)
+def _plain_views(
+    beside: Any,
+    distances: Any,
+    nodes: Any,
+    edges: Any,
+    shown: Any,
+    gains: Any,
+    marks: Any,
+    changed: Any,
+    numbers: Any,
+) -> None:
+    changes.show(distances, nodes, edges, shown, gains, marks, changed, numbers)
+
+
 def _of_family(plain: Any, timed: Any) -> Callable[..., Any]:
     """Return what chooses between two functions by the type of ``times``."""
 
@@ -182,6 +206,17 @@ def _nothing(times: Any, *_: Any) -> None:
     pass
 
 
+def _views(beside: Any, *arguments: Any) -> Callable[..., Any]:
+    """Return what brings views up to date; arrays that are all alike are those of deliveries."""
+    function = deliveries.show if isinstance(beside, types.UniTuple) else _plain_views
+
+    def call(beside: Any, *arguments: Any) -> Any:
+        return function(beside, *arguments)
+
+    return call
+
+
+overload(show)(_views)
 overload(find_positions)(_of_family(_plain_positions, timed.positions))
 overload(choose)(_of_family(_plain_choice, _timed_choice))
 overload(refresh)(_of_family(_nothing, timed.close_gaps))

@@ -16,8 +16,8 @@ from specahd.engine.changes import (
     PRECEDING,
     ROUTE_OF,
     STAMPS,
-    show,
 )
+from specahd.engine.families import show
 from specahd.engine.random import refill
 
 NOISE_PER_GROUP = 32
@@ -121,6 +121,7 @@ def ask(
     depot_distances: Any,
     demands: Any,
     capacity: int,
+    beside: Any,
     state: Any,
     upper_noise: Any,
     max_groups: int,
@@ -130,7 +131,7 @@ def ask(
     """Return what an upper program answers about the current solution."""
     nodes, edges, _, _, shown, gains, marks, changed, _, generator, _, _, _, numbers = state
     refill(generator, upper_noise, 0, len(upper_noise))
-    show(distances, nodes, edges, shown, gains, marks, changed, numbers)
+    show(beside, distances, nodes, edges, shown, gains, marks, changed, numbers)
     return answer_of(
         upper,
         shown,
@@ -156,6 +157,7 @@ def name_groups(
     depot_distances: Any,
     demands: Any,
     capacity: int,
+    beside: Any,
     state: Any,
     max_groups: int,
     max_size: int,
@@ -170,6 +172,7 @@ def name_groups(
         depot_distances,
         demands,
         capacity,
+        beside,
         state,
         np.empty(NOISE_PER_GROUP * max_groups),
         max_groups,

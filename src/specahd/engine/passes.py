@@ -136,6 +136,7 @@ def _search(
                 depot_distances,
                 demands,
                 capacity,
+                times,
                 state,
                 upper_noise,
                 max_groups,

@@ -14,7 +14,6 @@ from specahd.engine import (
     links,
     naming,
     passes,
-    split_naming,
     split_passes,
     split_state,
     tour_naming,
@@ -52,7 +51,7 @@ class Search:
 
     loop: Callable[..., None] = staticmethod(passes.improve)
     names: Callable[..., Any] = staticmethod(naming.name_groups)
-    """Asks an upper program for groups."""
+    """Asks an upper program for groups; takes what the loop takes of an instance and a solution."""
     lowers = "POSITIONS"
     """What compiles the lower programs, of :mod:`specahd.engine.runner`."""
 
@@ -97,11 +96,9 @@ class Search:
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
         limits = order.max_groups, order.max_size, order.progress
-        return Answer([*self.names(upper, *self._instance, *self._shown(), *limits)])
-
-    def _shown(self) -> tuple[Any, ...]:
-        """Return what :attr:`names` reads a solution from."""
-        return (tuple(self._state),)
+        return Answer(
+            [*self.names(upper, *self._instance, self._beside, tuple(self._state), *limits)]
+        )
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
@@ -222,7 +219,6 @@ class SplitSearch(Search):
     """The same where several routes may deliver to a customer."""
 
     loop = staticmethod(split_passes.improve)
-    names = staticmethod(split_naming.name_groups)
     lowers = "SPLIT_POSITIONS"
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
@@ -241,9 +237,6 @@ class SplitSearch(Search):
         return split_state.state_for(
             routes[0], routes[1], self._distances, self._demands, capacity, seed
         )
-
-    def _shown(self) -> tuple[Any, ...]:
-        return self._beside, tuple(self._state)
 
     def best_routes(self) -> tuple[IntArray, ...]:
         nodes = len(self._beside[deliveries.MORE]) - 1

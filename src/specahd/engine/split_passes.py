@@ -21,7 +21,7 @@ from specahd.engine.changes import (
 )
 from specahd.engine.deliveries import QUANTITY, find_positions, keep_best
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
-from specahd.engine.naming import NOISE_PER_GROUP, next_group
+from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.passes import EMPTY_PASSES, NOISE, RENEWED
 from specahd.engine.programs import (
     BACK,
@@ -30,7 +30,6 @@ from specahd.engine.programs import (
     THERE,
 )
 from specahd.engine.random import refill, uniform
-from specahd.engine.split_naming import ask
 from specahd.routing.compiled.runner import NO_ANSWER
 from specahd.routing.kernels.distances import between
 

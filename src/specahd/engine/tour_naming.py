@@ -49,6 +49,7 @@ def name_groups(
     distances: Any,
     neighbours: Any,
     neighbour_distances: Any,
+    _places: int,
     state: Any,
     max_groups: int,
     max_size: int,
