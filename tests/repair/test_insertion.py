@@ -9,7 +9,7 @@ import pytest
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.engine.descent import Slice
-from specahd.engine.insertion import REPAIRS, REPEATS
+from specahd.engine.insertion import REPEATS
 from specahd.engine.orders import Order
 from specahd.engine.price import price
 from specahd.problems.cvrp.problem import CVRP
@@ -139,7 +139,7 @@ def test_before_each_slice_the_router_says_who_repairs_what_was_found(cases):
     repair = search_case(problem, problem.operator, case, system, lambda: script)
     assert (repair.outcome, repair.cost, repair.solution) == (Outcome.OK, 50.0, solutions[1])
     assert len(script.told) == len(repair.steps) == len(script.asked) == SLICES
-    total = REPAIRS * case.instance.size / np.mean([price(p.source) for p in system.repertoire])
+    total = 50 * case.instance.size / np.mean([price(p.source) for p in system.repertoire])
     assert sum(told[1] for told in script.told) == round(total)
     assert [told[0] for told in script.told] == [None] * SLICES
     orders = [Order.decode(inputs[0]) for inputs in script.asked]

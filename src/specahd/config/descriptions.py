@@ -47,6 +47,7 @@ _COMMON: Mapping[str, str] = {
     "problem.baseline": "the solver whose solutions are repaired",
     "problem.max_regions": "most regions kept from one proposal, at least 1",
     "problem.max_size": "most nodes of a region",
+    "problem.repairs_per_customer": "insertions for each customer in a search, at least 1",
     "problem.solver_iterations": "iterations of PyVRP, where it is the baseline; at least 1",
     "problem.convention": "how files measure distances that leave it open",
     "problem.customers": "how many customers of Solomon's text to take; null: all",

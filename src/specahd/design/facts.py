@@ -110,10 +110,13 @@ class Facts:
             f"{known}: proposals can hold {_percent(held, 0)} of the {self._nodes(indices)} of an "
             "instance on average; the rest stay as they are."
         )
-        if isinstance(problem.operator, PassOperator):
+        operator = problem.operator
+        if isinstance(operator, PassOperator):
             # The engine says how many, by the size of an instance.
             room_for = (
-                f"{names[0]} is {_span([group_count(size) for size in sizes])}, {names[1]} "
+                f"A search makes {operator.repairs_per_customer} insertions for each of the "
+                f"{self._nodes(indices)}. {names[0]} is "
+                f"{_span([group_count(size) for size in sizes])}, {names[1]} "
                 f"{_span([min(size, MAX_SIZE) for size in sizes])}."
             )
         routes = [len(problem.routes(self._cases[index].baseline)) for index in indices]

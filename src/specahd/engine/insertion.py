@@ -22,8 +22,6 @@ from specahd.routing.groups import validate_groups
 
 REPEATS = 8
 """How many insertions a lower program has for each customer of a group that it is tried on."""
-REPAIRS = 50
-"""How many insertions a search has for each customer of an instance."""
 
 
 class FlatSolutions(Protocol):
@@ -73,6 +71,8 @@ class Insertion:
 
     Parameters
     ----------
+    repairs_per_customer
+        How many insertions a search has for each customer of an instance.
     repeats
         How many insertions a program has for each customer of a region. What is cheaper stays,
         and is where the next ones begin.
@@ -80,6 +80,7 @@ class Insertion:
 
     selector: OrderedGroups
     contract: Contract
+    repairs_per_customer: int
     repeats: int = REPEATS
 
     def at(self, progress: float) -> "Insertion":
@@ -94,7 +95,7 @@ class Insertion:
 
     def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
         taken = fmean(price(program.source) for program in programs)
-        return max(1, round(REPAIRS * int(instance.size) / taken))
+        return max(1, round(self.repairs_per_customer * int(instance.size) / taken))
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the customers in their order, in which they are inserted."""

@@ -11,9 +11,8 @@ from typing import Any
 from specahd.core.contract import Contract
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import seeds, strings
+from specahd.engine import route_ends, seeds, strings
 from specahd.engine.improver import GROUPS
-from specahd.engine.insertion import REPAIRS
 from specahd.routing.compiled.sentences import RULES
 
 STANDING = (
@@ -22,10 +21,10 @@ STANDING = (
 )
 """What is said of a problem behind its goal."""
 _PACE = (
-    f"It is called at the start of every pass, until {REPAIRS} insertions were made for each "
-    "customer of an instance, and sees each time what its groups have become. Where it raises, the "
-    "pass has no groups; a program that takes too long on any instance is discarded. Later "
-    "instances have thousands of customers, and as many passes as time allows."
+    "It is called at the start of every pass, until the insertions of an instance are spent, and "
+    "sees each time what its groups have become. Where it raises, the pass has no groups; a "
+    "program that takes too long on any instance is discarded. Later instances have thousands of "
+    "customers, and as many passes as time allows."
 )
 _ROUTE = "take the route of a customer drawn at random"
 _NEAR_SOME = "take up to 15 customers nearest to one drawn at random, {CHANCE} of them left out"
@@ -43,15 +42,31 @@ HAND_WRITTEN = (
     ),
 )
 """Programs that a search begins with, and their ideas; the strongest last."""
+STRINGS_AND_ENDS = (
+    route_ends.strings_and_ends,
+    "Take strings of up to 10 stops out of the routes near one drawn at random, or in two groups "
+    "of five whole ends of two to four of these routes, each cut at the stop nearest to it, 12 to "
+    "31 stops in all; insert them in order of chance, minus demand or distance to the depot.",
+)
+"""One more of them, for routes of which any part may be exchanged."""
+_ORDER_HOLES = {
+    "noise[draw + (7 * member + 5) % 32]": "RANK",
+    "-float(demands[node])": "RANK2",
+    "= -depot_distances[node]": "= RANK3",
+    "= depot_distances[node]": "= RANK4",
+}
 _STRINGS_HOLES = {
     "mean = 10.0": "mean = MEAN",
     "min(10.0, stops)": "min(LONGEST, stops)",
     "min(max_size, 40)": "min(max_size, MOST)",
     "< 0.5": "< CHANCE",
-    "noise[draw + (7 * member + 5) % 32]": "RANK",
-    "-float(demands[node])": "RANK2",
-    "= -depot_distances[node]": "= RANK3",
-    "= depot_distances[node]": "= RANK4",
+    **_ORDER_HOLES,
+}
+_ENDS_HOLES = {
+    "min(10.0, stops)": "min(LONGEST, stops)",
+    "ends = noise[draw + 31] < 0.4": "ends = noise[draw + 31] < CHANCE",
+    "12 + int(noise[draw + 30] * 20.0)": "COUNT + int(noise[draw + 30] * COUNT2)",
+    **_ORDER_HOLES,
 }
 _DRAWN = "seed = 1 + int(noise[draw] * customers)"
 BEST_OF_SOME = """seed = 1
@@ -68,6 +83,15 @@ _STRINGS_WORDS = (
     ", a gap in each with probability {CHANCE}, at most {MOST} stops; insert them in order of "
     "{RANK}, {RANK2}, {RANK3} or {RANK4}",
 )
+ENDS = body_of(
+    route_ends.strings_and_ends,
+    "take strings of up to {LONGEST} stops, or in {CHANCE} of all groups ends of two to four "
+    "routes, {COUNT} stops and up to {COUNT2} more, near one drawn at random; insert them in order "
+    "of {RANK}, {RANK2}, {RANK3} or {RANK4}",
+    4,
+    _ENDS_HOLES,
+)
+"""The production of :data:`STRINGS_AND_ENDS`."""
 _NEAREST = """
     n = len(demands) - 1
     size = min(COUNT, max_size)

@@ -166,6 +166,11 @@ class PassOperator(RepairOperator, Protocol):
     one before left. The engine makes them; a lower program alone is tried on single regions.
     """
 
+    @property
+    def repairs_per_customer(self) -> int:
+        """How many nodes a search inserts for each of an instance; fewer with slow programs."""
+        ...
+
     def repairs(self, region: Region) -> int:
         """Return how many nodes a lower program inserts when it is tried on a region."""
         ...

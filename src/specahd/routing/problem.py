@@ -27,6 +27,8 @@ class RoutingProblem(Generic[I, S]):
         K, the most regions kept from one proposal, at least 1.
     max_size
         Most nodes in a region, at least ``smallest_region``.
+    repairs_per_customer
+        How many insertions a search of ``insertion`` makes for each customer, at least 1.
 
     Raises
     ------
@@ -45,15 +47,24 @@ class RoutingProblem(Generic[I, S]):
     smallest_region: ClassVar[int] = 2
     """Fewest nodes of a region: two whose order can change, and what encloses them."""
 
-    def __init__(self, baseline: str, repair: str, max_regions: int, max_size: int) -> None:
+    def __init__(
+        self,
+        baseline: str,
+        repair: str,
+        max_regions: int,
+        max_size: int,
+        repairs_per_customer: int,
+    ) -> None:
         self.expect_baseline(baseline)
         one_of("repair", repair, self.operators)
         within("max_regions", max_regions, 1)
         within("max_size", max_size, self.smallest_region)
+        within("repairs_per_customer", repairs_per_customer, 1)
         self.baseline_name = baseline
         self.repair = repair
         self.max_regions = max_regions
         self.max_size = max_size
+        self.repairs_per_customer = repairs_per_customer
 
     @property
     def operator(self) -> RepairOperator:

@@ -152,7 +152,11 @@ CONSTRUCT = next_customer.construction(
     },
 )
 
-ORDERED_GROUPS = select_groups.contract(goal=_GOAL, vocabulary=select_groups.vocabulary())
+ORDERED_GROUPS = select_groups.contract(
+    goal=_GOAL,
+    vocabulary=select_groups.vocabulary([select_groups.ENDS]),
+    others=(*select_groups.HAND_WRITTEN, select_groups.STRINGS_AND_ENDS),
+)
 INSERTION = select_position.contract(
     goal=_GOAL,
     compiled="specahd.engine.runner:POSITIONS",

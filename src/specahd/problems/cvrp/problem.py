@@ -36,7 +36,8 @@ def _insertion(problem: "CVRP") -> Insertion:
     from specahd.problems.cvrp.contracts import INSERTION, ORDERED_GROUPS
 
     limits = problem.max_regions, problem.max_size
-    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
+    return Insertion(groups, INSERTION, problem.repairs_per_customer)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):
@@ -44,7 +45,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, solver_iterations
+    baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
         As for all vehicle problems.
     convention
         How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
@@ -89,10 +90,13 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
         repair: str = "append",
         max_regions: int = 8,
         max_size: int = 50,
+        repairs_per_customer: int = 50,
         solver_iterations: int = 200,
         convention: str = "rounded",
     ) -> None:
-        super().__init__(baseline, repair, max_regions, max_size, solver_iterations)
+        super().__init__(
+            baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
+        )
         one_of("convention", convention, _CONVENTIONS)
         self.convention = convention
 

@@ -34,7 +34,8 @@ def _insertion(problem: "SDVRP") -> Insertion:
     from specahd.problems.sdvrp.contracts import INSERTION, ORDERED_GROUPS
 
     limits = problem.max_regions, problem.max_size
-    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
+    return Insertion(groups, INSERTION, problem.repairs_per_customer)
 
 
 class SDVRP(VehicleProblem[SDVRPInstance, Solution]):

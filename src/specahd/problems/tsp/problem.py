@@ -38,7 +38,8 @@ def _insertion(problem: "TSP") -> Insertion:
     from specahd.problems.tsp.contracts import INSERTION, ORDERED_GROUPS
 
     limits = problem.max_regions, problem.max_size
-    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
+    return Insertion(groups, INSERTION, problem.repairs_per_customer)
 
 
 _RUNS = descriptor.NAMES, descriptor.describe
@@ -60,6 +61,8 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         Most runs, or groups, kept from one proposal, at least 1.
     max_size
         Most nodes in one, a run's two anchors included, at least 4.
+    repairs_per_customer
+        How many insertions a search of ``insertion`` makes for each node, at least 1.
 
     Raises
     ------
@@ -97,8 +100,9 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         repair: str = "append",
         max_regions: int = 3,
         max_size: int = 50,
+        repairs_per_customer: int = 50,
     ) -> None:
-        super().__init__(baseline, repair, max_regions, max_size)
+        super().__init__(baseline, repair, max_regions, max_size, repairs_per_customer)
         self.descriptor_names, self._describe = _DESCRIPTORS[repair]
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:

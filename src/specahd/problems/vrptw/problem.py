@@ -39,7 +39,8 @@ def _insertion(problem: "VRPTW") -> Insertion:
     from specahd.problems.vrptw.contracts import INSERTION, ORDERED_GROUPS
 
     limits = problem.max_regions, problem.max_size
-    return Insertion(OrderedGroups(problem, ORDERED_GROUPS, *limits), INSERTION)
+    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
+    return Insertion(groups, INSERTION, problem.repairs_per_customer)
 
 
 class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
@@ -47,7 +48,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, solver_iterations
+    baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
         As for all vehicle problems.
     convention
         How files in Solomon's format measure distances, and those of LKH's collection
@@ -94,11 +95,14 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
         repair: str = "append",
         max_regions: int = 8,
         max_size: int = 50,
+        repairs_per_customer: int = 50,
         solver_iterations: int = 200,
         convention: str = "dimacs",
         customers: int | None = None,
     ) -> None:
-        super().__init__(baseline, repair, max_regions, max_size, solver_iterations)
+        super().__init__(
+            baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
+        )
         one_of("convention", convention, _CONVENTIONS)
         if customers is not None:
             within("customers", customers, 1)

@@ -28,6 +28,8 @@ class VehicleProblem(RoutingProblem[I, S]):
         Most regions kept from one proposal, at least 1.
     max_size
         Most customers in a region, at least 2.
+    repairs_per_customer
+        How many insertions a search of ``insertion`` makes for each customer, at least 1.
     solver_iterations
         Of PyVRP, in the baseline that runs it, at least 1.
 
@@ -47,9 +49,11 @@ class VehicleProblem(RoutingProblem[I, S]):
         repair: str = "append",
         max_regions: int = 8,
         max_size: int = 50,
+        repairs_per_customer: int = 50,
         solver_iterations: int = 200,
     ) -> None:
-        super().__init__(baseline or next(iter(self.baselines)), repair, max_regions, max_size)
+        baseline = baseline or next(iter(self.baselines))
+        super().__init__(baseline, repair, max_regions, max_size, repairs_per_customer)
         within("solver_iterations", solver_iterations, 1)
         self.solver_iterations = solver_iterations
 
