@@ -132,14 +132,14 @@ def test_before_each_slice_the_router_says_who_repairs_what_was_found(cases):
     singles = tuple((node,) for route in case.baseline for node in route)
     solutions = [singles, singles[1:] + singles[:1]]
     costs = dict(zip(solutions, (90.0, 50.0), strict=True))
-    problem = CVRP(repair="insertion")
+    problem = CVRP(repair="insertion", repairs_per_customer=20)
     problem.cost = lambda instance, solution: costs[solution]
     system = frozen([], *SEEDS[Level.LOWER])
     script = Scripted(None, *solutions, *[None] * (SLICES - 3))
     repair = search_case(problem, problem.operator, case, system, lambda: script)
     assert (repair.outcome, repair.cost, repair.solution) == (Outcome.OK, 50.0, solutions[1])
     assert len(script.told) == len(repair.steps) == len(script.asked) == SLICES
-    total = 50 * case.instance.size / np.mean([price(p.source) for p in system.repertoire])
+    total = 20 * case.instance.size / np.mean([price(p.source) for p in system.repertoire])
     assert sum(told[1] for told in script.told) == round(total)
     assert [told[0] for told in script.told] == [None] * SLICES
     orders = [Order.decode(inputs[0]) for inputs in script.asked]

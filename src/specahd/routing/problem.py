@@ -53,7 +53,7 @@ class RoutingProblem(Generic[I, S]):
         repair: str,
         max_regions: int,
         max_size: int,
-        repairs_per_customer: int,
+        repairs_per_customer: int = 50,
     ) -> None:
         self.expect_baseline(baseline)
         one_of("repair", repair, self.operators)

@@ -37,6 +37,7 @@ def block(problem, instance):
             "Expected a baseline in nearest, greedy, space_filling, two_opt, got 'best'.",
         ),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
+        ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
         ({"max_size": 3}, "Expected max_size of at least 4, got 3."),
     ],
 )
