@@ -27,6 +27,10 @@ ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
 INTERPRETED = """
+return n >> z
+return n << 2
+return n >> 64
+return int((v >> 1)[0])
 return int((m @ f[:3])[0])
 return int(np.dot(np.zeros((2, 0)), m).sum())
 g = lambda x: x + n; return g(z)
@@ -176,6 +180,7 @@ for i in range(70):
 return int(t > 0)
 """
 SAME = """
+return (n * -12345 >> 3) + (n >> 63) + (-n >> 1) + ((n * 2654435761 >> 16) & 255)
 return len(np.zeros((n, -z), np.int64))
 t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
 t = np.zeros((3, 3)); t += np.ones(3); t += 1; t *= t; return int(t.sum())

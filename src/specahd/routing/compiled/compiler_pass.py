@@ -210,6 +210,10 @@ class Verifier:
             known = True
         elif function in _BITS:
             known = kinds in ("bb", "ii")
+        elif function is operator.rshift:
+            # By more than 63, or to the left, 64 bits answer otherwise than Python does.
+            stated = constant(other)
+            known = kinds == "ii" and not arrays and stated is not None and 0 <= stated < 64
         elif function is operator.matmul:
             known = kinds == "ff" and ndim(one) == ndim(other) == 1
         elif function in _ARITHMETIC and "b" in kinds:
