@@ -166,3 +166,10 @@ def test_the_score_of_an_upper_program_is_taken_apart():
     assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))) == (
         "it saves 1.000 %, penalties take 0.500 points, nothing valid on 1 of 2 instances"
     )
+    failed = UpperResult(
+        Outcome.NOT_COMPILED, "x1: NotInLanguage:\na set", (0.0,), (0.01,), (None,)
+    )
+    assert repaired(failed) == (
+        "it saves 0.000 %, penalties take 1.000 points, it fails (not compiled): x1: "
+        "NotInLanguage: a set, nothing valid on 1 of 1 instances"
+    )

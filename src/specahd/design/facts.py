@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from specahd.core.program import Program
+from specahd.core.program import Outcome, Program
 from specahd.core.settings import CallLimits
 from specahd.engine.improver import MAX_SIZE
 from specahd.engine.schedule import group_count
@@ -25,6 +25,8 @@ IDEAS = 3
 """How many programs of the repertoire are told, the first ones."""
 IDEA = 120
 """Longest idea of one of them, in characters."""
+REASON = 200
+"""Longest reason of a failure, in characters."""
 
 
 _SPEED = {
@@ -195,10 +197,13 @@ def answered(responses: Sequence[Response]) -> str:
 
 
 def repaired(result: UpperResult) -> str:
-    """Return of what the score of an upper program is made, and where it proposed nothing."""
+    """Return of what an upper program's score is made, and why it failed or proposed nothing."""
     penalty = fmean(result.penalties)
     said = [f"it saves {100 * fmean(result.utilities):.3f} %"]
     said.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
+    if result.outcome is not Outcome.OK:
+        kind, why = result.outcome.value.replace("_", " "), " ".join(result.detail.split())
+        said.append(f"it fails ({kind}): {textwrap.shorten(why, REASON, placeholder=' ...')}")
     empty = sum(mean is None for mean in result.regions)
     if empty:
         said.append(f"nothing valid on {empty} of {len(result.regions)} instances")
