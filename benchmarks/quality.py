@@ -19,7 +19,7 @@ from specahd.api.problems import settings_of
 from specahd.api.programs import programs_for
 from specahd.engine import runner
 from specahd.engine.blocks import shared_block
-from specahd.engine.improver import MAX_SIZE
+from specahd.engine.improver import MAX_SIZE, runners
 from specahd.engine.orders import Order, Report
 from specahd.engine.schedule import group_count, shares, temperatures
 from specahd.repair.cases import make_case
@@ -28,8 +28,8 @@ from specahd.repair.cases import make_case
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
     written = programs_for(problem, None)
-    lowers = getattr(runner, problem.engine.partition(":")[2])
-    upper = runner.GROUPS.translate(written.upper.source, "select_customer_groups")
+    uppers, lowers = (getattr(runner, name.partition(":")[2]) for name in runners(problem))
+    upper = uppers.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:
         lowers.translate(lower.source, "select_position")
     baseline = make_case(problem, instance).baseline
@@ -41,7 +41,7 @@ def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any,
             *(0.0, 1.0, hot, cold),
         )
         inputs = [order.encode(), *problem.flat(instance, baseline)]
-        said, *flat = runner.GROUPS(upper, block, inputs).arrays
+        said, *flat = uppers(upper, block, inputs).arrays
     best = problem.unflat(instance, flat) if flat else baseline
     return best, Report.decode(said).repairs
 

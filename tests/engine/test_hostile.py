@@ -114,6 +114,48 @@ def test_split_deliveries_are_mended_too():
     assert (found.fallbacks >= 300, found.failure) == (True, "")
 
 
+@pytest.fixture(scope="module")
+def timed_sandbox():
+    problem = api.make_problem("vrptw", baseline="nearest")
+    instance = api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
+    shared = blocks.shared_block(problem, instance.data)
+    with closing(shared), improver.sandbox_of(problem, shared) as sandbox:
+        yield sandbox, instance
+
+
+def timed_programs(instance, *lines):
+    """Return the hand-written programs, the upper one with these lines in place of its own."""
+    written = programs_for(instance.problem, None)
+    head = written.upper.source.partition("\n")[0]
+    upper = replace(written.upper, source="\n    ".join((head, *lines)) + "\n")
+    return Programs(upper, written.lowers)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "earliest_starts[1] = 0.0",
+        "latest_starts[1:].T[0] = 0.0",
+        "ready_times += 1.0",
+        "due_times.ravel()[:] = 0.0",
+    ],
+)
+def test_times_are_not_written_to(timed_sandbox, line):
+    sandbox, instance = timed_sandbox
+    chosen = timed_programs(instance, line, "return np.arange(1, 20)")
+    with launched(sandbox, instance, chosen) as session:
+        assert session.launched is Outcome.NOT_COMPILED
+
+
+def test_times_lead_nowhere_else(timed_sandbox):
+    """What a program makes of them is checked as anything else that it names."""
+    sandbox, instance = timed_sandbox
+    answer = "return (latest_starts * 1e9 - earliest_starts).astype(np.int64)"
+    found = searched(sandbox, instance, timed_programs(instance, answer), repairs=300)
+    assert (found.fallbacks > 0, found.ended) == (True, "failed")
+    assert "no customer was inserted" in found.failure
+
+
 # What reads nothing the compiler takes out.
 _ENDLESS = "count = 0\n    while noise[count % len(noise)] >= 0.0:\n        count += 1\n    return "
 

@@ -6,8 +6,12 @@ import numba
 import numpy as np
 import pytest
 
-from specahd.engine import naming, passes, runner, strings, written
+from specahd.api.problems import make_problem
+from specahd.api.programs import programs_for
+from specahd.core.program import Level
+from specahd.engine import improver, naming, passes, runner, strings, written
 from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
+from specahd.routing.base import contracts
 from specahd.routing.compiled.runner import compiled
 
 ANSWER = "def select_position({}):\n    return {}\n"
@@ -58,6 +62,22 @@ def position(program):
 def test_texts_are_those_of_the_package(shipped):
     found = list(written.sources("select_position", 8, [strings.greedy_with_blinks]))
     assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
+
+
+@pytest.mark.parametrize("name", ["cvrp", "vrptw", "sdvrp", "tsp"])
+def test_hand_written_programs_have_one_text(name):
+    """Searches begin with those that solving runs, and the zygote has them compiled."""
+    problem = make_problem(name, repair="insertion")
+    programs = programs_for(problem, None)
+    own = dict(zip(Level, improver.runners(problem), strict=True))
+    for program in (programs.upper, *programs.lowers):
+        contract = contracts(problem.operator)[program.level]
+        assert program.source in [seed.source for seed in contract.seeds]
+        compiles = getattr(runner, own[program.level].partition(":")[2])
+        texts = written.sources(
+            contract.name, len(contract.arguments), compiles._functions, compiles._further
+        )
+        assert program.source in texts
 
 
 def test_own_programs_are_compiled_once(runners, kept, shipped, monkeypatch):

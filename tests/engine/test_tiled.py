@@ -20,15 +20,16 @@ from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
 from specahd.engine.searches import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
-from specahd.engine.written import source_of
+from specahd.engine.written import TIMES, source_of
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
 
-LOWERS = {
-    "cvrp": (runner.POSITIONS, strings.greedy_with_blinks),
-    "vrptw": (runner.TIMED_POSITIONS, strings.greedy_in_time),
+RUNNERS = {
+    "cvrp": (runner.GROUPS, (), runner.POSITIONS, strings.greedy_with_blinks),
+    "vrptw": (runner.TIMED_GROUPS, TIMES, runner.TIMED_POSITIONS, strings.greedy_in_time),
 }
+"""What compiles upper programs, which parameters they have besides, and the same of lower ones."""
 
 
 class Here:
@@ -61,9 +62,9 @@ class Place:
         [self.flat] = self.problem.flat(self.data, self.start)
         self.shared = shared_block(self.problem, self.data)
         self.arrays = self.shared.arrays(0)
-        groups = source_of(strings.adjacent_strings, "select_customer_groups")
-        self.upper = runner.GROUPS.translate(groups, "select_customer_groups")
-        positions, written = LOWERS[name]
+        uppers, further, positions, written = RUNNERS[name]
+        groups = source_of(strings.adjacent_strings, "select_customer_groups", further)
+        self.upper = uppers.translate(groups, "select_customer_groups")
         self.lower = 0 if positions.held is None else len(positions.held)
         positions.translate(source_of(written, "select_position"), "select_position")
 
@@ -88,7 +89,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def places():
-    made = {name: Place(name) for name in LOWERS}
+    made = {name: Place(name) for name in RUNNERS}
     yield made
     for place in made.values():
         place.shared.close()
@@ -98,7 +99,7 @@ def as_it_is(output):
     return output
 
 
-@pytest.mark.parametrize("name", LOWERS)
+@pytest.mark.parametrize("name", RUNNERS)
 def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     place = places[name]
     part, other = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
@@ -120,7 +121,7 @@ def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
     assert Report.decode(more).repairs >= 10_000
 
 
-@pytest.mark.parametrize("name", LOWERS)
+@pytest.mark.parametrize("name", RUNNERS)
 def test_lists_of_a_part_name_its_customers_in_their_order(places, name):
     place = places[name]
     part, _ = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))

@@ -1,14 +1,13 @@
 """Passes over routes with time windows: feasible at every step, times exact, the same again."""
 
-import inspect
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from specahd.core.program import canonical_source
-from specahd.core.syntax import parse
 from specahd.engine import links, runner, strings, timed
 from specahd.engine.orders import Order, Report
+from specahd.engine.written import TIMES, source_of
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.formats.vrplib import TimeWindows
@@ -52,22 +51,36 @@ def block(instance):
     }
 
 
+ALONE = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], np.int64)
+"""Each customer on a route of its own."""
+
+
 @pytest.fixture(scope="module")
-def search(instance, block):
-    def translate(role, function):
-        return role.translate(
-            canonical_source(parse(inspect.getsource(function)).body[0]), function.__name__
-        )
+def search(block):
+    source = source_of(strings.adjacent_strings, "choose", TIMES)
+    upper = runner.TIMED_GROUPS.translate(source, "choose")
+    runner.TIMED_POSITIONS.translate(source_of(strings.greedy_in_time, "choose"), "choose")
 
-    upper = translate(runner.GROUPS, strings.adjacent_strings)
-    translate(runner.TIMED_POSITIONS, strings.greedy_in_time)
-    start = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], np.int64)
-
-    def call(seed, repairs=5000, temperature=100.0):
+    def call(seed, repairs=5000, temperature=100.0, start=ALONE):
         order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature)
-        return runner.GROUPS(upper, block, [order.encode(), start]).arrays
+        return runner.TIMED_GROUPS(upper, block, [order.encode(), start]).arrays
 
     return call
+
+
+def walked(flat, block):
+    """Return the earliest and the latest starts of service on routes, one stop after another."""
+    matrix, service = block["distance_matrix"], block["service_times"]
+    ready, due = block["ready_times"], block["due_times"]
+    earliest, latest = ready.copy(), due.copy()
+    for part in np.split(flat, np.flatnonzero(flat == 0)):
+        stops = [0, *part[part > 0].tolist(), 0]
+        for before, node in pairwise(stops[:-1]):
+            reached = earliest[before] + service[before] + matrix[before, node]
+            earliest[node] = max(reached, ready[node])
+        for behind, node in pairwise(stops[:0:-1]):
+            latest[node] = min(due[node], latest[behind] - matrix[node, behind] - service[node])
+    return earliest, latest
 
 
 def test_solutions_are_in_time_and_cost_what_is_said(search, instance):
@@ -84,7 +97,7 @@ def test_solutions_are_in_time_and_cost_what_is_said(search, instance):
 def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
     """After annealing, hot to the end, what was kept up to date is what a walk finds."""
     search(2, temperature=2000.0)
-    held = runner.GROUPS._search
+    held = runner.TIMED_GROUPS._search
     ready, due, service, start, latest, *_ = held._beside
     state = held._state
     kept = [start.copy(), latest.copy()]
@@ -100,6 +113,44 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
     left = np.where(ahead > SIZE, 0.0, start[ahead] + service[np.where(ahead > SIZE, 0, ahead)])
     reached = left + state.edges[customers, links.BEFORE]
     assert (start[customers] == np.maximum(reached, ready[customers])).all()
+
+
+def test_programs_see_the_times_of_the_current_solution(search, block):
+    """After annealing, hot to the end, they are those that a walk along the routes finds."""
+    search(4, temperature=2000.0)
+    held = runner.TIMED_GROUPS._search
+    held.named(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
+    *_, views, _ = held._beside
+    following = np.ascontiguousarray(held._state.nodes[:, links.BEHIND])
+    times = walked(links.flat_routes(following, SIZE), block)
+    assert (views == (block["ready_times"], block["due_times"], *times)).all()
+    assert not any(np.shares_memory(views, kept) for kept in held._beside[:5])
+
+
+def test_each_parameter_is_what_its_name_says(search, block):
+    _, flat = search(5)
+    earliest, latest = walked(flat, block)
+    kept = (block["ready_times"], block["due_times"], earliest, latest)
+    order = Order.asking(0, 1, SIZE, 0.5).encode()
+    for name, times in zip(TIMES, kept, strict=True):
+        chosen = source_of(strings.adjacent_strings, "choose", TIMES).partition("\n")[0]
+        source = f"{chosen}\n    return np.argsort({name}[1:]) + 1\n"
+        program = runner.TIMED_GROUPS.translate(source, "choose")
+        _, customers = runner.TIMED_GROUPS(program, block, [order, flat]).arrays
+        assert len(customers) == SIZE
+        assert (times[customers] == np.sort(times[1:])).all(), name
+
+
+def test_nothing_of_a_search_follows_from_what_programs_see_of_times(search):
+    """Whatever a program may have written there."""
+    nothing = np.zeros(0, np.int64)
+    search(6)
+    expected = search(6, start=nothing)
+    search(6)
+    *_, views, _ = runner.TIMED_GROUPS._search._beside
+    views[:] = -1e9
+    again = search(6, start=nothing)
+    assert all((one == other).all() for one, other in zip(expected, again, strict=True))
 
 
 def test_the_same_seed_gives_the_same_bytes(search):

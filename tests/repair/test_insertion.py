@@ -1,11 +1,15 @@
 """The repair operator insertion in a real sandbox: compiled programs, searches, stages."""
 
 import ast
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
+from specahd.core.answer import Answer
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.engine.descent import Slice
@@ -16,6 +20,7 @@ from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
+from specahd.repair import descent
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import make_cases, share_arrays
 from specahd.repair.descent import STAGES, staged
@@ -24,7 +29,7 @@ from specahd.repair.responses import ResponseTable
 from specahd.repair.searching import SLICES, RoutedImprover, search_case
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
-from specahd.sandbox.calls import Result
+from specahd.sandbox.calls import Call, Result
 
 PROBLEM = CVRP(repair="insertion", max_regions=4, max_size=8)
 CONTRACTS = contracts(PROBLEM.operator)
@@ -240,6 +245,35 @@ def test_training_cases_are_at_all_stages_of_a_descent(kind):
         assert problem.check(each.instance, each.baseline) == ()
         assert problem.cost(each.instance, each.baseline) == each.cost
     assert staged(kind(), [case] * 4) == [case] * 4
+
+
+@njit
+def one(number):
+    return number + 1
+
+
+@njit
+def other(number):
+    return number - 1
+
+
+def compiled_anew(program, arrays, inputs):
+    """Compile a loop that takes a program, as those of the engine do."""
+
+    @njit
+    def loop(first):
+        chosen = one if first else other
+        return chosen(1)
+
+    return Answer([np.array([loop(True)])])
+
+
+def test_no_user_sees_what_the_compiler_thinks_of_functions_as_arguments():
+    with pytest.warns(NumbaExperimentalFeatureWarning, match="First-class function"):
+        compiled_anew(None, {}, ())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert descent._Here(compiled_anew, None, {}).call(Call(0, 0, ())).output[0] == 2
 
 
 def test_what_takes_longer_is_repeated_less():

@@ -8,8 +8,8 @@ from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program
 from specahd.engine import route_ends, strings, tour_strings
-from specahd.engine.improver import NAMES, Programs
-from specahd.engine.written import SHIPPED, source_of
+from specahd.engine.improver import NAMES, TIMED_POSITIONS, TOUR_POSITIONS, Programs
+from specahd.engine.written import SHIPPED, TIMES, source_of
 from specahd.routing.base import AnyProblem
 
 OPERATOR = "insertion"
@@ -61,21 +61,23 @@ def _of_checkpoint(problem: AnyProblem, place: Path) -> Programs:
 
 def _written_by_hand(compiled_by: str) -> Programs:
     upper, lower = HAND_WRITTEN[compiled_by]
-    named = ((upper, Level.UPPER, NAMES[0]), (lower, Level.LOWER, NAMES[1]))
+    further = TIMES if compiled_by == TIMED_POSITIONS else ()
+    named = (
+        (upper, Level.UPPER, source_of(upper, NAMES[0], further)),
+        (lower, Level.LOWER, source_of(lower, NAMES[1])),
+    )
     first, second = (
-        Program(
-            function.__name__, level, source_of(function, name), "", "written", contract=OPERATOR
-        )
-        for function, level, name in named
+        Program(function.__name__, level, source, "", "written", contract=OPERATOR)
+        for function, level, source in named
     )
     return Programs(first, (second,))
 
 
 HAND_WRITTEN: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "specahd.engine.runner:POSITIONS": (route_ends.strings_and_ends, strings.greedy_with_blinks),
-    "specahd.engine.runner:TIMED_POSITIONS": (strings.adjacent_strings, strings.greedy_in_time),
+    TIMED_POSITIONS: (strings.adjacent_strings, strings.greedy_in_time),
     "specahd.engine.runner:SPLIT_POSITIONS": (strings.adjacent_strings, strings.greedy_in_parts),
-    "specahd.engine.runner:TOUR_POSITIONS": (
+    TOUR_POSITIONS: (
         tour_strings.neighbouring_strings,
         tour_strings.greedy_with_blinks,
     ),

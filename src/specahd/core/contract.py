@@ -131,7 +131,8 @@ class Contract:
         Parameters
         ----------
         others
-            Further functions of the same arguments, each with its idea.
+            Further functions, each with its idea: of the arguments of the contract, or of some
+            of them, and then the program has the others too.
         passages
             What the seed function says once and other than this contract, in its arguments or
             its docstring, and what the contract says instead.
@@ -152,7 +153,7 @@ class Contract:
             replace(
                 program,
                 id=f"{level}-{other.__name__.replace('_', '-')}",
-                source=_source_under(function.name, other),
+                source=_source_like(function, other),
                 idea=its,
             )
             for other, its in others
@@ -186,11 +187,15 @@ def _reworded(document: str, passages: Mapping[str, str]) -> str:
     return document
 
 
-def _source_under(name: str, function: Callable[..., Any]) -> str:
-    """Return the canonical source of a function under another name."""
+def _source_like(seed: ast.FunctionDef, function: Callable[..., Any]) -> str:
+    """Return the canonical source of a function under a seed's name, with its arguments."""
     [written] = parse(textwrap.dedent(inspect.getsource(function))).body
     assert isinstance(written, ast.FunctionDef)
-    written.name = name
+    unknown = {argument.arg for argument in written.args.args}
+    unknown -= {argument.arg for argument in seed.args.args}
+    if unknown:
+        raise ValueError(f"{seed.name} has no arguments {', '.join(sorted(unknown))}.")
+    written.name, written.args = seed.name, seed.args
     return canonical_source(written)
 
 

@@ -10,16 +10,28 @@ from numba import njit, types
 from numba.extending import overload
 
 from specahd.engine import changes, deliveries, timed
+from specahd.engine.changes import EXPOSURES, FOLLOWING, PRECEDING, ROUTE_OF
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
 
 
-def show(beside: Any, *_: Any) -> Any:
+def show(times: Any, *_: Any) -> Any:
     """Bring what upper programs see up to date with the current solution.
 
     Arguments: ``times``, or what :mod:`specahd.engine.deliveries` keeps; the distances, ``nodes``,
     ``edges`` and what :func:`specahd.engine.changes.show` writes.
+    """
+    raise NotImplementedError
+
+
+def choose_groups(times: Any, *_: Any) -> Any:
+    """Ask an upper program.
+
+    Arguments: ``times``, or what :mod:`specahd.engine.deliveries` keeps; the program, what
+    :func:`show` has brought up to date (``shown`` and ``gains``), the neighbours and their
+    distances, those from the depot, demands, capacity, noise, progress, the most groups and the
+    most customers of one.
     """
     raise NotImplementedError
 
@@ -173,8 +185,81 @@ def _timed_choice(
 
 
 @njit(cache=True)
+def _plain_groups(
+    times: Any,
+    upper: Any,
+    shown: Any,
+    gains: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    demands: Any,
+    capacity: int,
+    noise: Any,
+    now: float,
+    max_groups: int,
+    max_size: int,
+) -> Any:
+    return upper(
+        shown[PRECEDING],
+        shown[FOLLOWING],
+        shown[ROUTE_OF],
+        neighbours,
+        neighbour_distances,
+        depot_distances,
+        gains,
+        demands,
+        capacity,
+        shown[EXPOSURES],
+        noise,
+        now,
+        max_groups,
+        max_size,
+    )
+
+
+@njit(cache=True)
+def _timed_groups(
+    times: Any,
+    upper: Any,
+    shown: Any,
+    gains: Any,
+    neighbours: Any,
+    neighbour_distances: Any,
+    depot_distances: Any,
+    demands: Any,
+    capacity: int,
+    noise: Any,
+    now: float,
+    max_groups: int,
+    max_size: int,
+) -> Any:
+    _, _, _, _, _, _, _, _, _, views, _ = times
+    return upper(
+        shown[PRECEDING],
+        shown[FOLLOWING],
+        shown[ROUTE_OF],
+        neighbours,
+        neighbour_distances,
+        depot_distances,
+        gains,
+        demands,
+        capacity,
+        views[timed.OPENS],
+        views[timed.CLOSES],
+        views[timed.EARLIEST],
+        views[timed.LATEST],
+        shown[EXPOSURES],
+        noise,
+        now,
+        max_groups,
+        max_size,
+    )
+
+
+@njit(cache=True)
 def _plain_views(
-    beside: Any,
+    times: Any,
     distances: Any,
     nodes: Any,
     edges: Any,
@@ -187,11 +272,21 @@ def _plain_views(
     changes.show(distances, nodes, edges, shown, gains, marks, changed, numbers)
 
 
-def _of_family(plain: Any, timed: Any) -> Callable[..., Any]:
-    """Return what chooses between two functions by the type of ``times``."""
+def _of_family(plain: Any, timed: Any, parted: Any = None) -> Callable[..., Any]:
+    """Return what chooses among functions by the type of ``times``.
+
+    Parameters
+    ----------
+    parted
+        For what :mod:`specahd.engine.deliveries` keeps: arrays that are all alike.
+    """
 
     def chosen(times: Any, *arguments: Any) -> Any:
-        function = plain if isinstance(times, types.BaseTuple) and not len(times) else timed
+        function = timed
+        if isinstance(times, types.UniTuple):
+            function = parted
+        elif isinstance(times, types.BaseTuple) and not len(times):
+            function = plain
 
         def call(times: Any, *arguments: Any) -> Any:
             return function(times, *arguments)
@@ -206,17 +301,8 @@ def _nothing(times: Any, *_: Any) -> None:
     pass
 
 
-def _views(beside: Any, *arguments: Any) -> Callable[..., Any]:
-    """Return what brings views up to date; arrays that are all alike are those of deliveries."""
-    function = deliveries.show if isinstance(beside, types.UniTuple) else _plain_views
-
-    def call(beside: Any, *arguments: Any) -> Any:
-        return function(beside, *arguments)
-
-    return call
-
-
-overload(show)(_views)
+overload(show)(_of_family(_plain_views, timed.show, deliveries.show))
+overload(choose_groups)(_of_family(_plain_groups, _timed_groups, _plain_groups))
 overload(find_positions)(_of_family(_plain_positions, timed.positions))
 overload(choose)(_of_family(_plain_choice, _timed_choice))
 overload(refresh)(_of_family(_nothing, timed.close_gaps))

@@ -19,9 +19,12 @@ from specahd.sandbox.shared_arrays import SharedArrays
 
 GROUPS = "specahd.engine.runner:GROUPS"
 """What runs upper programs; a problem names what compiles its lower ones."""
+TIMED_GROUPS = "specahd.engine.runner:TIMED_GROUPS"
+TIMED_POSITIONS = "specahd.engine.runner:TIMED_POSITIONS"
 TOUR_GROUPS = "specahd.engine.runner:TOUR_GROUPS"
-"""What runs them where lower ones are compiled by :data:`TOUR_POSITIONS`."""
 TOUR_POSITIONS = "specahd.engine.runner:TOUR_POSITIONS"
+_UPPERS = {TIMED_POSITIONS: TIMED_GROUPS, TOUR_POSITIONS: TOUR_GROUPS}
+"""What runs upper programs where it is not :data:`GROUPS`, by what compiles the lower ones."""
 NAMES = ("select_customer_groups", "select_position")
 """What upper and lower programs are called."""
 MAX_SIZE = 100
@@ -235,11 +238,12 @@ def sessions(
 
 def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
     """Return a sandbox for the engine of a problem, which compiles all programs."""
-    return Sandbox(shared, [], compiled=_runners(problem))
+    return Sandbox(shared, [], compiled=runners(problem))
 
 
-def _runners(problem: AnyProblem) -> list[str]:
-    return [TOUR_GROUPS if problem.engine == TOUR_POSITIONS else GROUPS, problem.engine]
+def runners(problem: AnyProblem) -> list[str]:
+    """Return what runs upper programs of a problem, and what compiles its lower ones."""
+    return [_UPPERS.get(problem.engine, GROUPS), problem.engine]
 
 
 def launched(
@@ -260,7 +264,7 @@ def launched(
     slices
         How many of usual length a call may be as long as.
     """
-    groups, positions = _runners(problem)
+    groups, positions = runners(problem)
     launches = [
         Launch(programs.upper.source, NAMES[0], groups),
         *(Launch(program.source, NAMES[1], positions) for program in programs.lowers),

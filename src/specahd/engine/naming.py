@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.engine.changes import (
-    CUSTOMERS_DROPPED,
-    EXPOSURES,
-    FOLLOWING,
-    PASSES,
-    PRECEDING,
-    ROUTE_OF,
-    STAMPS,
-)
-from specahd.engine.families import show
+from specahd.engine.changes import CUSTOMERS_DROPPED, PASSES, STAMPS
+from specahd.engine.families import choose_groups, show
 from specahd.engine.random import refill
 
 NOISE_PER_GROUP = 32
@@ -77,6 +69,7 @@ def all_groups(
 
 @njit(cache=True)
 def answer_of(
+    beside: Any,
     upper: Any,
     shown: Any,
     gains: Any,
@@ -86,23 +79,22 @@ def answer_of(
     demands: Any,
     capacity: int,
     upper_noise: Any,
+    now: float,
     max_groups: int,
     max_size: int,
-    now: float,
 ) -> Any:
     """Return what an upper program answers about what it is shown; nothing if it raises."""
     try:
-        return upper(
-            shown[PRECEDING],
-            shown[FOLLOWING],
-            shown[ROUTE_OF],
+        return choose_groups(
+            beside,
+            upper,
+            shown,
+            gains,
             neighbours,
             neighbour_distances,
             depot_distances,
-            gains,
             demands,
             capacity,
-            shown[EXPOSURES],
             upper_noise,
             now,
             max_groups,
@@ -133,6 +125,7 @@ def ask(
     refill(generator, upper_noise, 0, len(upper_noise))
     show(beside, distances, nodes, edges, shown, gains, marks, changed, numbers)
     return answer_of(
+        beside,
         upper,
         shown,
         gains,
@@ -142,9 +135,9 @@ def ask(
         demands,
         capacity,
         upper_noise,
+        now,
         max_groups,
         max_size,
-        now,
     )
 
 

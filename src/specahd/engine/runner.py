@@ -1,10 +1,10 @@
 """What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
 
 A session launches one upper program under :data:`GROUPS` and lower programs under
-:data:`POSITIONS` (for the VRPTW :data:`TIMED_POSITIONS`, for the SDVRP :data:`SPLIT_POSITIONS`; for
-the TSP :data:`TOUR_GROUPS` and :data:`TOUR_POSITIONS`), and calls the upper one for a slice, or for
-the groups that it names; or a lower one alone, for one group. :mod:`specahd.engine.orders` has the
-inputs and the answers. Everything stays in this forked
+:data:`POSITIONS` (for the SDVRP :data:`SPLIT_POSITIONS`; for the VRPTW :data:`TIMED_GROUPS` and
+:data:`TIMED_POSITIONS`, for the TSP :data:`TOUR_GROUPS` and :data:`TOUR_POSITIONS`), and calls the
+upper one for a slice, or for the groups that it names; or a lower one alone, for one group.
+:mod:`specahd.engine.orders` has the inputs and the answers. Everything stays in this forked
 process: the translated lower programs, and between slices the solution. The block holds
 ``coords``, ``demands``, ``capacity`` and the distances as the problem's ``layout`` has them,
 and ``neighbours`` and ``neighbour_distances``, of integers and floats of 64 bits and of shape
@@ -31,12 +31,13 @@ from specahd.engine.programs import (
     POSITION_ANSWER,
     POSITION_ARGUMENTS,
     SPLIT_POSITION_ARGUMENTS,
+    TIMED_GROUPS_ARGUMENTS,
     TIMED_POSITION_ARGUMENTS,
     TOUR_GROUPS_ARGUMENTS,
     TOUR_POSITION_ARGUMENTS,
 )
 from specahd.engine.searches import DEMANDS, READY, PartSearch, Search, search_for
-from specahd.engine.written import sources
+from specahd.engine.written import TIMES, sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -55,6 +56,8 @@ class EngineProgram:
         What its programs are called.
     functions
         Programs that are written by hand.
+    further
+        Parameters that these have besides (:func:`specahd.engine.written.source_of`).
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class EngineProgram:
         answer: types.Type,
         name: str,
         functions: Sequence[Callable[..., Any]],
+        further: Sequence[str] = (),
     ) -> None:
         self._arguments = tuple(arguments)
         self._answer = answer
@@ -72,7 +76,7 @@ class EngineProgram:
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
         self._held: Any = None
-        self._name, self._functions = name, tuple(functions)
+        self._name, self._functions, self._further = name, tuple(functions), tuple(further)
         # This package's own programs by their texts, compiled or read from disk in the zygote.
         self._own: dict[str, Any] = {}
 
@@ -86,7 +90,8 @@ class EngineProgram:
 
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
         """
-        for source in sources(self._name, len(self._arguments), self._functions):
+        count = len(self._arguments)
+        for source in sources(self._name, count, self._functions, self._further):
             self._own[source] = self._compiled(source, self._name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:
@@ -235,10 +240,18 @@ GROUPS = UpperProgram(
 """What runs upper programs of the engine, and with them all launched lower programs."""
 POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks)
 """What compiles lower programs of the engine, and runs one of them alone."""
-TIMED_POSITIONS = LowerProgram(GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time)
-"""The same for the VRPTW."""
+TIMED_GROUPS = UpperProgram(
+    TIMED_GROUPS_ARGUMENTS,
+    GROUPS_ANSWER,
+    "select_customer_groups",
+    [strings.adjacent_strings],
+    TIMES,
+)
+"""The same for the VRPTW as :data:`GROUPS`."""
+TIMED_POSITIONS = LowerProgram(TIMED_GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time)
+"""The same for the VRPTW as :data:`POSITIONS`."""
 SPLIT_POSITIONS = LowerProgram(GROUPS, SPLIT_POSITION_ARGUMENTS, strings.greedy_in_parts)
-"""The same for the SDVRP."""
+"""The same for the SDVRP as :data:`POSITIONS`."""
 TOUR_GROUPS = UpperProgram(
     TOUR_GROUPS_ARGUMENTS,
     GROUPS_ANSWER,

@@ -106,9 +106,10 @@ def times_for(
     latest = np.full(size, due[0])
     stamps, touched, offered = np.zeros((3, size), np.int64)
     held = np.zeros((size, 2))
+    views = np.stack((ready, due, ready, due))
     times = (
         *(ready, due, served, start, latest),
-        *(stamps, held, touched, offered, np.zeros(3, np.int64)),
+        *(stamps, held, touched, offered, views, np.zeros(3, np.int64)),
     )
     for route in np.unique(state.nodes[1 : customers + 1, links.ROUTE]).tolist():
         timed.refresh_route(times, state.nodes, state.edges, route)

@@ -7,19 +7,23 @@ that all later stops are in time (``latest``); at a terminal these are when the 
 closes. A change runs along its route only as far as times differ. What they were before a group
 was taken out is noted at the first change (``held``, of the ``touched`` nodes, which ``stamps``
 tell), so that a group that is taken back costs no walk. ``offered`` tells which positions a
-customer was offered. ``clock`` counts groups, touched nodes and customers.
+customer was offered. ``views``, shape (4, n + 1), are what upper programs see of all this, and
+nothing else reads them. ``clock`` counts groups, touched nodes and customers.
 """
 
 from typing import Any
 
 from numba import njit
 
+from specahd.engine import changes
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
 from specahd.routing.kernels.distances import between
 
 GROUP, TOUCHED, CUSTOMER = range(3)
 """What ``clock`` counts."""
+OPENS, CLOSES, EARLIEST, LATEST = range(4)
+"""The rows of ``views``: windows, and the times of the current solution."""
 
 
 @njit(cache=True)
@@ -40,7 +44,7 @@ def positions(
     before: Any,
 ) -> int:
     """Do what :func:`specahd.engine.families.find_positions` says."""
-    ready, due, service, start, latest, _, _, _, offered, clock = times
+    ready, due, service, start, latest, _, _, _, offered, _, clock = times
     customers = len(neighbours) - 1
     home = depot_distances[customer]
     opens = ready[customer]
@@ -109,9 +113,30 @@ def positions(
 
 
 @njit(cache=True)
+def show(
+    times: Any,
+    distances: Any,
+    nodes: Any,
+    edges: Any,
+    shown: Any,
+    gains: Any,
+    marks: Any,
+    changed: Any,
+    numbers: Any,
+) -> None:
+    """Do what :func:`specahd.engine.families.show` says."""
+    changes.show(distances, nodes, edges, shown, gains, marks, changed, numbers)
+    _, _, _, start, latest, _, _, _, _, views, _ = times
+    # Copying all takes no longer than a list of what differs would, for a thousand customers.
+    for node in range(views.shape[1]):
+        views[EARLIEST, node] = start[node]
+        views[LATEST, node] = latest[node]
+
+
+@njit(cache=True)
 def refresh_route(times: Any, nodes: Any, edges: Any, route: int) -> None:
     """Compute all times of a route."""
-    ready, due, service, start, latest, _, _, _, _, _ = times
+    ready, due, service, start, latest, _, _, _, _, _, _ = times
     customers = len(ready) - 1
     terminal = customers + 1 + route
     time = start[terminal]
@@ -132,7 +157,7 @@ def refresh_route(times: Any, nodes: Any, edges: Any, route: int) -> None:
 @njit(cache=True)
 def _touch(times: Any, node: int) -> None:
     """Note the times of a node, unless they were since the group was taken out."""
-    _, _, _, start, latest, stamps, held, touched, _, clock = times
+    _, _, _, start, latest, stamps, held, touched, _, _, clock = times
     if stamps[node] != clock[GROUP]:
         stamps[node] = clock[GROUP]
         held[node, 0] = start[node]
@@ -144,7 +169,7 @@ def _touch(times: Any, node: int) -> None:
 @njit(cache=True)
 def restore(times: Any) -> None:
     """Take back the times from before the group was taken out."""
-    _, _, _, start, latest, _, held, touched, _, clock = times
+    _, _, _, start, latest, _, held, touched, _, _, clock = times
     for place in range(clock[TOUCHED]):
         node = touched[place]
         start[node] = held[node, 0]
@@ -155,7 +180,7 @@ def restore(times: Any) -> None:
 @njit(cache=True)
 def _forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
     """Let what is new at a node reach the later ones."""
-    ready, _, service, start, _, _, _, _, _, _ = times
+    ready, _, service, start, _, _, _, _, _, _, _ = times
     customers = len(ready) - 1
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
     node = nodes[ahead, BEHIND]
@@ -173,7 +198,7 @@ def _forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
 @njit(cache=True)
 def _backward(times: Any, nodes: Any, edges: Any, behind: int) -> None:
     """Let what is new at a node reach the earlier ones."""
-    _, due, service, _, latest, _, _, _, _, _ = times
+    _, due, service, _, latest, _, _, _, _, _, _ = times
     customers = len(due) - 1
     time = latest[behind]
     node = nodes[behind, BEFORE]
@@ -208,7 +233,7 @@ def close_gaps(times: Any, nodes: Any, edges: Any, log: Any, lines: int) -> None
 @njit(cache=True)
 def push(times: Any, nodes: Any, edges: Any, customer: int) -> None:
     """Bring times up to date after a customer was put in."""
-    ready, due, service, start, latest, _, _, _, _, _ = times
+    ready, due, service, start, latest, _, _, _, _, _, _ = times
     customers = len(ready) - 1
     _touch(times, customer)
     ahead = nodes[customer, BEFORE]

@@ -5,10 +5,13 @@ baseline solvers are. Stages are counted in repairs, so equal cases come from eq
 """
 
 import importlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
+
+from numba.core.errors import NumbaExperimentalFeatureWarning
 
 from specahd.core.contract import Contract
 from specahd.core.program import Outcome
@@ -22,6 +25,8 @@ from specahd.sandbox.calls import Call, Result
 
 STAGES = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
 """By repairs per customer that lie behind an incumbent, which share of a descent they are."""
+_EXPERIMENTAL = ".*First-class function type feature is experimental"
+"""What numba warns of where a loop takes programs as arguments; in bold."""
 
 
 class Stages:
@@ -72,7 +77,10 @@ class _Here:
     arrays: Mapping[str, Any]
 
     def call(self, call: Call) -> Result:
-        answer = self.runner(self.program, self.arrays, call.inputs)
+        with warnings.catch_warnings():
+            # The first call compiles the loops, of which numba says what no user can act on.
+            warnings.filterwarnings("ignore", _EXPERIMENTAL, NumbaExperimentalFeatureWarning)
+            answer = self.runner(self.program, self.arrays, call.inputs)
         return Result(Outcome.OK, tuple(answer.arrays), fallbacks=answer.fallbacks)
 
 

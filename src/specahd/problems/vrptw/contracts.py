@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.engine import select_groups, select_position, strings
+from specahd.engine.improver import TIMED_GROUPS, TIMED_POSITIONS
 from specahd.problems.vrptw import construct, time_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -198,10 +199,32 @@ _SLACKS_AND_SHIFTS = """
         How much later the next stop begins than before, or the vehicle is back, shape (m,); 0
         where it waits long enough. In the unit of distances, as ``slacks`` are."""
 
-ORDERED_GROUPS = select_groups.contract(goal=_GOAL, vocabulary=select_groups.vocabulary())
+_CAPACITY = "What one vehicle carries, in units of demand."
+_TIMES = """
+    ready_times, due_times
+        Earliest and latest start of every customer's service, shape (n + 1,), in the unit of
+        distances, as all times are; a vehicle that comes earlier waits. Entry 0 is when the
+        depot opens and closes, here and below.
+    earliest_starts
+        The earliest start of every customer's service on its route as it is now, shape (n + 1,).
+    latest_starts
+        The latest one with all later stops of the route still in time, shape (n + 1,)."""
+
+ORDERED_GROUPS = select_groups.contract(
+    goal=_GOAL,
+    compiled=TIMED_GROUPS,
+    vocabulary=time_vocabulary.ordered_groups(),
+    passages={
+        "capacity: int,": (
+            "capacity: int,\n    ready_times: FloatArray,\n    due_times: FloatArray,\n"
+            "    earliest_starts: FloatArray,\n    latest_starts: FloatArray,"
+        ),
+        _CAPACITY: _CAPACITY + _TIMES,
+    },
+)
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled="specahd.engine.runner:TIMED_POSITIONS",
+    compiled=TIMED_POSITIONS,
     vocabulary=time_vocabulary.positions(),
     others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
     passages={

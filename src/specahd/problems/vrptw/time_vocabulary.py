@@ -1,12 +1,12 @@
 """What time windows add to the vocabularies of vehicle problems.
 
 The lines follow those of :mod:`specahd.routing.vehicles.customer_groups`,
-:mod:`specahd.routing.vehicles.next_customer` and :mod:`specahd.engine.select_position`; there
-stands what they mean.
+:mod:`specahd.routing.vehicles.next_customer`, :mod:`specahd.engine.select_groups` and
+:mod:`specahd.engine.select_position`; there stands what they mean.
 """
 
-from specahd.core.vocabulary import Vocabulary, rule
-from specahd.engine import select_position, strings
+from specahd.core.vocabulary import Vocabulary, body_of, rule
+from specahd.engine import select_groups, select_position, strings
 from specahd.routing.vehicles import customer_groups, next_customer
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
@@ -77,6 +77,34 @@ _NODE_RULES = (
     ),
 )
 
+_ORDER_RULES = (
+    rule("key", "ready_times[node]", "when its window opens"),
+    rule("key", "due_times[node]", "when its window closes"),
+    rule("key", "(due_times[node] - ready_times[node])", "width of its window", 1.5),
+    rule("key", "earliest_starts[node]", "start of its service"),
+    rule("key", "(latest_starts[node] - earliest_starts[node])", "time slack", 1.5),
+    rule("key", "(earliest_starts[node] - latest_starts[node])", "minus time slack", 0.7),
+    rule("key", "(ready_times[node] - earliest_starts[node])", "minus delay of its service"),
+    rule(
+        "rank",
+        "abs(earliest_starts[node] - earliest_starts[seed])",
+        "difference in time from the first",
+        1.5,
+    ),
+    body_of(
+        strings.nearest_customers,
+        "take up to 15 customers nearest to one drawn at random whose service begins within "
+        "{CHANCE} of the depot's opening time of its own",
+        1,
+        {
+            "noise[draw + (2 + near) % 32] < 0.2": (
+                "abs(earliest_starts[neighbours[seed, near]] - earliest_starts[seed]) "
+                "> CHANCE * (due_times[0] - ready_times[0])"
+            )
+        },
+    ),
+)
+
 _POSITION_RULES = (
     select_position.greedy(strings.greedy_in_time),
     rule("score", "SCORE + WEIGHT * shifts", "{SCORE} plus {WEIGHT} times the delay"),
@@ -105,6 +133,11 @@ def groups() -> Vocabulary:
 def nodes() -> Vocabulary:
     """Return the vocabulary of lower programs."""
     return next_customer.vocabulary(lines=_TIMES, rules=_NODE_RULES)
+
+
+def ordered_groups() -> Vocabulary:
+    """Return the vocabulary of upper programs that choose ordered groups."""
+    return select_groups.vocabulary(_ORDER_RULES)
 
 
 def positions() -> Vocabulary:
