@@ -8,7 +8,6 @@ import pytest
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.insertion import REPEATS
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.repair.archive import ResponseArchive
@@ -75,7 +74,7 @@ def test_what_is_no_position_or_raises_is_replaced_and_counted(bench):
         program = bench.written(Level.LOWER, f"return {answer}")
         result = bench.evaluator.respond(program, bench.tasks)
         for task, one, other in zip(bench.tasks, result.responses, expected.responses, strict=True):
-            assert one.fallbacks >= REPEATS * len(task.region.nodes)
+            assert one.fallbacks >= 50 * len(task.region.nodes)
             assert other.fallbacks == 0
             assert one.cost_merged == other.cost_merged
 

@@ -65,13 +65,17 @@ class Facts:
         crossed = [self._routes(case, nodes) for case, nodes in regions]
         pieces = f", pieces of {_span(crossed, 1)} routes of its solution" if any(crossed) else ""
         operator = self._problem.operator
-        calls, limits = sum(sizes), self._limits
+        calls, limits, trial = sum(sizes), self._limits, ""
         if isinstance(operator, PassOperator):
             calls = sum(operator.repairs(task.region) for task in tasks)
+            trial = (
+                f" A program makes {operator.repairs_per_customer} insertions for each of the "
+                f"{self._nodes(indices)} of a region."
+            )
         return [
             f"{_count(len(tasks), 'region')} of {self._instances(indices)}. A region has "
             f"{_span(sizes)} {self._nodes(indices)}, {_percent(share, 0)} of its instance on "
-            f"average{pieces}.",
+            f"average{pieces}.{trial}",
             self._gap(indices),
             f"Limits of CPU time: {limits.lower_call:g} s for a region, {limits.candidate:g} s "
             f"for all regions, which take about {calls} calls: {_milliseconds(limits, calls)} ms "

@@ -20,9 +20,6 @@ from specahd.engine.price import price
 from specahd.routing.base import IntArray, Region, Validation
 from specahd.routing.groups import validate_groups
 
-REPEATS = 8
-"""How many insertions a lower program has for each customer of a group that it is tried on."""
-
 
 class FlatSolutions(Protocol):
     """Of a problem, how the engine takes solutions (:class:`specahd.routing.base.Problem`)."""
@@ -72,26 +69,25 @@ class Insertion:
     Parameters
     ----------
     repairs_per_customer
-        How many insertions a search has for each customer of an instance.
-    repeats
-        How many insertions a program has for each customer of a region. What is cheaper stays,
-        and is where the next ones begin.
+        How many insertions a search has for each customer of an instance, and a lower program for
+        each customer of a region that it is tried on. There what is cheaper stays, and is where
+        the next ones begin.
     """
 
     selector: OrderedGroups
     contract: Contract
     repairs_per_customer: int
-    repeats: int = REPEATS
 
     def at(self, progress: float) -> "Insertion":
         return replace(self, selector=replace(self.selector, progress=progress))
 
     def of(self, program: Program) -> "Insertion":
-        """Return the operator as it acts with a lower program: what takes longer repeats less."""
-        return replace(self, repeats=max(1, round(self.repeats / price(program.source))))
+        """Return the operator as it acts with a lower program: what takes longer repairs less."""
+        repairs = max(1, round(self.repairs_per_customer / price(program.source)))
+        return replace(self, repairs_per_customer=repairs)
 
     def repairs(self, region: Region) -> int:
-        return self.repeats * len(region.nodes)
+        return self.repairs_per_customer * len(region.nodes)
 
     def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
         taken = fmean(price(program.source) for program in programs)

@@ -13,15 +13,14 @@ from specahd.core.contract import Contract
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
 from specahd.engine import seeds, strings
-from specahd.engine.insertion import REPEATS
 from specahd.engine.select_groups import STANDING, said
 from specahd.routing.compiled.sentences import RULES
 
 _PACE = (
-    f"It is called for every customer that is inserted. A region is a group: it is taken out and "
-    f"inserted again and again, {REPEATS} insertions for each of its customers, each time with "
-    "other noise; what is cheaper stays. Where it raises, the cheapest position is taken; a "
-    "program that takes too long on any region is discarded."
+    "It is called for every customer that is inserted. A region is a group: it is taken out and "
+    "inserted again many times, as often as the facts below say, each time with other noise; what "
+    "is cheaper stays. Where it raises, the cheapest position is taken; a program that takes too "
+    "long on any region is discarded."
 )
 GREEDY_WITH_BLINKS = (
     "Insert where the detour is least, overlooking each position at a rate of 0.01, on a route of "
