@@ -59,6 +59,17 @@ def test_references_stand_below_the_methods_of_their_problem(folder):
     assert "## tsp" not in told.markdown()
 
 
+def test_references_are_of_the_instances_that_the_seeds_drew(tmp_path):
+    drawn = {0: ["a", "b"], 1: ["a", "c"]}
+    for seed, names in drawn.items():
+        rows = [row(name, 200, 90.0) for name in names]
+        write_run(tmp_path / f"eoh-{seed}", method="eoh", seed=seed, validation=rows)
+    rows = [Row.of(row(name, 200, cost)) for name, cost in (("a", 40.0), ("b", 60.0), ("c", 100.0))]
+    others = {"cvrp": [Reference("savings", [*rows, Row.of(row("d", 200, 1.0))], 1.0)]}
+    told = compare(read_runs(tmp_path), {"eoh-0": 1.0, "eoh-1": 1.0}, others)
+    assert table(told, "cvrp")[-1][:3] == ["savings", "60.0", "+40.00%"]
+
+
 def test_each_problem_has_a_table(folder):
     write_run(folder / "other", problem="tsp", method="eoh")
     runs = read_runs(folder)

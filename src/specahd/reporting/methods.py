@@ -85,19 +85,28 @@ def _table(
         ]
         for name, runs in done.items()
     ]
+    most = max(done.values(), key=len)
     rows += [
         [
             reference.name,
-            *_costs(reference.rows, sizes),
-            _improvement([means(reference.rows).improvement]),
+            *_costs(held, sizes),
+            _improvement([means(held).improvement]),
             _number(reference.seconds, 3),
             "reference",
             *_failures(reference.rows),
         ]
         for reference in references
+        for held in [_as_often(reference.rows, most)]
     ]
     columns = ("method", *sizes, "improvement", "s", "complete", "failed", "T")
     return Table(columns, rows)
+
+
+def _as_often(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
+    """Return the rows of the instances that runs had, as often: each seed may draw its own."""
+    known = {row.instance: row for row in rows}
+    names = [row.instance for run in runs for row in run.validation]
+    return [known[name] for name in names if name in known]
 
 
 def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
