@@ -36,7 +36,8 @@ RULES: tuple[str, ...] = (
     "Every variable keeps one type from its first line on, and has a value on every path: an "
     "integer, a float, a truth value, an array of these of 1 to 3 dimensions, or a list or tuple "
     "of them. No sets, dicts or strings, no lambda, no isinstance, no sort keys, no starred "
-    "arguments, no <<, and >> by a constant alone.",
+    "arguments, no <<, and >> by a constant alone. An integer beyond 2**53 raises, also a product "
+    "on the way to a remainder.",
     "Loops over the entries of arrays are as fast as operations on whole arrays. An array is "
     "indexed by integers, slices, one array of integers or one mask, and a matrix never by a mask.",
 )
