@@ -44,9 +44,9 @@ HAND_WRITTEN = (
 """Programs that a search begins with, and their ideas; the strongest last."""
 STRINGS_AND_ENDS = (
     route_ends.strings_and_ends,
-    "Take strings of up to 10 stops out of the routes near one drawn at random, or in two groups "
-    "of five whole ends of two to four of these routes, each cut at the stop nearest to it, 12 to "
-    "31 stops in all; insert them in order of chance, minus demand or distance to the depot.",
+    "Take strings of up to 10 stops out of the routes near one drawn at random, or in 0.4 of all "
+    "groups whole ends of two to four of these routes, 12 stops and up to 20 more; insert them in "
+    "order of chance, minus demand, minus distance to the depot or distance to the depot.",
 )
 """One more of them, for routes of which any part may be exchanged."""
 _ORDER_HOLES = {
@@ -85,9 +85,9 @@ _STRINGS_WORDS = (
 )
 ENDS = body_of(
     route_ends.strings_and_ends,
-    "take strings of up to {LONGEST} stops, or in {CHANCE} of all groups ends of two to four "
-    "routes, {COUNT} stops and up to {COUNT2} more, near one drawn at random; insert them in order "
-    "of {RANK}, {RANK2}, {RANK3} or {RANK4}",
+    "take strings of up to {LONGEST} stops out of the routes near one drawn at random, or in "
+    "{CHANCE} of all groups whole ends of two to four of these routes, {COUNT} stops and up to "
+    "{COUNT2} more; insert them in order of {RANK}, {RANK2}, {RANK3} or {RANK4}",
     4,
     _ENDS_HOLES,
 )
