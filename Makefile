@@ -4,7 +4,7 @@ VENV ?= .venv
 # What is installed in it.
 EXTRAS ?= dev
 # What the demo trains: CVRP, on the first replies of a language model that were recorded.
-ARGS ?= problem=cvrp problem.repair=insertion llm=recorded llm.path=cassettes/cvrp-insertion-smoke-seed0.jsonl llm.match=sample budget=smoke budget.programs=6 budget.rounds=1 budget.lower_train=6 budget.upper_train=3 budget.selection=6 budget.validation=12
+ARGS ?= problem=cvrp problem.repair=insertion llm=recorded llm.path=cassettes/cvrp-insertion-smoke-seed0.jsonl llm.match=sample budget=smoke budget.programs=6 budget.rounds=1 budget.lower_train=6 budget.upper_train=6 budget.selection=6 budget.validation=12
 # How long each solver works at its end.
 export DEMO_SECONDS ?= 5
 BIN := $(VENV)/bin
