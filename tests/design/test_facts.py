@@ -124,6 +124,17 @@ def test_of_a_search_the_engine_says_how_much_a_pass_takes(cvrp):
     assert room.endswith(f" max_groups is 1, max_size {low} to {high} ({mean:.0f} on average).")
 
 
+def test_a_model_is_told_how_many_insertions_are_made(cvrp):
+    _, cases = cvrp
+    problem = CVRP(repair="insertion", repairs_per_customer=70)
+    facts = Facts(problem, cases, CallLimits())
+    [room, *_] = facts.upper([0, 1], (), None)
+    assert " A search makes 70 insertions for each of the customers. " in room
+    [region, _, limit] = facts.lower([task(0, [1, 2, 3]), task(1, [4, 5])])
+    assert region.endswith(" A program makes 70 insertions for each of the customers of a region.")
+    assert f"which take about {70 * 5} calls" in limit
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_problem_has_facts(name):
     problem = problem_of(name)

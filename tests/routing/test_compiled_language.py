@@ -28,6 +28,7 @@ CANARY = 12345
 
 INTERPRETED = """
 return n >> z
+t = v.copy(); t >>= 1; return int(t[0])
 return n << 2
 return n >> 64
 return int((v >> 1)[0])
@@ -180,6 +181,7 @@ for i in range(70):
 return int(t > 0)
 """
 SAME = """
+t = n * 100; t >>= 3; return t
 return (n * -12345 >> 3) + (n >> 63) + (-n >> 1) + ((n * 2654435761 >> 16) & 255)
 return len(np.zeros((n, -z), np.int64))
 t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
