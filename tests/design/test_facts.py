@@ -184,3 +184,15 @@ def test_the_score_of_an_upper_program_is_taken_apart():
         "it saves 0.000 %, penalties take 1.000 points, it fails (not compiled): x1: "
         "NotInLanguage: a set, nothing valid on 1 of 1 instances"
     )
+
+
+def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_error():
+    best = UpperResult(Outcome.OK, "", (0.05, 0.04, 0.06), (0.0,) * 3, ((1.0,),) * 3)
+    other = UpperResult(Outcome.OK, "", (0.02, 0.04, 0.05), (0.0, 0.0, 0.02), ((1.0,),) * 3)
+    # 3, 0 and 3 points: 2 on average, with a standard deviation of sqrt(3).
+    assert "it saves 3.667 %, 2.00 ± 1.00 points less than the best, penalties" in repaired(
+        other, best
+    )
+    failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
+    for alone in (repaired(best, best), repaired(best), repaired(failed, best)):
+        assert "±" not in alone

@@ -4,9 +4,10 @@ Counts, costs and configured limits, never a clock: the same run says the same o
 machine, and again when it is resumed.
 """
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from statistics import fmean
+from statistics import fmean, stdev
 
 from specahd.core.program import Outcome, Program
 from specahd.core.settings import CallLimits
@@ -200,10 +201,20 @@ def answered(responses: Sequence[Response]) -> str:
     return ", ".join(said)
 
 
-def repaired(result: UpperResult) -> str:
-    """Return of what an upper program's score is made, and why it failed or proposed nothing."""
+def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
+    """Return of what an upper program's score is made, and why it failed or proposed nothing.
+
+    Parameters
+    ----------
+    best
+        What the best program so far did, on the same instances.
+    """
     penalty = fmean(result.penalties)
     said = [f"it saves {100 * fmean(result.utilities):.3f} %"]
+    if best is not None and best is not result and len(result.scores) == len(best.scores) > 1:
+        behind = [100 * (b - a) for a, b in zip(result.scores, best.scores, strict=True)]
+        error = stdev(behind) / math.sqrt(len(behind))
+        said.append(f"{fmean(behind):.2f} ± {error:.2f} points less than the best")
     said.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
     if result.outcome is not Outcome.OK:
         kind, why = result.outcome.value.replace("_", " "), " ".join(result.detail.split())

@@ -73,7 +73,7 @@ class UpperSearch:
             result.score,
             True,
             tier=self.contract.tier or Tier.INTERPRETED,
-            responses=_responses(result),
+            responses=result.scores,
             vector={
                 "utilities": list(result.utilities),
                 "penalties": list(result.penalties),
@@ -111,7 +111,7 @@ class UpperSearch:
         """Order programs, given oldest first, by mean U - λΩ."""
         results = [self._results[program.id] for program in programs]
         parents = [
-            Parent(program, result.score, _responses(result))
+            Parent(program, result.score, result.scores)
             for program, result in zip(programs, results, strict=True)
         ]
         return sorted(parents, key=lambda parent: -parent.score)
@@ -123,10 +123,7 @@ class UpperSearch:
         """
         if child not in self._results or parent not in self._results:
             return None
-        ours, theirs = (
-            np.array(result.utilities) - np.array(result.penalties)
-            for result in (self._results[child], self._results[parent])
-        )
+        ours, theirs = (np.array(self._results[name].scores) for name in (child, parent))
         unknown = (math.nan,) * len(self._coordinates)
         regions = self._results[child].regions
         empty = sum(mean is None for mean in regions)
@@ -142,20 +139,16 @@ class UpperSearch:
         """Return what is known of the round, and of the programs shown."""
         results = self._results
         seed = results.get(self.contract.seed.id)
+        best = max(self.method.members, key=lambda member: member.score, default=None)
+        leader = None if best is None else results.get(best.program.id)
         return Context(
             self._known,
             None if seed is None else seed.score,
-            max((member.score for member in self.method.members), default=None),
-            {one.id: facts.repaired(results[one.id]) for one in shown if one.id in results},
+            None if best is None else best.score,
+            {one.id: facts.repaired(results[one.id], leader) for one in shown if one.id in results},
         )
 
     def best(self) -> float | None:
         """Return the best member's mean U - λΩ."""
         members = self.method.members
         return members[0].score if members else None
-
-
-def _responses(result: UpperResult) -> tuple[float, ...]:
-    """Return U - λΩ by instance."""
-    pairs = zip(result.utilities, result.penalties, strict=True)
-    return tuple(utility - penalty for utility, penalty in pairs)

@@ -51,6 +51,12 @@ class UpperResult:
     regions: tuple[tuple[float, ...] | None, ...]
 
     @property
+    def scores(self) -> tuple[float, ...]:
+        """U - λΩ by instance."""
+        pairs = zip(self.utilities, self.penalties, strict=True)
+        return tuple(utility - penalty for utility, penalty in pairs)
+
+    @property
     def score(self) -> float:
         """Mean U - λΩ."""
         return (sum(self.utilities) - sum(self.penalties)) / max(1, len(self.utilities))
