@@ -25,6 +25,7 @@ ARRAYS: dict[str, list[tuple[float, str]]] = {
         1 np.zeros({int} % 9, dtype=np.int64)
         1 np.ones({size}, np.int64)
         0.7 np.full({size}, {int})
+        0.5 np.full({size}, {number}, np.int64)
         0.5 np.zeros({int}, dtype=np.int64)
         1 np.sort({ints})
         1 np.cumsum({ints})

@@ -43,6 +43,9 @@ x = int(f[0] / 0); return [i for i in v if i > 1][0]
 x = np.empty((n - 5, 2)); return [i for i in v if i > 1][0]
 y = None; return n if y else z
 return len(np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)))
+return int(np.full(3, f[0], np.int64)[0])
+return int(np.full(3, np.nan, dtype=np.int64)[0])
+return int(np.full(3, 7, np.int32)[0])
 a = np.zeros(z, np.int64).reshape((2 ** 32, 2 ** 32)); a[n, n] = 1; return z
 return len(np.reshape(v, (2 ** 32, 2 ** 32)))
 return v.take(n + 10 ** 6)
@@ -184,6 +187,9 @@ SAME = """
 t = n * 100; t >>= 3; return t
 return (n * -12345 >> 3) + (n >> 63) + (-n >> 1) + ((n * 2654435761 >> 16) & 255)
 return len(np.zeros((n, -z), np.int64))
+t = np.full(n + 1, z, np.int64); t[0] = 7; return int(t.sum())
+t = np.full((2, n), z > 0, dtype=np.bool_); return int(t.sum())
+return int(10 * np.full(3, z, np.float64).sum()) + int(np.full(2, n + 1, np.bool_).sum())
 t = m[0].copy(); t += m[1]; t *= 2; t -= f; return int(10 * t.sum())
 t = np.zeros((3, 3)); t += np.ones(3); t += 1; t *= t; return int(t.sum())
 t = np.zeros(6); t[v[:2]] = 3.0; t[t > 1] += f[:2]; return int(10 * t.sum())
@@ -285,6 +291,18 @@ def tiers(body, arrays):
 @pytest.mark.parametrize("body", programs(INTERPRETED))
 def test_it_is_not_compiled(body):
     with pytest.raises(Untranslatable):
+        compiled(source(body), "p", ARGUMENTS, NUMBER)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return int(np.percentile(f, 5))", "a call of percentile$"),
+        ("return int(np.full(3, fill_value=z, dtype=np.int64)[0])", "these arguments of full$"),
+    ],
+)
+def test_a_refusal_names_the_function(body, reason):
+    with pytest.raises(Untranslatable, match=reason):
         compiled(source(body), "p", ARGUMENTS, NUMBER)
 
 

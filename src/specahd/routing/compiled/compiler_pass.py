@@ -20,6 +20,7 @@ from specahd.routing.compiled.rules import (
     NotInLanguage,
     entry_of,
     fits,
+    name_of,
     present,
     refuse_arguments,
     refuse_unassigned,
@@ -300,9 +301,9 @@ class Verifier:
         entry = entry_of(function)
         keywords = dict(call.kws)
         if entry is None or call.vararg is not None or call.varkwarg is not None:
-            raise NotInLanguage(f"a call of {function}")
+            raise NotInLanguage(f"a call of {name_of(function)}")
         if len(call.args) > entry.most or not set(keywords) <= entry.keywords:
-            raise NotInLanguage(f"these arguments of {function}")
+            raise NotInLanguage(f"these arguments of {name_of(function)}")
         this = getattr(function, "this", None)
         given = [self._type(argument) for argument in call.args]
         refuse_arguments(entry, [this, *given] if isinstance(this, types.Array) else given)
@@ -326,5 +327,5 @@ class Verifier:
         if isinstance(this, types.Array):
             if kind(this) == "f":
                 self._check(runtime_checks.integral_array, self._ir.get_definition(call.func).value)
-        elif any(kind(element) == "f" for element in elements(given[0])):
+        elif any(kind(element) == "f" for value in given for element in elements(value)):
             raise NotInLanguage("floats made integers")

@@ -110,7 +110,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "zeros ones", _MADE),
     **_named(np, "arange", CallRule(SIZED, 3, kinds="i")),
     **_named(np, "eye identity", CallRule(SIZED, kinds="i")),
-    **_named(np, "full", CallRule(SIZED, 2, kinds="bif")),
+    **_named(np, "full", CallRule(SIZED, 3, _keywords("dtype"), "bif", converts=True)),
     **_named(np, "linspace", CallRule(SIZED, 3, _keywords("num"))),
     **_named(np, "array asarray", CallRule(JOINED, 2, _keywords("dtype"), "bif", converts=True)),
     **_named(np, "concatenate", CallRule(JOINED, 2, _keywords("axis"), "bif")),

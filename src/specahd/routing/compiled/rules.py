@@ -68,6 +68,11 @@ def entry_of(function: Any) -> CallRule | None:
     return FUNCTIONS.get(function.typing_key) if isinstance(function, types.Function) else None
 
 
+def name_of(function: Any) -> str:
+    """Return what a function is called, for messages."""
+    return str(getattr(getattr(function, "typing_key", None), "__name__", function))
+
+
 def selects(index: Any) -> bool:
     """Say whether something may stand in a subscript of an array, alone or beside others."""
     if isinstance(index, types.SliceType | types.NoneType | types.EllipsisType):
