@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.core.budget import Budget
+from specahd.core.errors import RunFailed
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome
 from specahd.core.settings import Accept, CallLimits, Settings
@@ -177,5 +178,9 @@ def test_a_failed_instance_enters_into_no_selection_score(coupled, outcomes, sel
 
 def test_what_the_journal_says_of_a_selection_comes_again(coupled):
     engine, search = coupled()
-    engine.replay = replace(engine.replay, selection={1: (0.25, 2)})
-    assert search._select(1, None) == (0.25, 2)
+    finalists = [replace(search._upper, id=name) for name in "ab"]
+    engine.replay = replace(engine.replay, selection={1: ("b", 0.25, 2)})
+    found = search._select(1, None, finalists)
+    assert (found.upper.id, found.selection, found.failed) == ("b", 0.25, 2)
+    with pytest.raises(RunFailed):
+        search._select(1, None, finalists[:1])

@@ -1,5 +1,6 @@
 """Rounds with the real loop, method, archive and router; only the measures are made up."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -142,6 +143,24 @@ def test_a_round_is_told_by_its_measures(trained):
     assert first["repertoire_size"] == len(first["repertoire"])
     assert first["upper"] == upper[2]["sample"]
     assert "selection_failed" not in first
+
+
+class Contrary(Arithmetic):
+    """On the selection pool the smaller of two numbers is the better one."""
+
+    def repair(self, upper, system, case):
+        made = super().repair(upper, system, case)
+        return replace(made, cost=made.baseline_cost * (0.5 + 0.01 * number_of(upper)))
+
+
+def test_selection_decides_between_the_finalists_of_a_round(trained):
+    run = trained(3, 8, 5, 2, executor=Contrary(), finalists=2)
+    # 8 and 5 are the best in training, and in the second round 8 and another 8.
+    assert [number_of(candidate.upper) for candidate in run.candidates] == [5, 8]
+    assert run.rounds[0]["upper"] == run.candidates[0].upper.id
+    assert run.rounds[0]["utility"] == pytest.approx(0.08 - 0.01)
+    assert run.rounds[0]["selection"] == pytest.approx(0.45)
+    assert run.cases["repair"] == POOLS["selection"] * 4
 
 
 def test_the_best_upper_program_is_the_candidates(trained):

@@ -2,6 +2,7 @@
 
 import ast
 import warnings
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -205,6 +206,23 @@ def test_an_upper_program_is_scored_over_all_passes(evaluator, tasks, cases):
     assert repair.improvement == scores[-1].utilities[0]
     assert len(repair.steps) == SLICES
     assert PROBLEM.check(cases[0].instance, repair.solution) == ()
+
+
+def test_searches_with_a_checkpoint_are_as_long_as_asked_for(cases):
+    problem = CVRP(repair="insertion", repairs_per_customer=20, final_repairs_per_customer=70)
+    system, upper = frozen([], *SEEDS[Level.LOWER]), SEEDS[Level.UPPER][-1]
+    each = [CVRP(repair="insertion", repairs_per_customer=number) for number in (20, 70)]
+    trained, final = (measured(one, cases, upper, system) for one in each)
+    assert trained != final
+    assert measured(problem, cases, upper, system) == (trained[0], final[1])
+
+
+def measured(problem, cases, upper, system):
+    """Return what an upper program saves in training, and frozen."""
+    made = Evaluator(problem, cases, share_arrays(problem, cases), CallLimits())
+    with closing(made):
+        [trained] = made.utility(upper, system, [0], Penalty()).utilities
+        return trained, made.repair(upper, system, 0).improvement
 
 
 @pytest.mark.parametrize("size", ["0", "exposures[10**9]"])

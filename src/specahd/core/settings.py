@@ -78,6 +78,8 @@ class Settings:
         How many samples are in flight, which is part of the experiment.
     samplers
         How many requests are made at once, which is not.
+    finalists
+        How many of a round's best upper programs are scored on the selection pool.
     beta, repertoire_size
         β and q of J.
     neighbours
@@ -99,6 +101,7 @@ class Settings:
     repertoire: str | None = None
     lag: int = 8
     samplers: int = 4
+    finalists: int = 1
     beta: float = 0.5
     repertoire_size: int = 10
     neighbours: int = 5
@@ -118,7 +121,7 @@ class Settings:
         within("search.lag", self.lag, 1)
         within("search.samplers", self.samplers, 1, 64)
         within("search.beta", self.beta, 0, 1)
-        for name in ("repertoire_size", "neighbours", "cells"):
+        for name in ("finalists", "repertoire_size", "neighbours", "cells"):
             within(f"search.{name}", getattr(self, name), 1)
         one_of("search.accept", self.accept, [policy.value for policy in Accept])
 

@@ -180,13 +180,16 @@ class Coupled:
             spent = self._lower_round(number, lower_tickets, measures)
             carried = lower_tickets - spent
         system = self._freeze(number)
+        finalists = [self._upper]
         if self._settings.levels != "lower":
-            self._upper_round(number, upper_tickets + carried, system, measures)
-        selection, failed = self._select(number, system)
-        if isfinite(selection):
-            measures["selection"] = selection
-        if failed:
-            measures["selection_failed"] = failed
+            spent = upper_tickets + carried
+            finalists = self._upper_round(number, spent, system, measures) or finalists
+        chosen = self._select(number, system, finalists)
+        self._upper = chosen.upper
+        if isfinite(chosen.selection):
+            measures["selection"] = chosen.selection
+        if chosen.failed:
+            measures["selection_failed"] = chosen.failed
         self._journal.samples.append(
             {
                 "record": "round",
@@ -199,15 +202,7 @@ class Coupled:
             }
         )
         self._observer.on_round(RoundEnd(number, measures))
-        return Candidate(
-            number,
-            self._upper,
-            self._repertoire,
-            self._archive.copy(),
-            selection,
-            failed,
-            self._portfolio,
-        )
+        return chosen
 
     def _lower_round(self, number: int, tickets: int, measures: dict[str, float]) -> int:
         tasks, exposed = self._tasks(number)
@@ -286,7 +281,8 @@ class Coupled:
 
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
-    ) -> None:
+    ) -> list[Program]:
+        """Search for upper programs, and return those that selection decides between."""
         contract = self._problem.operator.selector.contract
         if self._settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()
@@ -308,23 +304,32 @@ class Coupled:
             self._members[Level.UPPER] = [member.program for member in members]
             self._upper = members[0].program
             measures["utility"] = members[0].score
+        return [member.program for member in members[: self._settings.finalists]]
 
-    def _select(self, number: int, system: RepairSystem) -> tuple[float, int]:
-        """Return how the round's candidate did on the selection pool, and where it failed.
+    def _select(self, number: int, system: RepairSystem, finalists: Sequence[Program]) -> Candidate:
+        """Return the round's candidate, with the finalist that does best on the selection pool.
 
-        Returns
-        -------
-        float
-            The mean improvement over the instances on which g did not fail, nan if none.
-        int
-            The number of the others.
+        Its score is the mean improvement over the instances on which g did not fail, nan if none.
         """
-        if number in self._engine.replay.selection:
-            return self._engine.replay.selection[number]
-        cases = self._pools["selection"]
-        self._observer.on_phase(f"round {number}: selection pool", len(cases))
-        repairs = run_frozen(self._executor, self._upper, system, cases, self._observer.on_step)
-        return mean_improvement(repairs), sum(repair.failed for repair in repairs)
+
+        def candidate(upper: Program, selection: float, failed: int) -> Candidate:
+            frozen = self._repertoire, self._archive.copy()
+            return Candidate(number, upper, *frozen, selection, failed, self._portfolio)
+
+        known = self._engine.replay.selection.get(number)
+        if known is not None:
+            for upper in finalists:
+                if upper.id == known[0]:
+                    return candidate(upper, *known[1:])
+            raise RunFailed(NOT_REPRODUCED)
+        cases, step = self._pools["selection"], self._observer.on_step
+        self._observer.on_phase(f"round {number}: selection pool", len(cases) * len(finalists))
+        candidates = []
+        for upper in finalists:
+            repairs = run_frozen(self._executor, upper, system, cases, step)
+            failed = sum(repair.failed for repair in repairs)
+            candidates.append(candidate(upper, mean_improvement(repairs), failed))
+        return choose(candidates)
 
 
 def choose(candidates: Sequence[Candidate]) -> Candidate:

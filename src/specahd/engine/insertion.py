@@ -72,11 +72,14 @@ class Insertion:
         How many insertions a search has for each customer of an instance, and a lower program for
         each customer of a region that it is tried on. There what is cheaper stays, and is where
         the next ones begin.
+    final_repairs_per_customer
+        How many a search has with programs that nobody varies any more; None for as many.
     """
 
     selector: OrderedGroups
     contract: Contract
     repairs_per_customer: int
+    final_repairs_per_customer: int | None = None
 
     def at(self, progress: float) -> "Insertion":
         return replace(self, selector=replace(self.selector, progress=progress))
@@ -89,9 +92,12 @@ class Insertion:
     def repairs(self, region: Region) -> int:
         return self.repairs_per_customer * len(region.nodes)
 
-    def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
+    def search_repairs(
+        self, instance: Any, programs: Sequence[Program], *, final: bool = False
+    ) -> int:
         taken = fmean(price(program.source) for program in programs)
-        return max(1, round(self.repairs_per_customer * int(instance.size) / taken))
+        each = (self.final_repairs_per_customer if final else None) or self.repairs_per_customer
+        return max(1, round(each * int(instance.size) / taken))
 
     def identity(self, region: Region) -> tuple[int, ...]:
         """Return the customers in their order, in which they are inserted."""

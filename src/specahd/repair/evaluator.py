@@ -217,9 +217,11 @@ class Evaluator:
     def repair(self, program: Program, system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
         with self._upper(program, system) as session:
-            return self._repair(session, system, case)
+            return self._repair(session, system, case, final=True)
 
-    def _repair(self, session: Session, system: RepairSystem, index: int) -> Repair:
+    def _repair(
+        self, session: Session, system: RepairSystem, index: int, *, final: bool = False
+    ) -> Repair:
         problem, case, operator = self._problem, self._cases[index], self._operator
         if not isinstance(operator, PassOperator):
             propose = self._propose(session, index)
@@ -233,7 +235,7 @@ class Evaluator:
             engine.start(case.baseline)
             return engine
 
-        return search_case(problem, operator, case, system, start)
+        return search_case(problem, operator, case, system, start, final=final)
 
     def _propose(self, session: Session, case: int) -> Callable[[tuple[IntArray, ...]], Result]:
         def propose(inputs: tuple[IntArray, ...]) -> Result:

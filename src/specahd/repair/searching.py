@@ -121,6 +121,8 @@ def search_case(
     case: Case,
     system: RepairSystem,
     start: Callable[[], ChoosingImprover],
+    *,
+    final: bool = False,
 ) -> Repair:
     """Improve y0 for as many repairs as the operator gives a search.
 
@@ -130,6 +132,8 @@ def search_case(
     ----------
     start
         Begins a search with the upper program and the repertoire at y0.
+    final
+        Whether the programs are those of a checkpoint, or might become one.
     """
     everyone = range(len(system.repertoire))
     choices: list[tuple[Callable[[FloatArray], int], Sequence[int]]]
@@ -139,7 +143,8 @@ def search_case(
     repairs = []
     for choose, members in choices:
         routed = RoutedImprover(problem, operator, case, choose, members, start())
-        repairs.append(_searched(problem, operator, case, system, routed))
+        inserted = operator.search_repairs(case.instance, system.repertoire, final=final)
+        repairs.append(_searched(problem, case, system, routed, inserted))
     return min(repairs, key=lambda repair: repair.cost)
 
 
@@ -149,10 +154,10 @@ def _always(member: int, descriptor: FloatArray) -> int:
 
 def _searched(
     problem: AnyProblem,
-    operator: PassOperator,
     case: Case,
     system: RepairSystem,
     routed: RoutedImprover,
+    inserted: int,
 ) -> Repair:
     steps: list[Step] = []
     before = case.cost
@@ -163,8 +168,8 @@ def _searched(
             steps.append(_step(system, routed, before, found))
             before = found.cost
 
-    limit = SearchLimit(repairs=operator.search_repairs(case.instance, system.repertoire))
-    each = min(SLICE_REPAIRS, -(-(limit.repairs or 1) // SLICES))
+    limit = SearchLimit(repairs=inserted)
+    each = min(SLICE_REPAIRS, -(-inserted // SLICES))
     found = descend(
         problem, case.instance, case.baseline, case.cost, routed, limit, tell, slice_repairs=each
     )

@@ -175,7 +175,9 @@ class PassOperator(RepairOperator, Protocol):
         """Return how many nodes a lower program inserts when it is tried on a region."""
         ...
 
-    def search_repairs(self, instance: Any, programs: Sequence[Program]) -> int:
+    def search_repairs(
+        self, instance: Any, programs: Sequence[Program], *, final: bool = False
+    ) -> int:
         """Return how many nodes a search inserts with these lower programs."""
         ...
 

@@ -29,6 +29,8 @@ class RoutingProblem(Generic[I, S]):
         Most nodes in a region, at least ``smallest_region``.
     repairs_per_customer
         How many insertions a search of ``insertion`` makes for each customer, at least 1.
+    final_repairs_per_customer
+        The same of searches with a checkpoint, and with what might become one; None for as many.
 
     Raises
     ------
@@ -54,17 +56,21 @@ class RoutingProblem(Generic[I, S]):
         max_regions: int,
         max_size: int,
         repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
     ) -> None:
         self.expect_baseline(baseline)
         one_of("repair", repair, self.operators)
         within("max_regions", max_regions, 1)
         within("max_size", max_size, self.smallest_region)
         within("repairs_per_customer", repairs_per_customer, 1)
+        if final_repairs_per_customer is not None:
+            within("final_repairs_per_customer", final_repairs_per_customer, 1)
         self.baseline_name = baseline
         self.repair = repair
         self.max_regions = max_regions
         self.max_size = max_size
         self.repairs_per_customer = repairs_per_customer
+        self.final_repairs_per_customer = final_repairs_per_customer
 
     @property
     def operator(self) -> RepairOperator:

@@ -53,7 +53,7 @@ _LOWER: Shape = {
     "fallbacks": [int],
 }
 _UPPER: Shape = {"utilities": [float], "penalties": [float], "regions": [([float], None)]}
-_ROUND: Shape = {"round": int, "selection": float | None}
+_ROUND: Shape = {"round": int, "upper": NAME, "selection": float | None}
 _VERDICT: Shape = {
     "duplicate_of": str | None,
     "nearest": str | None,
@@ -74,8 +74,8 @@ class Replay:
     tasks
         What each round exposed, by round.
     selection
-        The mean improvement of each round's candidate on the selection pool, nan if it failed
-        on all instances, and on how many it failed.
+        Of each round's candidate the upper program, its mean improvement on the selection pool,
+        nan if it failed on all instances, and on how many it failed.
     verdicts
         Which programs were new, by program.
     """
@@ -83,7 +83,7 @@ class Replay:
     replies: Mapping[str, Record] = field(default_factory=dict)
     measured: Mapping[tuple[int, str], Record] = field(default_factory=dict)
     tasks: Mapping[int, Record] = field(default_factory=dict)
-    selection: Mapping[int, tuple[float, int]] = field(default_factory=dict)
+    selection: Mapping[int, tuple[str, float, int]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @classmethod
@@ -108,7 +108,8 @@ class Replay:
         for record in journal.read(directory / JOURNAL, _of_record):
             if record.get("record") == "round":
                 mean = nan if record["selection"] is None else float(record["selection"])
-                selection[record["round"]] = mean, record.get("selection_failed", 0)
+                failed = record.get("selection_failed", 0)
+                selection[record["round"]] = record["upper"], mean, failed
             elif record.get("novelty") is not None:
                 verdicts[record["sample"]] = Verdict.recalled(record["novelty"])
         return cls(replies, measured, tasks, selection, verdicts)

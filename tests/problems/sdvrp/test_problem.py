@@ -30,6 +30,10 @@ SOLUTION = plan([(1, 4), (2, 6)], [(2, 6), (3, 3)])
         ({"baseline": "best"}, "Expected a baseline in unsplit, nearest, splitting, got 'best'."),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
+        (
+            {"final_repairs_per_customer": 0},
+            "Expected final_repairs_per_customer of at least 1, got 0.",
+        ),
         ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
         ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
     ],

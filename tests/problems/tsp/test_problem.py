@@ -38,6 +38,10 @@ def block(problem, instance):
         ),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
+        (
+            {"final_repairs_per_customer": 0},
+            "Expected final_repairs_per_customer of at least 1, got 0.",
+        ),
         ({"max_size": 3}, "Expected max_size of at least 4, got 3."),
     ],
 )

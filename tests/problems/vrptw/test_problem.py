@@ -13,6 +13,10 @@ from specahd.routing.geometry import Convention, distances
         ({"baseline": "best"}, "Expected a baseline in nearest, insertion, pyvrp, got 'best'."),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
+        (
+            {"final_repairs_per_customer": 0},
+            "Expected final_repairs_per_customer of at least 1, got 0.",
+        ),
         ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
         ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
         ({"convention": "EUC_2D"}, "Expected convention to be one of dimacs, float, got 'EUC_2D'."),

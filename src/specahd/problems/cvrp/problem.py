@@ -37,7 +37,8 @@ def _insertion(problem: "CVRP") -> Insertion:
 
     limits = problem.max_regions, problem.max_size
     groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    return Insertion(groups, INSERTION, problem.repairs_per_customer)
+    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
+    return Insertion(groups, INSERTION, *searches)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):
@@ -45,8 +46,10 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
+    baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
         As for all vehicle problems.
+    solver_iterations
+        Likewise.
     convention
         How files whose EDGE_WEIGHT_TYPE is EUC_2D measure distances: ``rounded`` to
         the nearest integer, as TSPLIB says, or ``float`` (unrounded).
@@ -91,12 +94,12 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
         max_regions: int = 8,
         max_size: int = 50,
         repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
         solver_iterations: int = 200,
         convention: str = "rounded",
     ) -> None:
-        super().__init__(
-            baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
-        )
+        searches = repairs_per_customer, final_repairs_per_customer
+        super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
         one_of("convention", convention, _CONVENTIONS)
         self.convention = convention
 

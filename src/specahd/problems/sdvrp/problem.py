@@ -35,7 +35,8 @@ def _insertion(problem: "SDVRP") -> Insertion:
 
     limits = problem.max_regions, problem.max_size
     groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    return Insertion(groups, INSERTION, problem.repairs_per_customer)
+    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
+    return Insertion(groups, INSERTION, *searches)
 
 
 class SDVRP(VehicleProblem[SDVRPInstance, Solution]):

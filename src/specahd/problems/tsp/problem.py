@@ -39,7 +39,8 @@ def _insertion(problem: "TSP") -> Insertion:
 
     limits = problem.max_regions, problem.max_size
     groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    return Insertion(groups, INSERTION, problem.repairs_per_customer)
+    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
+    return Insertion(groups, INSERTION, *searches)
 
 
 _RUNS = descriptor.NAMES, descriptor.describe
@@ -63,6 +64,8 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         Most nodes in one, a run's two anchors included, at least 4.
     repairs_per_customer
         How many insertions a search of ``insertion`` makes for each node, at least 1.
+    final_repairs_per_customer
+        The same of searches with a checkpoint, and with what might become one; None for as many.
 
     Raises
     ------
@@ -101,8 +104,10 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         max_regions: int = 3,
         max_size: int = 50,
         repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
     ) -> None:
-        super().__init__(baseline, repair, max_regions, max_size, repairs_per_customer)
+        searches = repairs_per_customer, final_repairs_per_customer
+        super().__init__(baseline, repair, max_regions, max_size, *searches)
         self.descriptor_names, self._describe = _DESCRIPTORS[repair]
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:

@@ -40,7 +40,8 @@ def _insertion(problem: "VRPTW") -> Insertion:
 
     limits = problem.max_regions, problem.max_size
     groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    return Insertion(groups, INSERTION, problem.repairs_per_customer)
+    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
+    return Insertion(groups, INSERTION, *searches)
 
 
 class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
@@ -48,8 +49,10 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     Parameters
     ----------
-    baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
+    baseline, repair, max_regions, max_size, repairs_per_customer, final_repairs_per_customer
         As for all vehicle problems.
+    solver_iterations
+        Likewise.
     convention
         How files in Solomon's format measure distances, and those of LKH's collection
         whose EDGE_WEIGHT_TYPE is EUC_2D: ``dimacs`` (rounded down to tenths) or
@@ -96,13 +99,13 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
         max_regions: int = 8,
         max_size: int = 50,
         repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
         solver_iterations: int = 200,
         convention: str = "dimacs",
         customers: int | None = None,
     ) -> None:
-        super().__init__(
-            baseline, repair, max_regions, max_size, repairs_per_customer, solver_iterations
-        )
+        searches = repairs_per_customer, final_repairs_per_customer
+        super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
         one_of("convention", convention, _CONVENTIONS)
         if customers is not None:
             within("customers", customers, 1)

@@ -30,6 +30,8 @@ class VehicleProblem(RoutingProblem[I, S]):
         Most customers in a region, at least 2.
     repairs_per_customer
         How many insertions a search of ``insertion`` makes for each customer, at least 1.
+    final_repairs_per_customer
+        The same of searches with a checkpoint, and with what might become one; None for as many.
     solver_iterations
         Of PyVRP, in the baseline that runs it, at least 1.
 
@@ -50,10 +52,12 @@ class VehicleProblem(RoutingProblem[I, S]):
         max_regions: int = 8,
         max_size: int = 50,
         repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
         solver_iterations: int = 200,
     ) -> None:
         baseline = baseline or next(iter(self.baselines))
-        super().__init__(baseline, repair, max_regions, max_size, repairs_per_customer)
+        searches = repairs_per_customer, final_repairs_per_customer
+        super().__init__(baseline, repair, max_regions, max_size, *searches)
         within("solver_iterations", solver_iterations, 1)
         self.solver_iterations = solver_iterations
 
