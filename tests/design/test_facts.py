@@ -100,7 +100,8 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     ideas = ["Near customers first.", "Far first. " * 50, "Any.", "None."]
     room, _, limit, last = facts.upper([0, 1], [program(idea) for idea in ideas], covered)
     held = sum(8 / case.instance.size for case in cases) / 2
-    assert "max_groups is 2 and max_size is 4: proposals can hold" in room
+    each = [f"{case.instance.size}/{len(case.baseline)}" for case in cases]
+    assert f" routes, in their order {', '.join(each)}. max_groups is 2 and max_size is 4: " in room
     assert f"hold {100 * held:.0f} % of the customers" in room
     assert room.endswith(f"learned on held {100 * covered:.0f} %.")
     assert limit.startswith("Limit of CPU time: 7 s an instance.")
@@ -118,7 +119,8 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
 def test_of_a_search_the_engine_says_how_much_a_pass_takes(cvrp):
     _, cases = cvrp
     problem = CVRP(repair="insertion", max_regions=3)
-    [room, *_] = Facts(problem, cases, CallLimits()).upper([0, 1], (), None)
+    # How much the lower programs' regions held says nothing of a search.
+    [room, *_] = Facts(problem, cases, CallLimits()).upper([0, 1], (), 0.5)
     low, high = sorted(case.instance.size for case in cases)
     mean = (low + high) / 2
     assert room.endswith(f" max_groups is 1, max_size {low} to {high} ({mean:.0f} on average).")
@@ -172,10 +174,11 @@ def test_failures_of_a_lower_program_are_told_by_kind():
 
 def test_the_score_of_an_upper_program_is_taken_apart():
     assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.04), (0.0, 0.0), ((1.0,), (1.0,)))) == (
-        "it saves 3.000 %, without penalties"
+        "it saves 3.000 % (by instance 2.0, 4.0), without penalties"
     )
     assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))) == (
-        "it saves 1.000 %, penalties take 0.500 points, nothing valid on 1 of 2 instances"
+        "it saves 1.000 % (by instance 2.0, 0.0), penalties take 0.500 points, nothing valid on 1 "
+        "of 2 instances"
     )
     failed = UpperResult(
         Outcome.NOT_COMPILED, "x1: NotInLanguage:\na set", (0.0,), (0.01,), (None,)
@@ -190,8 +193,8 @@ def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_e
     best = UpperResult(Outcome.OK, "", (0.05, 0.04, 0.06), (0.0,) * 3, ((1.0,),) * 3)
     other = UpperResult(Outcome.OK, "", (0.02, 0.04, 0.05), (0.0, 0.0, 0.02), ((1.0,),) * 3)
     # 3, 0 and 3 points: 2 on average, with a standard deviation of sqrt(3).
-    assert "it saves 3.667 %, 2.00 ± 1.00 points less than the best, penalties" in repaired(
-        other, best
+    assert repaired(other, best).startswith(
+        "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 ± 1.00 points less than the best, pen"
     )
     failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
     for alone in (repaired(best, best), repaired(best), repaired(failed, best)):

@@ -181,6 +181,7 @@ CONTEXTS = {
         0.00421,
         0.0234,
         {"upper-1-0012": "it saves 1.250 %, penalties take 0.016 points"},
+        "Take the customers of the two emptiest routes.",
     ),
 }
 
@@ -345,6 +346,8 @@ def test_what_was_measured_stands_before_and_beside_the_programs(contract):
     prompt = render(request(contract, "e1", context=context))
     known = "\n".join(f"- {fact}" for fact in context.facts)
     scores = "- The example above scores 0.421 %, the best program so far scores 2.340 %."
+    if context.best_idea:
+        scores += f"\n- The idea of the best: {context.best_idea}"
     assert f"\n\nFacts of this round:\n{known}\n{scores}\n\nProgram 1, score" in prompt
     [beside] = context.measured.values()
     assert f"Program 1, score 1.234 %: {beside}. Its idea: " in prompt
@@ -496,3 +499,12 @@ def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(contract):
     assert "Half of it is gone." in prompt
     twice = render(replace(asked, parents=asked.parents[:1] * 2), ("Seen.", "Seen."))
     assert twice.count("Seen.") == 1
+
+
+def test_the_best_programs_idea_is_told_where_the_program_is_not_shown():
+    contract = CONTRACTS["cvrp", Level.UPPER]
+    best = Parent(shown(contract), 0.05)
+    assert Context.of((), 0.01, best, {}).best_idea == best.program.idea
+    told = Context.of((), 0.01, best, {best.program.id: "it saves 5 %"})
+    assert (told.best, told.best_idea) == (0.05, "")
+    assert Context.of((), 0.01, None, {}) == Context((), 0.01)

@@ -285,12 +285,29 @@ class Context:
         The scores of the seed program and of the best program so far; None if unknown.
     measured
         A sentence about each program shown beside its score, by identifier.
+    best_idea
+        That of the best program so far, if it is not shown.
     """
 
     facts: Sequence[str] = ()
     example: float | None = None
     best: float | None = None
     measured: Mapping[str, str] = field(default_factory=dict)
+    best_idea: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        facts: Sequence[str],
+        example: float | None,
+        best: Parent | None,
+        measured: Mapping[str, str],
+    ) -> "Context":
+        """Return what is told beside the programs that have been ``measured``, by identifier."""
+        if best is None:
+            return cls(facts, example, None, measured)
+        idea = "" if best.program.id in measured else best.program.idea
+        return cls(facts, example, best.score, measured, idea)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ IDEAS = 3
 """How many programs of the repertoire are told, the first ones."""
 IDEA = 120
 """Longest idea of one of them, in characters."""
+EACH = 12
+"""Up to how many instances are told one by one."""
 REASON = 200
 """Longest reason of a failure, in characters."""
 
@@ -120,6 +122,7 @@ class Facts:
         operator = problem.operator
         if isinstance(operator, PassOperator):
             # The engine says how many, by the size of an instance.
+            covered = None
             room_for = (
                 f"A search makes {operator.repairs_per_customer} insertions for each of the "
                 f"{self._nodes(indices)}. {names[0]} is "
@@ -129,6 +132,9 @@ class Facts:
         routes = [len(problem.routes(self._cases[index].baseline)) for index in indices]
         learned = f" Those that the lower programs learned on held {_percent(covered or 0.0, 0)}."
         driven = f" and {_span(routes)} routes" if any(routes) else ""
+        if any(routes) and len(indices) <= EACH:
+            pairs = zip(sizes, routes, strict=True)
+            driven += f", in their order {', '.join(f'{size}/{count}' for size, count in pairs)}"
         return [
             f"{self._instances(indices)}{driven}. {room_for}{'' if covered is None else learned}",
             self._gap(indices),
@@ -215,6 +221,9 @@ def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
         behind = [100 * (b - a) for a, b in zip(result.scores, best.scores, strict=True)]
         error = stdev(behind) / math.sqrt(len(behind))
         said.append(f"{fmean(behind):.2f} ± {error:.2f} points less than the best")
+    if 1 < len(result.scores) <= EACH and result.outcome is Outcome.OK:
+        each = ", ".join(f"{100 * utility:.1f}" for utility in result.utilities)
+        said[0] += f" (by instance {each})"
     said.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
     if result.outcome is not Outcome.OK:
         kind, why = result.outcome.value.replace("_", " "), " ".join(result.detail.split())

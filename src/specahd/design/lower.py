@@ -150,10 +150,10 @@ class LowerSearch:
         """Return what is known of the round, and of the programs shown."""
         rows = self.table.rows
         seed = self.contract.seed.id
-        return Context(
+        return Context.of(
             self._known,
             float(self.table.scores([seed]).mean()) if seed in rows else None,
-            max((member.score for member in self.method.members), default=None),
+            max(self.method.members, key=lambda member: member.score, default=None),
             {one.id: facts.answered(rows[one.id]) for one in shown if one.id in rows},
         )
 

@@ -141,10 +141,10 @@ class UpperSearch:
         seed = results.get(self.contract.seed.id)
         best = max(self.method.members, key=lambda member: member.score, default=None)
         leader = None if best is None else results.get(best.program.id)
-        return Context(
+        return Context.of(
             self._known,
             None if seed is None else seed.score,
-            None if best is None else best.score,
+            best,
             {one.id: facts.repaired(results[one.id], leader) for one in shown if one.id in results},
         )
 

@@ -147,6 +147,8 @@ def known(request: Request) -> str:
     marks = (("the example above", context.example), ("the best program so far", context.best))
     scores = [f"{whose} scores {_percent(mark)}" for whose, mark in marks if mark is not None]
     lines = [*context.facts, *([f"{', '.join(scores).capitalize()}."] if scores else [])]
+    if context.best_idea:
+        lines.append(f"The idea of the best: {_shortened(context.best_idea)}")
     return "\n".join(("Facts of this round:", *(f"- {line}" for line in lines))) if lines else ""
 
 
@@ -158,8 +160,11 @@ def program(number: int, parent: Parent, view: str, measured: str = "") -> str:
 
 def described(idea: str, source: str) -> str:
     """Return what a program is: its idea and its code."""
-    shortened = textwrap.shorten(idea, MAX_IDEA, placeholder=" ...")
-    return f"Its idea: {shortened}\n\n{fenced(source)}"
+    return f"Its idea: {_shortened(idea)}\n\n{fenced(source)}"
+
+
+def _shortened(idea: str) -> str:
+    return textwrap.shorten(idea, MAX_IDEA, placeholder=" ...")
 
 
 def _is_wasted(request: Request) -> bool:
