@@ -57,6 +57,7 @@ _CONDITIONS = {
     ),
 }
 """What explains the conditions of skill records."""
+_TOO_MUCH = "too much was changed to be listed"
 _REFINING = (Treatment.RETUNE, Treatment.SIMPLIFY)
 _WEAK = (
     "Program 1 scores too little for its details to matter. Take what is sound in its idea, and "
@@ -195,7 +196,7 @@ def _whose(skill: Skill, request: Request) -> str:
         # The idea of a program that is shown stands beside its code.
         if skill.program.id == parent.program.id:
             account = diff(skill.parent.source, skill.program.source) if change else ""
-            return f"How program {number} came about: {account or 'most of it is new'}."
+            return f"How program {number} came about: {account or _TOO_MUCH}."
     first = request.parents[0].program
     if not change:
         return ""
