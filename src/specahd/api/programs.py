@@ -11,6 +11,8 @@ from specahd.routing.base import AnyProblem, contracts
 
 OPERATOR = "insertion"
 """The repair operator that checkpoints for solving are trained with."""
+BY_HAND = "by-hand"
+"""In place of a checkpoint: the strongest programs written by hand."""
 
 
 def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs:
@@ -19,8 +21,8 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
     Parameters
     ----------
     checkpoint
-        Its directory, or that of its run; None for the one that comes with specahd, and where
-        there is none for programs written by hand.
+        Its directory, or that of its run; :data:`BY_HAND` for programs written by hand; None for
+        the one that comes with specahd, and where there is none for programs written by hand.
 
     Raises
     ------
@@ -37,10 +39,12 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
         )
     inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
     shipped = SHIPPED / problem.name
-    if checkpoint is None and not shipped.is_dir():
+    if checkpoint is None:
+        checkpoint = shipped if shipped.is_dir() else BY_HAND
+    if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
         return Programs(upper, (lower,))
-    return _of_checkpoint(inserting, Path(checkpoint or shipped))
+    return _of_checkpoint(inserting, Path(checkpoint))
 
 
 def _of_checkpoint(inserting: AnyProblem, place: Path) -> Programs:

@@ -140,6 +140,7 @@ def solve(
         the construction, and what they take longer is not counted.
     checkpoint
         The directory of a checkpoint that was trained for the repair operator ``insertion``;
+        ``by-hand`` for the strongest programs written by hand;
         None takes the programs that come with specahd.
     incumbent
         A file with a feasible solution to start from; the result never costs more.
