@@ -131,7 +131,7 @@ def test_a_model_is_told_how_many_insertions_are_made(cvrp):
     problem = CVRP(repair="insertion", repairs_per_customer=70)
     facts = Facts(problem, cases, CallLimits())
     [room, *_] = facts.upper([0, 1], (), None)
-    assert " A search makes 70 insertions for each of the customers. " in room
+    assert " A search makes 70 insertions for each of the customers, one for each in a " in room
     [region, _, limit] = facts.lower([task(0, [1, 2, 3]), task(1, [4, 5])])
     assert region.endswith(" A program makes 70 insertions for each of the customers of a region.")
     assert f"which take about {70 * 5} calls" in limit
@@ -194,8 +194,8 @@ def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_e
     other = UpperResult(Outcome.OK, "", (0.02, 0.04, 0.05), (0.0, 0.0, 0.02), ((1.0,),) * 3)
     # 3, 0 and 3 points: 2 on average, with a standard deviation of sqrt(3).
     assert repaired(other, best).startswith(
-        "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 ± 1.00 points less than the best, pen"
+        "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 +- 1.00 points less than the best, pen"
     )
     failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
     for alone in (repaired(best, best), repaired(best), repaired(failed, best)):
-        assert "±" not in alone
+        assert "+-" not in alone

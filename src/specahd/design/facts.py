@@ -24,7 +24,7 @@ COMPARED = 24
 """On how many instances the solutions are compared with those of other constructions."""
 IDEAS = 3
 """How many programs of the repertoire are told, the first ones."""
-IDEA = 120
+IDEA = 200
 """Longest idea of one of them, in characters."""
 EACH = 12
 """Up to how many instances are told one by one."""
@@ -125,7 +125,7 @@ class Facts:
             covered = None
             room_for = (
                 f"A search makes {operator.repairs_per_customer} insertions for each of the "
-                f"{self._nodes(indices)}. {names[0]} is "
+                f"{self._nodes(indices)}, one for each in a group. {names[0]} is "
                 f"{_span([group_count(size) for size in sizes])}, {names[1]} "
                 f"{_span([min(size, MAX_SIZE) for size in sizes])}."
             )
@@ -220,7 +220,7 @@ def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
     if best is not None and best is not result and len(result.scores) == len(best.scores) > 1:
         behind = [100 * (b - a) for a, b in zip(result.scores, best.scores, strict=True)]
         error = stdev(behind) / math.sqrt(len(behind))
-        said.append(f"{fmean(behind):.2f} ± {error:.2f} points less than the best")
+        said.append(f"{fmean(behind):.2f} +- {error:.2f} points less than the best")
     if 1 < len(result.scores) <= EACH and result.outcome is Outcome.OK:
         each = ", ".join(f"{100 * utility:.1f}" for utility in result.utilities)
         said[0] += f" (by instance {each})"

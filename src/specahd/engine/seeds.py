@@ -31,7 +31,8 @@ def select_customer_groups(
     It is called at the start of every pass. The groups are then repaired one after the
     other: all customers of a group leave their routes, the gaps close, and each is inserted
     again, in the order in which the group lists them, where the other program chooses. The
-    changed solution stays if it is cheaper, or dearer by an amount that shrinks with time.
+    changed solution stays if it is cheaper, or dearer by less than a random amount: at first one
+    to three distances between near customers on average, a twentieth of one at the end.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ def select_customer_groups(
     route_of
         The number of every customer's route, shape (n + 1,); the numbers have gaps.
     neighbours
-        Customers near every customer, nearest first, shape (n + 1, k); row 0 is the depot's.
+        Customers near every customer, nearest first, without itself and the depot, shape
+        (n + 1, k), k up to 100; row 0 is the depot's.
     neighbour_distances
         The distances to them, shape (n + 1, k).
     depot_distances
@@ -55,7 +57,7 @@ def select_customer_groups(
     exposures
         How often every customer was in a group so far, shape (n + 1,).
     noise
-        32 numbers for each of ``max_groups``, uniform in [0, 1), new in every pass.
+        Uniform in [0, 1), new in every pass, shape (32 * max_groups,).
     progress
         How much of the time or of the repairs is spent, in [0, 1].
     max_groups, max_size
@@ -65,12 +67,12 @@ def select_customer_groups(
     -------
     array of int
         Customers from 1 to n of all groups, in the order in which to insert them, with 0
-        between two groups: one array of int64. A customer that comes a second time is dropped.
+        between two groups: one array of int64. A customer that comes again in it is dropped.
 
     Notes
     -----
-    All arrays are read-only. ``noise`` is the only source of chance. A pass takes less than a
-    millisecond: loops over some hundred customers are cheap, loops over all are not.
+    ``noise`` is the only source of chance. A pass takes less than a millisecond: loops over some
+    hundred customers are cheap, loops over all are not.
     """
     n = len(demands) - 1
     size = min(10, max_size)

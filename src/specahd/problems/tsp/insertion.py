@@ -27,7 +27,8 @@ def select_customer_groups(
     other: all nodes of a group leave the tour, the gaps close, and each is inserted again, in
     the order in which the group lists them, where the other program chooses. Several strings
     of nodes that pass near each other open the tour in several places at once. The changed
-    tour stays if it is shorter, or longer by an amount that shrinks with time.
+    tour stays if it is shorter, or longer by less than a random amount: at first a distance
+    between near nodes on average, a twentieth of it at the end.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def select_customer_groups(
         The node before and behind every node on the tour, shape (n,). The tour begins and ends
         at node 0, which never leaves it.
     neighbours
-        Nodes near every node, nearest first, without node 0, shape (n, k).
+        Nodes near every node, nearest first, without itself and node 0, shape (n, k).
     neighbour_distances
         The distances to them, shape (n, k).
     removal_gains
@@ -43,7 +44,7 @@ def select_customer_groups(
     exposures
         How often every node was in a group so far, shape (n,).
     noise
-        32 numbers for each of ``max_groups``, uniform in [0, 1), new in every pass.
+        Uniform in [0, 1), new in every pass, shape (32 * max_groups,).
     progress
         How much of the time or of the repairs is spent, in [0, 1].
     max_groups, max_size
@@ -53,7 +54,7 @@ def select_customer_groups(
     -------
     array of int
         Nodes from 1 to n - 1 of all groups, in the order in which to insert them, with 0
-        between two groups: one array of int64. A node that comes a second time is dropped.
+        between two groups: one array of int64. A node that comes again in it is dropped.
 
     Notes
     -----

@@ -26,9 +26,10 @@ def _names(module: ModuleType, of: Iterable[Any]) -> str:
 
 
 RULES: tuple[str, ...] = (
-    "The function is compiled by numba before it is called; a program that does not compile is "
-    "worth nothing. Of the names above, it may therefore use these alone. "
-    f"np: {_names(np, FUNCTIONS)}, argsort (of one array). "
+    "The function is compiled by numba; a program that does not compile is worth nothing. Of the "
+    "names above, it may use these alone. "
+    f"np: {_names(np, FUNCTIONS)}, argsort (of one array), and the types int64, float64 "
+    "and bool_. "
     f"math: {_names(math, FUNCTIONS)}, and constants. "
     f"Builtins: {_names(builtins, FUNCTIONS)}. "
     f"Methods of arrays: {', '.join(sorted(ARRAY_METHODS))}; "
