@@ -196,6 +196,7 @@ def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_e
     assert repaired(other, best).startswith(
         "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 +- 1.00 points less than the best, pen"
     )
+    assert repaired(other, best).isascii()
     failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
     for alone in (repaired(best, best), repaired(best), repaired(failed, best)):
         assert "+-" not in alone
