@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specahd.api.problems import make_problem
-from specahd.api.programs import programs_for
+from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Level
 from specahd.engine import improver, naming, passes, runner, strings, written
 from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
@@ -64,15 +64,17 @@ def test_texts_are_those_of_the_package(shipped):
     assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
 
 
+@pytest.mark.parametrize("checkpoint", [None, BY_HAND])
 @pytest.mark.parametrize("name", ["cvrp", "vrptw", "sdvrp", "tsp"])
-def test_hand_written_programs_have_one_text(name):
-    """Searches begin with those that solving runs, and the zygote has them compiled."""
+def test_programs_of_ours_have_one_text(name, checkpoint):
+    """Solving runs the strongest seed programs or what is shipped; the zygote has them compiled."""
     problem = make_problem(name, repair="insertion")
-    programs = programs_for(problem, None)
+    programs = programs_for(problem, checkpoint)
     own = dict(zip(Level, improver.runners(problem), strict=True))
     for program in (programs.upper, *programs.lowers):
         contract = contracts(problem.operator)[program.level]
-        assert program.source in [seed.source for seed in contract.seeds]
+        if checkpoint == BY_HAND:
+            assert program == contract.seeds[-1]
         compiles = getattr(runner, own[program.level].partition(":")[2])
         texts = written.sources(
             contract.name, len(contract.arguments), compiles._functions, compiles._further
