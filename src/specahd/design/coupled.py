@@ -182,8 +182,8 @@ class Coupled:
         system = self._freeze(number)
         finalists = [self._upper]
         if self._settings.levels != "lower":
-            spent = upper_tickets + carried
-            finalists = self._upper_round(number, spent, system, measures) or finalists
+            tickets = upper_tickets + carried
+            finalists = self._upper_round(number, tickets, system, measures) or finalists
         chosen = self._select(number, system, finalists)
         self._upper = chosen.upper
         if isfinite(chosen.selection):
