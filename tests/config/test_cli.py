@@ -71,7 +71,7 @@ def files(folder: Path) -> list[str]:
         (["sed=1"], "Did you mean seed?"),
         (
             ["problem.nope=1"],
-            "problem.nope: no such option; accepted: baseline, convention, max_regions",
+            "problem.nope: no such option; accepted: baseline, convention, final_repairs_",
         ),
         (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
         (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),

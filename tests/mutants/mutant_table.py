@@ -19,7 +19,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         # Training on validation.
         ('expose(self._executor, self._upper, self._pools["lower_train"])', 'expose(self._executor, self._upper, self._pools["validation"])', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases=self._pools["upper_train"]', 'cases=self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
-        ('cases = self._pools["selection"]', 'cases = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ('cases, step = self._pools["selection"]', 'cases, step = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('and task.case in self._pools["lower_train"]', "and True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
         ("task.key == task_key(instance, identity)", "True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
         ("round(whole[slot] - exact[slot], 9)", "round(exact[slot] - whole[slot], 9)", "tests/design/test_tickets.py::test_by_hand"),
@@ -32,15 +32,16 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ('generator(self._engine.seed, "tasks", number)', 'generator(self._engine.seed, "tasks")', "tests/design/test_rounds.py::test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order"),
         ("self._archive.extend(search.table)", "pass", "tests/design/test_rounds.py::test_the_archive_grows_by_the_rows_of_the_survivors"),
         ("search.table.keep(program.id for program in self._members[Level.LOWER])", "pass", "tests/design/test_rounds.py::test_the_archive_grows_by_the_rows_of_the_survivors"),
-        ("self._upper = members[0].program", "self._upper = members[-1].program", "tests/design/test_rounds.py::test_the_best_upper_program_is_the_candidates"),
+        ("members[: self._settings.finalists]]", "members[-self._settings.finalists :]]", "tests/design/test_rounds.py::test_the_best_upper_program_is_the_candidates"),
         ('measures["utility"] = members[0].score', 'measures["utility"] = members[-1].score', "tests/design/test_rounds.py::test_a_round_is_told_by_its_measures"),
         ('f"round-{number}",', '"round",', "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
         ("n_neighbors=self._settings.neighbours", "neighbours=5", "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
         ("Accept(self._settings.accept),\n", "Accept.IMPROVING,\n", "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
-        ("self._archive.copy(),", "self._archive,", "tests/design/test_rounds.py::test_a_candidate_stays_as_it_was_when_later_rounds_go_on"),
+        ("self._repertoire, self._archive.copy()", "self._repertoire, self._archive", "tests/design/test_rounds.py::test_a_candidate_stays_as_it_was_when_later_rounds_go_on"),
         ("if self._engine.stopped is not None:", "if False:", "tests/design/test_rounds.py::test_a_run_that_is_stopped_begins_no_round"),
         ("if self._settings.accept != Accept.IMPROVING:", "if self._settings.accept == Accept.IMPROVING:", "tests/design/test_coupled.py::test_upper_programs_are_asked_for_by_the_rule_of_acceptance"),
-        ("mean_improvement(repairs), sum(repair.failed for repair in repairs)", "mean_improvement(repairs), 0", "tests/design/test_coupled.py::test_a_failed_instance_enters_into_no_selection_score"),
+        ("sum(repair.failed for repair in repairs)", "0", "tests/design/test_coupled.py::test_a_failed_instance_enters_into_no_selection_score"),
+        ("members[: self._settings.finalists]", "members[:1]", "tests/design/test_rounds.py::test_selection_decides_between_the_finalists_of_a_round"),
         ("return -candidate.failed, score", "return candidate.failed, score", "tests/design/test_coupled.py::test_a_candidate_that_fails_comes_after_all_that_do_not"),
         ("max(candidates, key=rank)", "max(reversed(candidates), key=rank)", "tests/design/test_coupled.py::test_a_candidate_that_fails_comes_after_all_that_do_not"),
     ],
@@ -63,7 +64,6 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
     "src/specahd/design/upper.py": [
         ("if result.outcome is not Outcome.OK:", "if False:", "tests/design/test_level_searches.py::test_an_upper_candidate_that_fails_anywhere_has_no_score"),
         ("key=lambda parent: -parent.score", "key=lambda parent: parent.score", "tests/design/test_level_searches.py::test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties"),
-        ("tuple(utility - penalty for", "tuple(utility + penalty for", "tests/design/test_level_searches.py::test_the_upper_score_is_the_mean_utility_less_the_penalty"),
         ("ours - theirs", "theirs - ours", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("regions = self._results[child].regions", "regions = self._results[parent].regions", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("{Outcome.EMPTY_REGIONS: empty} if empty else {}", "{Outcome.EMPTY_REGIONS: empty}", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
@@ -90,7 +90,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
     "src/specahd/search/replay.py": [
         ('if record["hash"] != request.hash:', "if False:", "tests/search/test_replay.py::test_another_request_than_was_paid_for_ends_the_run"),
         ('measured[record["round"], program] = record', "measured[1, program] = record", "tests/search/test_replay.py::test_measurements_belong_to_a_round_and_a_program"),
-        ('mean, record.get("selection_failed", 0)', "mean, 0", "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
+        ('failed = record.get("selection_failed", 0)', "failed = 0", "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
         ('mean = nan if record["selection"] is None', 'mean = 0.0 if record["selection"] is None', "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
     ],
     "src/specahd/search/pending.py": [
@@ -300,6 +300,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("copy.responses = dict(self.responses)", "copy.responses = self.responses", "tests/design/test_rounds.py::test_a_candidate_stays_as_it_was_when_later_rounds_go_on"),
     ],
     "src/specahd/repair/evaluator.py": [
+        ("tuple(utility - penalty for", "tuple(utility + penalty for", "tests/design/test_level_searches.py::test_the_upper_score_is_the_mean_utility_less_the_penalty"),
         ("sum(self.utilities) - sum(self.penalties)", "sum(self.utilities) + sum(self.penalties)", "tests/repair/test_measured.py::test_an_upper_score_is_over_the_instances_that_were_measured"),
         ("max(counts, key=lambda outcome: counts[outcome])", "min(counts, key=lambda outcome: counts[outcome])", "tests/repair/test_measured.py::test_one_answer_makes_a_program_ok_else_its_most_frequent_failure_stands"),
         ("if not counts or Outcome.OK in counts:", "if not counts:", "tests/repair/test_measured.py::test_one_answer_makes_a_program_ok_else_its_most_frequent_failure_stands"),
