@@ -41,6 +41,7 @@ WRONG = {
     "search.levels": ["middle"],
     "search.lag": [0],
     "search.samplers": [0, 65],
+    "search.finalists": [0],
     "search.beta": [-0.1, 1.1, NAN],
     "search.repertoire_size": [0],
     "search.neighbours": [0],
