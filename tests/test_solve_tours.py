@@ -51,7 +51,7 @@ def test_a_file_is_solved_and_everything_is_written(place):
     assert statistics["cost"] < statistics["start"]["cost"]
     assert statistics["start"]["source"] == "two_opt"
     assert (statistics["ended"], statistics["failure"]) == ("time", "")
-    assert statistics["programs"] == ["neighbouring_strings", "greedy_with_blinks"]
+    assert statistics["programs"] == ["upper-neighbouring-strings", "lower-greedy-with-blinks"]
     assert (place / "routes.png").read_bytes().startswith(b"\x89PNG")
     for words in ("two_opt", "1 route\n", str(tour.relative_to(place)), "routes.png"):
         assert words in done.stdout
