@@ -137,9 +137,13 @@ def test_a_sweep_keeps_the_jobs_that_ended_before_a_refusal(folder):
     assert files(folder) == ["s", "s/cvrp-0-seed0", "s/cvrp-0-seed0/done", "s/multirun.yaml"]
 
 
+PAIR = "hydra.launcher.n_jobs=2"
+"""Where one core is visible, joblib would else stay in this process."""
+
+
 @pytest.mark.parametrize("bug", ["bug", "value"])
 def test_a_bug_in_another_process_shows_its_own_traceback(folder, bug):
-    done = enter(folder, f"pools.dir={bug}", "-m", "seed=0,1", "hydra/launcher=joblib")
+    done = enter(folder, f"pools.dir={bug}", "-m", "seed=0,1", "hydra/launcher=joblib", PAIR)
     assert done.returncode == 1
     assert "_Broken" in done.stderr
     assert "no_such_key" in done.stderr or "no number" in done.stderr
