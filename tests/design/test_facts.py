@@ -8,8 +8,9 @@ from omegaconf import OmegaConf
 
 from offered import PROBLEMS
 from specahd.config import CONF_DIR
+from specahd.core.contract import Context, Parent
 from specahd.core.program import Level, Outcome, Program
-from specahd.design.facts import COMPARED, IDEA, IDEAS, Facts, answered, repaired
+from specahd.design.facts import COMPARED, EACH, IDEA, IDEAS, Facts, answered, context, repaired
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_case
 from specahd.repair.evaluator import CallLimits, UpperResult
@@ -102,6 +103,7 @@ def test_an_upper_program_learns_who_rebuilds_and_what_proposals_hold(cvrp):
     held = sum(8 / case.instance.size for case in cases) / 2
     each = [f"{case.instance.size}/{len(case.baseline)}" for case in cases]
     assert f" routes, in their order {', '.join(each)}. max_groups is 2 and max_size is 4: " in room
+    assert "in their order" not in facts.upper([0] * (EACH + 1), (), None)[0]
     assert f"hold {100 * held:.0f} % of the customers" in room
     assert room.endswith(f"learned on held {100 * covered:.0f} %.")
     assert limit.startswith("Limit of CPU time: 7 s an instance.")
@@ -197,6 +199,16 @@ def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_e
         "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 +- 1.00 points less than the best, pen"
     )
     assert repaired(other, best).isascii()
+    many = UpperResult(Outcome.OK, "", (0.02,) * (EACH + 1), (0.0,) * (EACH + 1), ())
+    assert repaired(many) == "it saves 2.000 %, without penalties"
     failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
     for alone in (repaired(best, best), repaired(best), repaired(failed, best)):
         assert "+-" not in alone
+
+
+def test_the_best_programs_idea_is_told_where_the_program_is_not_shown():
+    best = Parent(program("Far first."), 0.05)
+    assert context((), 0.01, best, {}).best_idea == "Far first."
+    told = context((), 0.01, best, {best.program.id: "it saves 5 %"})
+    assert (told.best, told.best_idea) == (0.05, "")
+    assert context((), 0.01, None, {}) == Context((), 0.01)

@@ -163,6 +163,23 @@ def test_selection_decides_between_the_finalists_of_a_round(trained):
     assert run.cases["repair"] == POOLS["selection"] * 4
 
 
+def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(trained):
+    begun = []
+
+    class Noted(Coupled):
+        def __init__(self, **parts):
+            super().__init__(**parts)
+            begun.append(self)
+
+    class BrokenOff(Arithmetic):
+        def repair(self, upper, system, case):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(3, 8, 5, 2, kind=Noted, executor=BrokenOff(), finalists=2)
+    assert number_of(begun[0].draft().upper) == 8
+
+
 def test_the_best_upper_program_is_the_candidates(trained):
     run = trained(3, 8, 5, 2)
     assert [number_of(candidate.upper) for candidate in run.candidates] == [8, 8]

@@ -32,6 +32,7 @@ _TABLE: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ('generator(self._engine.seed, "tasks", number)', 'generator(self._engine.seed, "tasks")', "tests/design/test_rounds.py::test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order"),
         ("self._archive.extend(search.table)", "pass", "tests/design/test_rounds.py::test_the_archive_grows_by_the_rows_of_the_survivors"),
         ("search.table.keep(program.id for program in self._members[Level.LOWER])", "pass", "tests/design/test_rounds.py::test_the_archive_grows_by_the_rows_of_the_survivors"),
+        ("self._upper = members[0].program", "self._upper = members[-1].program", "tests/design/test_rounds.py::test_what_is_broken_off_while_selection_decides_has_the_best_upper_program"),
         ("members[: self._settings.finalists]]", "members[-self._settings.finalists :]]", "tests/design/test_rounds.py::test_the_best_upper_program_is_the_candidates"),
         ('measures["utility"] = members[0].score', 'measures["utility"] = members[-1].score', "tests/design/test_rounds.py::test_a_round_is_told_by_its_measures"),
         ('f"round-{number}",', '"round",', "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),

@@ -499,12 +499,3 @@ def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(contract):
     assert "Half of it is gone." in prompt
     twice = render(replace(asked, parents=asked.parents[:1] * 2), ("Seen.", "Seen."))
     assert twice.count("Seen.") == 1
-
-
-def test_the_best_programs_idea_is_told_where_the_program_is_not_shown():
-    contract = CONTRACTS["cvrp", Level.UPPER]
-    best = Parent(shown(contract), 0.05)
-    assert Context.of((), 0.01, best, {}).best_idea == best.program.idea
-    told = Context.of((), 0.01, best, {best.program.id: "it saves 5 %"})
-    assert (told.best, told.best_idea) == (0.05, "")
-    assert Context.of((), 0.01, None, {}) == Context((), 0.01)

@@ -295,20 +295,6 @@ class Context:
     measured: Mapping[str, str] = field(default_factory=dict)
     best_idea: str = ""
 
-    @classmethod
-    def of(
-        cls,
-        facts: Sequence[str],
-        example: float | None,
-        best: Parent | None,
-        measured: Mapping[str, str],
-    ) -> "Context":
-        """Return what is told beside the programs that have been ``measured``, by identifier."""
-        if best is None:
-            return cls(facts, example, None, measured)
-        idea = "" if best.program.id in measured else best.program.idea
-        return cls(facts, example, best.score, measured, idea)
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -6,9 +6,10 @@ machine, and again when it is resumed.
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
+from specahd.core.contract import Context, Parent
 from specahd.core.program import Outcome, Program
 from specahd.core.settings import CallLimits
 from specahd.engine.improver import MAX_SIZE
@@ -192,6 +193,29 @@ class Facts:
         if name is None or round(gaps[name], 3) <= 0:
             return f"{made}."
         return f"{made}, which cost {_percent(gaps[name], 1)} more than those of {name!r}."
+
+
+def context(
+    known: Sequence[str],
+    example: float | None,
+    best: Parent | None,
+    measured: Mapping[str, str],
+) -> Context:
+    """Return what a request is told beside the programs ``measured``, which it shows.
+
+    Parameters
+    ----------
+    example
+        The score of the seed program, None if unknown.
+    best
+        The best program so far; its idea is told if it is not shown.
+    measured
+        A sentence about each program shown, by identifier.
+    """
+    if best is None:
+        return Context(known, example, None, measured)
+    idea = "" if best.program.id in measured else best.program.idea
+    return Context(known, example, best.score, measured, idea)
 
 
 def answered(responses: Sequence[Response]) -> str:

@@ -150,7 +150,7 @@ class LowerSearch:
         """Return what is known of the round, and of the programs shown."""
         rows = self.table.rows
         seed = self.contract.seed.id
-        return Context.of(
+        return facts.context(
             self._known,
             float(self.table.scores([seed]).mean()) if seed in rows else None,
             max(self.method.members, key=lambda member: member.score, default=None),

@@ -141,7 +141,7 @@ class UpperSearch:
         seed = results.get(self.contract.seed.id)
         best = max(self.method.members, key=lambda member: member.score, default=None)
         leader = None if best is None else results.get(best.program.id)
-        return Context.of(
+        return facts.context(
             self._known,
             None if seed is None else seed.score,
             best,
