@@ -29,6 +29,15 @@ class FlatSolutions(Protocol):
     def unflat(self, instance: Any, arrays: Sequence[IntArray]) -> Any | None: ...
 
 
+class Searched(FlatSolutions, Protocol):
+    """A problem with the options of searches (:class:`specahd.routing.problem.RoutingProblem`)."""
+
+    max_regions: int
+    max_size: int
+    repairs_per_customer: int
+    final_repairs_per_customer: int | None
+
+
 @dataclass(frozen=True)
 class OrderedGroups:
     """Regions that are groups of customers in the order in which they are inserted.
@@ -136,3 +145,10 @@ def seed_of(*arrays: IntArray) -> int:
     for array in arrays:
         seed = crc32(np.asarray(array, np.int64).tobytes(), seed)
     return seed
+
+
+def insertion_of(problem: Searched, upper: Contract, lower: Contract) -> Insertion:
+    """Return the operator of a problem with its options, between programs of two contracts."""
+    groups = OrderedGroups(problem, upper, problem.max_regions, problem.max_size)
+    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
+    return Insertion(groups, lower, *searches)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.ranges import one_of
-from specahd.engine.insertion import Insertion, OrderedGroups
+from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import PublicSet
@@ -35,10 +35,7 @@ def _construct(problem: "CVRP") -> Append:
 def _insertion(problem: "CVRP") -> Insertion:
     from specahd.problems.cvrp.contracts import INSERTION, ORDERED_GROUPS
 
-    limits = problem.max_regions, problem.max_size
-    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
-    return Insertion(groups, INSERTION, *searches)
+    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 class CVRP(VehicleProblem[CVRPInstance, Solution]):

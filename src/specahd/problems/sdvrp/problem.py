@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from specahd.engine.insertion import Insertion, OrderedGroups
+from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, generator, instance
 from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
@@ -33,10 +33,7 @@ def _construct(problem: "SDVRP") -> AppendDeliveries:
 def _insertion(problem: "SDVRP") -> Insertion:
     from specahd.problems.sdvrp.contracts import INSERTION, ORDERED_GROUPS
 
-    limits = problem.max_regions, problem.max_size
-    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
-    return Insertion(groups, INSERTION, *searches)
+    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 class SDVRP(VehicleProblem[SDVRPInstance, Solution]):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
-from specahd.engine.insertion import Insertion, OrderedGroups
+from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
 from specahd.problems.tsp.instance import Solution, TSPInstance
@@ -37,10 +37,7 @@ def _construct(problem: "TSP") -> AppendNodes:
 def _insertion(problem: "TSP") -> Insertion:
     from specahd.problems.tsp.contracts import INSERTION, ORDERED_GROUPS
 
-    limits = problem.max_regions, problem.max_size
-    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
-    return Insertion(groups, INSERTION, *searches)
+    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 _RUNS = descriptor.NAMES, descriptor.describe

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.ranges import one_of, within
-from specahd.engine.insertion import Insertion, OrderedGroups
+from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
@@ -38,10 +38,7 @@ def _construct(problem: "VRPTW") -> Append:
 def _insertion(problem: "VRPTW") -> Insertion:
     from specahd.problems.vrptw.contracts import INSERTION, ORDERED_GROUPS
 
-    limits = problem.max_regions, problem.max_size
-    groups = OrderedGroups(problem, ORDERED_GROUPS, *limits)
-    searches = problem.repairs_per_customer, problem.final_repairs_per_customer
-    return Insertion(groups, INSERTION, *searches)
+    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
 
 
 class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
