@@ -38,6 +38,11 @@ def test_every_option_of_every_choice_has_its_line_and_every_line_its_option():
     assert lines == said
 
 
+def test_what_is_particular_to_a_command_is_what_its_help_says():
+    assert "for equal repairs" in describe("solve", "seed")
+    assert "whatever the number of workers" in describe("train", "seed")
+
+
 @pytest.mark.parametrize("command", SCHEMAS)
 def test_help_shows_each_option_once(command, capsys):
     assert run_command(lambda config: None, command, ["--help"]) == 0

@@ -43,7 +43,7 @@ _COMMON: Mapping[str, str] = {
     "seed": "same seed, same bytes, whatever the number of workers; at least 0",
     "resume": "a run to go on with: its directory, or its id in MLflow",
     "record": "a file that keeps every reply, for llm=recorded",
-    "problem.repair": "how regions are rebuilt: append; construct: whole instances",
+    "problem.repair": "rebuild regions: append or insertion; construct: a whole instance",
     "problem.baseline": "the solver whose solutions are repaired",
     "problem.max_regions": "most regions kept from one proposal, at least 1",
     "problem.max_size": "most nodes of a region",
@@ -209,7 +209,8 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
 
 def patterns(command: str) -> Mapping[str, str]:
     """Return the descriptions of a command's options by pattern, the particular ones first."""
-    return {**_COMMANDS.get(command, {}), **_COMMON}
+    own = _COMMANDS.get(command, {})
+    return {**own, **{pattern: line for pattern, line in _COMMON.items() if pattern not in own}}
 
 
 def describe(command: str, option: str) -> str:
