@@ -333,7 +333,7 @@ def test_a_text_states_the_scores_of_the_programs_shown():
     )
     assert text(worse, worse) == "The idea of program 1, which scores 0.420 %: An idea."
     assert text(replace(worse, score=-1e-9)).startswith("The idea of program 1, which scores 0.000")
-    assert text() == "Nothing was measured."
+    assert text() == "No program is shown."
 
 
 def test_a_text_without_programs_states_the_scores_of_the_round():

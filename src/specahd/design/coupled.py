@@ -90,6 +90,9 @@ class Coupled:
         The run's cases, and what programs may use: what prompts tell of them.
     """
 
+    plain = False
+    """As of :class:`specahd.design.lower.LowerSearch`."""
+
     def __init__(
         self,
         *,
@@ -222,6 +225,7 @@ class Coupled:
             coordinates=self._problem.descriptor_names,
             known=self._facts.lower(tasks),
             portfolio=self._portfolio,
+            plain=self.plain,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
         self._engine.carry(search, self._members[Level.LOWER], tickets)
@@ -296,6 +300,7 @@ class Coupled:
             penalty=self._settings.penalty,
             coordinates=self._problem.descriptor_names,
             known=self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+            plain=self.plain,
         )
         self._engine.carry(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)

@@ -218,6 +218,13 @@ def context(
     return Context(known, example, best.score, measured, idea)
 
 
+def kept(repertoire_size: int) -> list[str]:
+    """Return how the lower programs of a round survive."""
+    if repertoire_size == 1:
+        return []
+    return ["Programs that are the best on some regions are kept beside those of the best mean."]
+
+
 def answered(responses: Sequence[Response]) -> str:
     """Return where a lower program saved something, and how it failed elsewhere."""
     gains = sum(response.score > 0 for response in responses)

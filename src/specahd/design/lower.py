@@ -35,6 +35,9 @@ class LowerSearch:
         Sentences about the round for a language model.
     portfolio
         Whether every member of the repertoire will be tried on every instance.
+    plain
+        Whether programs stand for themselves: they are ordered by their mean response alone, one
+        that fails on every task is discarded, and requests tell nothing of the round's programs.
     """
 
     level = Level.LOWER
@@ -51,6 +54,7 @@ class LowerSearch:
         coordinates: Sequence[str],
         known: Sequence[str] = (),
         portfolio: bool = False,
+        plain: bool = False,
     ) -> None:
         self.round = number
         self.contract = contract
@@ -61,6 +65,7 @@ class LowerSearch:
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
         self._portfolio = portfolio
+        self._plain = plain
 
     def submit(self, program: Program) -> "Future[LowerResult]":
         """Start measuring a candidate on every task."""
@@ -69,7 +74,8 @@ class LowerSearch:
     def measure(self, result: LowerResult) -> CandidateEvaluation:
         """Score a candidate by its mean response.
 
-        Failure to launch discards it; a task that failed merely scored zero.
+        Failure to launch discards it; a task that failed merely scored zero. Of plain programs
+        one that failed on every task is discarded too.
         """
         if not result.launched:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
@@ -78,7 +84,7 @@ class LowerSearch:
             result.outcome,
             result.detail,
             float(np.mean(scores)),
-            True,
+            result.outcome is Outcome.OK or not self._plain,
             tier=result.tier,
             responses=tuple(scores),
             vector={
@@ -138,9 +144,8 @@ class LowerSearch:
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
         """Order programs, given oldest first: greedy J order, then mean response."""
         scores = self.table.scores([program.id for program in programs])
-        order = survival_order(
-            scores, beta=self._settings.beta, budget=self._settings.repertoire_size
-        )
+        budget = 1 if self._plain else self._settings.repertoire_size
+        order = survival_order(scores, beta=self._settings.beta, budget=budget)
         return [
             Parent(programs[row], float(scores[row].mean()), tuple(scores[row].tolist()))
             for row in order
@@ -148,10 +153,12 @@ class LowerSearch:
 
     def context(self, shown: Sequence[Program]) -> Context:
         """Return what is known of the round, and of the programs shown."""
+        if self._plain:
+            return Context(self._known)
         rows = self.table.rows
         seed = self.contract.seed.id
         return facts.context(
-            self._known,
+            [*self._known, *facts.kept(self._settings.repertoire_size)],
             float(self.table.scores([seed]).mean()) if seed in rows else None,
             max(self.method.members, key=lambda member: member.score, default=None),
             {one.id: facts.answered(rows[one.id]) for one in shown if one.id in rows},

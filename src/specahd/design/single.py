@@ -30,10 +30,13 @@ class Single(Coupled):
         with the best mean; more are the method's first members, all of which are tried on
         every instance (:class:`specahd.repair.system.RepairSystem`).
     policy
-        Makes the search method.
+        Makes the search method, which is held to its own rules
+        (:class:`specahd.design.lower.LowerSearch`, ``plain``).
     parts
         As of :class:`specahd.design.coupled.Coupled`.
     """
+
+    plain = True
 
     def __init__(
         self,

@@ -120,7 +120,7 @@ def _text(request: Request) -> str:
         best, example = request.context.best, request.context.example
         marks = (("The best program so far", best), ("The example", example))
         known = [f"{whose} scores {_points(mark)} %." for whose, mark in marks if mark is not None]
-        return " ".join(known) or "Nothing was measured."
+        return " ".join(known) or "No program is shown."
     ranked = sorted(enumerate(shown, start=1), key=lambda entry: -entry[1].score)
     sentences = [
         f"Program {better} scores {_points(one.score - other.score)} points more than "

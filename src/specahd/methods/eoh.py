@@ -76,6 +76,9 @@ class EoH:
       twice as many tried, where the original always tries twice as many: the operators begin
       sooner, which small budgets need.
     - A reply without a program takes a ticket, as with every method; there it is asked for again.
+    - The seed program is a member from the start: every method of a comparison begins with it.
+    - ``distinct`` compares scores as they are, where the original rounds them to five decimals:
+      scores here are shares of a cost, of which small ones differ in the sixth.
 
     Parameters
     ----------

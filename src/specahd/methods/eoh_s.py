@@ -48,6 +48,7 @@ class EoHS:
       comparison begins with the same.
     - ``members`` take in the children that no survival has seen yet: what a budget leaves in the
       unfinished generation would be lost.
+    - A program that fails on some tasks scores 0 there, as with every method; there it fails.
     - With no member a fresh program is asked for, with one an improvement.
 
     Parameters

@@ -86,8 +86,9 @@ class LHNS:
     Deviations from the original:
 
     - It minimises a positive cost and divides by the current one's. Here the cost of a program is
-      1 - score: scores are savings relative to the solution before, so that this is the mean
-      share of the cost that remains, positive, and known of carried programs at both levels.
+      1 - score: scores are savings relative to the solution before, none of them negative, so
+      that this is the mean share of the cost that remains if what is dearer is not taken. It is
+      positive and known of carried programs at both levels; programs that save nothing are equal.
       Where regions are rebuilt in a large solution, scores differ by less than whole solutions
       do; then a smaller ``initial_temperature`` is due.
     - ``ratio`` and ``initial_temperature`` are two constants, as in the original; the port has one
@@ -171,7 +172,10 @@ class LHNS:
             if self._kind == "ils":
                 return Query(MODIFY, (best,))
             others = [
-                entry for entry in trajectory.table if entry[0].program.id != current.program.id
+                entry
+                for entry in trajectory.table
+                # One that only lost lines has none to give.
+                if entry[1] and entry[0].program.id != current.program.id
             ]
             if others:
                 other, lines = others[rng.integers(len(others))]

@@ -104,8 +104,6 @@ class MLES:
     - Where too few initial programs are valid the original ends; here what there is goes on.
     - With several samples under way all take their turns in one cycle of operators; there every
       thread has its own, with an offset.
-    - A parent that scores too little for its parameters to matter is restructured, as by every
-      method here.
 
     Parameters
     ----------
@@ -145,12 +143,12 @@ class MLES:
         return sorted(known, key=lambda parent: -parent.score)[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Take over what was carried; more than a seed program is a population."""
+        """Take over what was carried; more than seed programs is a population."""
         self._unit = _UNITS[start.contract.level]
         self._population = sorted(start.carried, key=lambda parent: -parent.score)[: self.size]
         self._buffer, self._buffered = [], 0
         self._measured = {}
-        self._founded = len(start.carried) > 1
+        self._founded = start.founded
         self._left = min(max(ATTEMPTS, 2 * self.size), max(1, start.tickets // 2))
         self._turn = 0
         self._under_way = 0

@@ -177,11 +177,11 @@ class PartEvo:
         return _best([*self._external, *(child for _, child in self._children)])[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Take over what was carried; more than a seed program is partitioned."""
+        """Take over what was carried; more than seed programs is partitioned."""
         self._initial = list(start.carried)
         self._external = _best(start.carried)[: self._capacity]
         attempts = min(ATTEMPTS * self.size, max(1, start.tickets // 2))
-        self._attempts = 0 if len(start.carried) > 1 else attempts
+        self._attempts = 0 if start.founded else attempts
         self._clusters = []
         self._children = []
         self._turns.clear()

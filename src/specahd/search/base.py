@@ -27,7 +27,7 @@ class RoundStart:
         How many programs the round may ask for, for schedules (``0 <= t / tickets <= 1``).
     carried
         The programs to start from, measured in this round: those that the method held at
-        the end of the round before, in the same order; at first the seed program. One that
+        the end of the round before, in the same order; at first the seed programs. One that
         failed in this round is missing, so there may be none.
     rank
         The level's own order, which looks at all programs together (greedy J at the lower
@@ -38,6 +38,12 @@ class RoundStart:
     tickets: int
     carried: tuple[Parent, ...]
     rank: Rank
+
+    @property
+    def founded(self) -> bool:
+        """Whether a population is carried: several programs, not the contract's own alone."""
+        own = {seed.id for seed in self.contract.seeds}
+        return len(self.carried) > 1 and any(one.program.id not in own for one in self.carried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class Sample:
         Larger is better; None if the program was not measured.
     retained
         Whether the program may become a member. One that fails on some tasks of the lower
-        level is retained, with the score 0 on these.
+        level is retained, with the score 0 on these; one that fails on all is not.
     responses
         The score on every task or instance (:class:`specahd.core.contract.Parent`); empty
         if the program was not measured.

@@ -28,8 +28,7 @@ _SCORES = {
     Level.LOWER: (
         "the mean over the regions, the parts that are rebuilt, of what rebuilding this one region "
         "saves, in percent of the cost of the whole solution around it; 0 where it fails or saves "
-        "nothing. Higher is better. Programs that are the best on some regions are kept beside "
-        "those with the best mean."
+        "nothing. Higher is better."
     ),
 }
 _PACES = {
