@@ -207,6 +207,33 @@ def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
             api.read(wrong)
 
 
+def test_a_table_tells_its_problem_and_takes_the_options_of_one_that_is_given(tmp_path, data):
+    table = data / "stops.csv"
+    given = api.make_problem("cvrp", baseline="nearest")
+    assert api.read(table, given, capacity=10).problem is given
+    assert api.read(table, "cvrp", capacity=10).problem.name == "cvrp"
+    with pytest.raises(ConfigError, match=r"is a table for cvrp, expected no problem=tsp\."):
+        api.read(table, "tsp", capacity=10)
+    with pytest.raises(ConfigError, match="nosuch"):
+        api.read(table, "nosuch", capacity=10)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"seed": 2**63}, "Expected seed in"),
+        ({"seed": 1.5}, "Expected seed to be an integer, got 1.5."),
+        ({"repairs": 10.5}, "Expected repairs to be an integer, got 10.5."),
+        ({"time_limit": "1"}, "Expected time_limit to be a number, got '1'."),
+        ({"target": "x"}, "Expected target to be a number, got 'x'."),
+        ({"memory_gb": "4"}, "Expected memory_gb to be a number, got '4'."),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(data, options, sentence):
+    with pytest.raises(ConfigError, match=re.escape(sentence)):
+        api.solve(data / "tiny.vrp", **options)
+
+
 def test_a_file_in_a_format_that_only_its_problem_knows_is_tried_by_all(
     tmp_path, monkeypatch, data
 ):

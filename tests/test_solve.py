@@ -95,9 +95,11 @@ def test_several_workers_are_equal_bytes_and_never_worse(place):
 def test_a_small_instance_is_solved_as_by_one_worker(place):
     options = ["instance=large.vrp", "repairs=3000"]
     call("solve", *options, "out=one.sol", cwd=place)
-    done = call("solve", *options, "workers=2", "out=two.sol", cwd=place)
+    several = ["workers=2", "cluster=nowhere:1"]
+    done = call("solve", *options, *several, "out=two.sol", cwd=place)
     assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
     assert "keeps 1 of 2 workers busy" in done.stderr
+    assert "nowhere:1 is not used." in done.stderr
 
 
 def test_deliveries_are_split_and_an_incumbent_with_parts_is_never_spoilt(place):
@@ -244,6 +246,23 @@ MISTAKES = {
         ["instance=stops.csv", "capacity=10", "convention=float"],
         "leaves no convention open",
     ),
+    "a convention of a table by another name": (
+        ["instance=STOPS.TXT", "capacity=10", "convention=float"],
+        "leaves no convention open",
+    ),
+    "a convention of a file that states its own": (
+        ["instance=exact.vrp", "convention=rounded"],
+        "exact.vrp leaves no convention open, expected none.",
+    ),
+    "too large a seed": (
+        ["instance=my.vrp", f"seed={2**63}"],
+        f"Expected seed in [0, {2**63 - 1}]",
+    ),
+    "two files": (["my.vrp", "instance=nine.tsp"], "Expected one file, got my.vrp and nine.tsp."),
+    "one solution of two jobs": (
+        ["my.vrp", "-m", "seed=0,1", "out=my.sol"],
+        "Expected no out=my.sol with -m: each job would write this file.",
+    ),
 }
 
 
@@ -251,6 +270,9 @@ MISTAKES = {
 def test_a_mistake_gets_one_sentence_and_leaves_nothing(place, mistake):
     for name in ("tiny.sol", "nine.tsp"):
         shutil.copy(DATA / name, place / name)
+    shutil.copy(DATA / "stops.csv", place / "STOPS.TXT")
+    exact = (DATA / "tiny.vrp").read_text().replace("EUC_2D", "EXACT_2D")
+    (place / "exact.vrp").write_text(exact)
     before = {path.name for path in place.iterdir()}
     arguments, sentence = MISTAKES[mistake]
     done = call("solve", *arguments, cwd=place, check=False)
@@ -264,7 +286,14 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(place, mistake):
 def test_a_file_may_stand_without_its_option():
     assert with_file(["a b.vrp", "seed=1"]) == ["instance='a b.vrp'", "seed=1"]
     assert with_file(["--cfg", "job", "it's.vrp"]) == ["instance='it\\'s.vrp'", "--cfg", "job"]
-    assert with_file(["out=x/y.sol"]) == ["out=x/y.sol", "hydra.run.dir='x'"]
+    assert with_file(["out=x/y.sol"]) == ["out='x/y.sol'", "hydra.run.dir='x'"]
+    assert with_file(["incumbent=a (1).sol", "matrix=größe.csv"]) == [
+        "incumbent='a (1).sol'",
+        "matrix='größe.csv'",
+    ]
+    for plain in ("incumbent=null", "out='a b.sol'", "plot=${seed}.png"):
+        assert with_file([plain])[0] == plain
+    assert with_file(["instance=a.vrp,b.vrp", "-m"]) == ["instance=a.vrp,b.vrp", "-m"]
     assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
     with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):
         with_file(["a.vrp", "b.vrp"])

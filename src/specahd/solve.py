@@ -15,7 +15,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from specahd.api.problems import ProblemInstance, make_problem, read
+from specahd.api.problems import ProblemInstance, read, under_convention
 from specahd.api.solutions import Solution
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
@@ -99,10 +99,7 @@ def _instance(config: DictConfig) -> ProblemInstance:
     )
     if config.convention is None:
         return found
-    if not found.problem.conventions or Path(config.instance).suffix == ".csv":
-        raise ConfigError(f"{config.instance} leaves no convention open, expected none.")
-    problem = make_problem(found.problem.name, convention=config.convention)
-    return read(config.instance, problem)
+    return under_convention(found, Path(config.instance), config.convention)
 
 
 def _out(config: DictConfig, instance: ProblemInstance) -> Path:

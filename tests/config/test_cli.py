@@ -76,6 +76,7 @@ def files(folder: Path) -> list[str]:
         (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
         (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),
         (["seed"], "'seed' cannot be read; write option=value."),
+        (["pools.dir=a (1)"], "cannot be read; write \"option='value'\"."),
         (["budget=3"], "Config group override must be a string"),
         (["~seed"], "Interpolation key 'seed' not found."),
         (["executor.workers=0"], "Expected executor.workers in [1, 64], got 0."),

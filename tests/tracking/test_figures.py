@@ -36,7 +36,7 @@ def test_a_search_of_one_level_or_none_is_one_panel(records, tmp_path):
 def test_only_edges_that_differ_have_colour(tmp_path):
     figure = route_map(
         {
-            "instance": "square",
+            "instance": "square$5_$6",
             "coords": [[0, 0], [0, 1], [1, 1], [1, 0]],
             "before": [[1, 3], [2]],
             "after": [[1, 2], [3]],
@@ -47,5 +47,5 @@ def test_only_edges_that_differ_have_colour(tmp_path):
     for panel, shared, own in zip(figure.axes, (3, 3), (1, 1), strict=True):
         drawn = [len(collection.get_segments()) for collection in panel.collections[:2]]
         assert drawn == [shared, own]
-    assert "square: +20.00%" in figure.get_suptitle()
+    assert "square$5_$6: +20.00%" in figure.get_suptitle()
     figure.savefig(tmp_path / "picture.png")

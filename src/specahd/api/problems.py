@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from specahd.checkpoint import Checkpoint
 
 
+_TABLES = (STOPS, MATRIX)
+
+
 @dataclass(frozen=True)
 class ProblemInstance:
     """An instance and the problem that reads, checks and repairs it.
@@ -129,7 +132,8 @@ def read(
     ----------
     problem
         A problem, or the name of one with its default options. Give it where two problems
-        could read the file, or with options of its own (VRPTW's ``convention``).
+        could read the file, or with options of its own (VRPTW's ``convention``). A table
+        tells its problem, which is the only one that may be given with it.
     capacity
         Of a table of stops (CSV) with demands: what each vehicle carries.
     matrix
@@ -159,18 +163,20 @@ def read(
     """
     path = Path(path)
     options = TableOptions(capacity, None if matrix is None else str(matrix), split, speed)
+    given = make_problem(problem) if isinstance(problem, str) else problem
     kind = identify(read_text(path))
-    if kind in (STOPS, MATRIX):
+    if kind in _TABLES:
         name, data = stops.read(path, options)
-        made = make_problem(name)
+        made = given or make_problem(name)
+        if made.name != name:
+            raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")
         return ProblemInstance(made, made.made(data, path))
     if options.given:
         raise ConfigError(
             f"Expected {options.given[0]} with a table of stops (CSV), and {path} is none."
         )
-    if problem is not None:
-        made = make_problem(problem) if isinstance(problem, str) else problem
-        return ProblemInstance(made, made.read(path))
+    if given is not None:
+        return ProblemInstance(given, given.read(path))
     if kind is not None and kind.solution:
         raise FileError(f"{path}: {kind.content}, expected an instance.")
     if kind is not None and kind.problem is not None:
@@ -189,6 +195,23 @@ def read(
             "; read(path, problem=NAME) says what that problem misses."
         )
     return found[0]
+
+
+def under_convention(found: ProblemInstance, path: Path, convention: str) -> ProblemInstance:
+    """Read a file again, under a convention of its problem's for what the file leaves open.
+
+    Raises
+    ------
+    ConfigError
+        There is no such convention, or the file leaves none open.
+    """
+    problem = found.problem
+    made = [make_problem(problem.name, convention=one) for one in problem.conventions]
+    table = identify(read_text(path)) in _TABLES
+    if table or len({one.dumps(one.read(path)) for one in made}) < 2:
+        raise ConfigError(f"{path} leaves no convention open, expected none.")
+    asked = make_problem(problem.name, convention=convention)
+    return ProblemInstance(asked, asked.read(path))
 
 
 def read_pool(

@@ -15,8 +15,8 @@ from specahd.api.starts import Start, construct
 from specahd.core.background import Background
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
-from specahd.core.ranges import within
-from specahd.core.settings import SearchLimit
+from specahd.core.ranges import integer_within, number_within
+from specahd.core.settings import MAX_SEED, SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
 from specahd.engine.remote import remote_engine
@@ -194,8 +194,8 @@ def solve(
     >>> better.incumbent_cost
     206.0
     """
-    within("seed", seed, 0)
-    within("memory_gb", memory_gb, 0.001, 1e6)
+    integer_within("seed", seed, 0, MAX_SEED)
+    number_within("memory_gb", memory_gb, 0.001, 1e6)
     limit = SearchLimit(time_limit, repairs, target)
     observer = observer or PythonWarnings()
     came = time.monotonic()
@@ -209,6 +209,7 @@ def solve(
         observer.on_warning(
             f"{data.name} keeps {count} of {workers} workers busy: "
             f"each should have {LEAST_CUSTOMERS} customers."
+            + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
     with interrupts.held() if interrupts else nullcontext():
         case = None if incumbent is None else given_case(problem, data, Path(incumbent))

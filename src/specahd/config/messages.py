@@ -43,7 +43,8 @@ def message_for(error: HydraRefusal) -> str:
             available = ", ".join(error.options or ()) or "none"
             return f"{group}={choice} is not a choice; available: {available}."
         case OverrideParseException():
-            return f"{error.override!r} cannot be read; write option=value."
+            form = "\"option='value'\"" if "=" in str(error.override) else "option=value"
+            return f"{error.override!r} cannot be read; write {form}."
         case ConfigAttributeError() | ConfigKeyError():
             return _unknown(error)
         case ValidationError(full_key=str(key)) if key and error.child_node is not None:

@@ -20,6 +20,7 @@ from specahd.core.ranges import one_of, within
 from specahd.core.services import check_services
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
+    MAX_SEED,
     Accept,
     CallLimits,
     Confinement,
@@ -110,7 +111,7 @@ class SolveConfig(SearchLimit, TableOptions):
     sandbox: Confinement = field(default_factory=Confinement)
 
     def __post_init__(self) -> None:
-        within("seed", self.seed, 0)
+        within("seed", self.seed, 0, MAX_SEED)
         within("workers", self.workers, 1, 64)
         within("memory_gb", self.memory_gb, 0.001, 1e6)
         SearchLimit.__post_init__(self)

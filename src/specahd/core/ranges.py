@@ -1,6 +1,7 @@
 """What a parameter may be, said in one sentence where it is born."""
 
 from collections.abc import Collection
+from numbers import Integral, Real
 
 from specahd.core.errors import ConfigError
 
@@ -28,9 +29,9 @@ def integer_within(name: str, value: object, low: int, high: int | None = None) 
     ConfigError
         With what is accepted and the value.
     """
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, Integral) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be an integer, got {value!r}.")
-    within(name, value, low, high)
+    within(name, int(value), low, high)
 
 
 def number_within(name: str, value: object, low: float, high: float | None = None) -> None:
@@ -41,9 +42,9 @@ def number_within(name: str, value: object, low: float, high: float | None = Non
     ConfigError
         With what is accepted and the value.
     """
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, Real) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be a number, got {value!r}.")
-    within(name, value, low, high)
+    within(name, float(value), low, high)
 
 
 def one_of(name: str, value: str, choices: Collection[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import integer_within, one_of, within
+from specahd.core.ranges import integer_within, number_within, one_of, within
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
@@ -16,6 +16,8 @@ TIERS = ("auto", "interpreted", "compiled")
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
+MAX_SEED = 2**63 - 1
+"""The largest seed of solving."""
 
 
 class Accept(StrEnum):
@@ -229,11 +231,11 @@ class SearchLimit:
     target: float | None = None
 
     def __post_init__(self) -> None:
-        within("time_limit", self.time_limit, 0, 1e7)
+        number_within("time_limit", self.time_limit, 0, 1e7)
         if self.repairs is not None:
-            within("repairs", self.repairs, 0)
+            integer_within("repairs", self.repairs, 0)
         if self.target is not None:
-            within("target", self.target, 0)
+            number_within("target", self.target, 0)
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,8 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
 
     figure = Figure(figsize=(11, 5.8), layout="constrained")
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
-    figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has")
+    title = f"{_gain(drawn)}; in colour, the edges that only one has"
+    figure.suptitle(title, parse_math=False)
     return figure
 
 
@@ -140,7 +141,7 @@ def solving_figure(
     panel.set(xlabel="seconds", ylabel="cost")
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", color="0.9")
-    figure.suptitle(_gain(drawn))
+    figure.suptitle(_gain(drawn), parse_math=False)
     return figure
 
 
