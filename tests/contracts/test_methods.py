@@ -5,42 +5,28 @@ import re
 import shutil
 import sys
 import threading
-import time
-import zlib
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from checksums import ROUNDS, TICKETS, Alike, Checksums, Failing, Listener, Moody, run
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from offered import contract_of
 from specahd.config import CONF_DIR
 from specahd.core import journal as journals
-from specahd.core.budget import Ledger
-from specahd.core.contract import Context, Operator, Parent
-from specahd.core.errors import TransportError
-from specahd.core.events import Observer
+from specahd.core.contract import Operator
 from specahd.core.program import Level, Outcome
-from specahd.core.proposer import Reply
 from specahd.core.seeding import generator
-from specahd.llm.offline import OfflineProposer
 from specahd.llm.recorded import Recorded
-from specahd.memory.memory import Memory
-from specahd.runs.journal import Journal
-from specahd.search.base import CandidateEvaluation, Query
-from specahd.search.engine import Engine
+from specahd.search.base import Query
 from specahd.search.replay import Replay
 
 ROOT = Path(__file__).parent.parent.parent
 ADDED = ROOT / "tests" / "methods" / "added"
 GUIDE = (ROOT / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
-TICKETS = 48
-ROUNDS = 2
 FILES = ("journal.jsonl", "responses.jsonl")
 
 
@@ -59,166 +45,50 @@ def shown(language):
 
 
 METHODS = {**dict(confs()), "of-the-guide": OmegaConf.create(shown("yaml")).policy}
+VARIANTS = {
+    "lhns-ils": ("lhns", {"kind": "ils", "initial_temperature": 1e-9}, {"p1"}),
+    "lhns-ts": ("lhns", {"kind": "ts", "initial_temperature": 1e-9}, {"p2"}),
+    "lhns-two": ("lhns", {"trajectories": 2}, {"rr"}),
+    "partevo-ideas": (
+        "partevo",
+        {"population": 4, "features": ["idea", "score"], "operators": ["lge", "cc"]},
+        {"lge", "cc"},
+    ),
+    "mles-blind": ("mles", {"population": 4, "operators": ["m1", "m2"]}, {"m1", "m2"}),
+}
+"""Other options of a method, and the operators that these are for, by name."""
+for variant, (name, options, _) in VARIANTS.items():
+    METHODS[variant] = OmegaConf.merge(METHODS[f"{name}-policy"], options)
 
 
-@pytest.fixture(autouse=True)
-def _added(monkeypatch):
-    monkeypatch.syspath_prepend(ADDED)
+@pytest.fixture(autouse=True, scope="module")
+def _added():
     name = METHODS["of-the-guide"]._target_.rpartition(".")[0]
     module = ModuleType(name)
     exec(shown("python"), vars(module))
-    monkeypatch.setitem(sys.modules, name, module)
-    yield
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.syspath_prepend(ADDED)
+        monkeypatch.setitem(sys.modules, name, module)
+        yield
     sys.modules.pop("reflective_tree", None)
 
 
-@pytest.fixture(params=METHODS)
-def make(request):
+@pytest.fixture(params=METHODS, scope="module")
+def named(request):
+    """Go through the search methods by name."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def make(named):
     """Make the search method, anew each time."""
-    return functools.partial(instantiate(METHODS[request.param]))
+    return functools.partial(instantiate(METHODS[named]))
 
 
-class Listener:
-    """Passes everything on to a method and writes down what it was told and asked for."""
-
-    def __init__(self, method):
-        self.method = method
-        self.size = method.size
-        self.events = []
-        self.threads = set()
-
-    @property
-    def members(self):
-        return self.method.members
-
-    def begin(self, start):
-        self.events.append(("begin", start))
-        self.method.begin(start)
-
-    def ask(self, index, rng):
-        self.threads.add(threading.get_ident())
-        query = self.method.ask(index, rng)
-        self.events.append(("ask", index, query))
-        return query
-
-    def tell(self, sample, rng):
-        self.threads.add(threading.get_ident())
-        self.method.tell(sample, rng)
-        self.events.append(("tell", sample, [parent.program.id for parent in self.members]))
-
-
-class Checksums:
-    """A level without a sandbox: six responses that a program's source decides.
-
-    Some programs crash.
-    """
-
-    level = Level.LOWER
-    contract = contract_of("cvrp", Level.LOWER)
-
-    def __init__(self, method, number, workers):
-        self.method = method
-        self.round = number
-        self.rows = {}
-        self._pool = ThreadPoolExecutor(workers)
-
-    def submit(self, program):
-        def evaluate():
-            time.sleep(zlib.crc32(program.id.encode()) % 4 * 0.0005)
-            return self._responses(program.source)
-
-        return self._pool.submit(evaluate)
-
-    def _responses(self, source):
-        sums = [zlib.crc32(f"{self.round} {task} {source}".encode()) for task in range(6)]
-        return None if sums[0] % 7 == 0 else tuple(one % 1000 / 25000 for one in sums)
-
-    def measure(self, result):
-        if result is None:
-            return CandidateEvaluation(Outcome.CRASHED, "It divides by zero.", None, False)
-        score = float(np.mean(result))
-        vector = {"scores": list(result)}
-        return CandidateEvaluation(Outcome.OK, "", score, True, responses=result, vector=vector)
-
-    def recall(self, record):
-        return tuple(record["scores"]) if "scores" in record else None
-
-    def admit(self, program, result):
-        self.rows[program.id] = result
-
-    def rank(self, programs):
-        rows = [self.rows[program.id] for program in programs]
-        parents = [
-            Parent(program, float(np.mean(row)), row)
-            for program, row in zip(programs, rows, strict=True)
-        ]
-        return sorted(parents, key=lambda parent: -parent.score)
-
-    def effects(self, child, parent):
-        return None
-
-    def context(self, shown):
-        return Context()
-
-    def best(self):
-        return max((parent.score for parent in self.method.members), default=None)
-
-
-class Moody(OfflineProposer):
-    """Loses some requests once, and answers some with nothing of use."""
-
-    def __init__(self, bad, lost, garbage="Sorry, I cannot help with that."):
-        super().__init__()
-        self.bad, self.lost, self.garbage = bad, lost, garbage
-        self.calls = Counter()
-        self._lock = threading.Lock()
-
-    def propose(self, request):
-        with self._lock:
-            self.calls[request.id] += 1
-            first = self.calls[request.id] == 1
-        rng = generator(7, request.id)
-        time.sleep(rng.random() * 0.002)
-        bad, lost = rng.random() < self.bad, rng.random() < self.lost
-        if lost and first:
-            raise TransportError("Connection reset.")
-        with self._lock:
-            text = self.garbage if bad else super().propose(request).text
-        return Reply(text, 3, 2)
-
-
-def run(directory, method, proposer, *, samplers=4, workers=2, lag=5, replay=None, rounds=ROUNDS):
-    """Run rounds that carry the members over; return the ledger and the journal's records."""
-    directory.mkdir(exist_ok=True)
-    ledger = Ledger(TICKETS)
-    members = [Checksums.contract.seed]
-    with (
-        Journal(directory, repeat=replay is not None) as journal,
-        Engine(
-            seed=1,
-            lag=lag,
-            samplers=samplers,
-            proposer=proposer,
-            ledger=ledger,
-            journal=journal,
-            memories={Level.LOWER: Memory(filter=True)},
-            observer=Observer(),
-            replay=replay,
-        ) as engine,
-    ):
-        for number in range(1, rounds + 1):
-            level = Checksums(method, number, workers)
-            engine.carry(level, members, TICKETS // rounds)
-            spent = engine.run(level, TICKETS // rounds)
-            assert spent == TICKETS // rounds
-            members = [member.program for member in method.members] or members
-    return ledger.read(), list(journals.read(directory / "journal.jsonl"))
-
-
-@pytest.fixture
-def reference(make, tmp_path):
+@pytest.fixture(scope="module")
+def reference(make, tmp_path_factory):
     """A run by one sampler, with bad replies and lost requests: its folder, what it spent."""
-    folder = tmp_path / "reference"
+    folder = tmp_path_factory.mktemp("reference")
     spent, _ = run(folder, make(), Moody(0.3, 0.1), samplers=1, workers=1)
     return folder, spent
 
@@ -251,6 +121,21 @@ def test_nothing_of_use_ends_at_the_budget(make, tmp_path, garbage, lag):
     spent, records = run(tmp_path / "run", make(), Moody(1.0, 0.0, garbage), lag=lag)
     assert spent.tickets == TICKETS
     assert {record["outcome"] for record in records if "sample" in record} == {"parse_error"}
+
+
+@pytest.mark.parametrize(
+    ("measures", "outcome", "scores"), [(Failing, "crashed", {0.0}), (Alike, "ok", {0.02})]
+)
+def test_programs_none_of_which_is_better_end_at_the_budget(
+    make, tmp_path, measures, outcome, scores
+):
+    method = make()
+    spent, records = run(tmp_path / "run", method, Moody(0.0, 0.0), measures=measures, lag=8)
+    programs = [record for record in records if "sample" in record]
+    assert spent.tickets == len(programs) == TICKETS
+    assert {record["outcome"] for record in programs} - {"duplicate"} == {outcome}
+    assert {record["score"] for record in programs} - {None} == scores
+    assert bool(method.members) == (measures is Alike)
 
 
 @pytest.mark.parametrize("lag", [1, 8])
@@ -303,7 +188,7 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
     assert listener.members
 
 
-def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(reference):
+def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(named, reference):
     folder, _ = reference
     asked = {record["sample"]: record["hash"] for record in journals.read(folder / "wal.jsonl")}
     measured = {
@@ -312,10 +197,12 @@ def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(
         if "sample" in record and "scores" in record
     }
     known = {Checksums.contract.seed.id}
+    operators = set()
     for record in journals.read(folder / "journal.jsonl"):
         if "sample" not in record:
             continue
         assert record["operator"]
+        operators.add(record["operator"])
         assert set(record["parents"]) <= known
         assert record["request"] == asked[record["sample"]]
         assert record["reply"]
@@ -324,6 +211,8 @@ def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(
             assert record["responses"] == record["sample"]
             assert record["score"] == np.mean(measured[record["sample"]])
             known.add(record["sample"])
+    if named in VARIANTS:
+        assert operators >= VARIANTS[named][-1]
 
 
 def test_its_replies_give_the_same_bytes_again_without_who_wrote_them(make, reference, tmp_path):

@@ -10,13 +10,15 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.core.budget import Budget
+from specahd.core.contract import Context
 from specahd.core.errors import RunFailed
 from specahd.core.events import Observer
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept, CallLimits, Settings
 from specahd.design.coupled import Candidate, Coupled, choose
+from specahd.design.single import Single
 from specahd.repair.cases import make_case
-from specahd.repair.evaluator import UpperResult
+from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
@@ -51,10 +53,10 @@ class Engine:
 
 @pytest.fixture
 def coupled():
-    def make(cases=(), limits=None, **settings):
+    def make(cases=(), limits=None, kind=Coupled, **settings):
         engine = Engine()
         journal = SimpleNamespace(responses=SimpleNamespace(append=lambda record: None))
-        return engine, Coupled(
+        return engine, kind(
             problem=PROBLEM,
             engine=engine,
             executor=None,
@@ -114,6 +116,32 @@ def test_both_levels_are_told_of_their_round(coupled):
     assert told.facts[3].endswith("Visit the customer with the least distance from here.")
     assert (told.example, told.best) == (0.5, None)
     assert told.measured == {upper.id: "it saves 50.000 %, without penalties"}
+
+
+@pytest.mark.parametrize(("kind", "retained"), [(Coupled, True), (Single, False)])
+def test_only_the_coupled_search_retains_what_fails_on_every_task(coupled, kind, retained):
+    engine, search = coupled(kind=kind)
+    search._lower_round(1, 4, {})
+    [(level, *_)] = engine.searches
+    responses = (Response(Outcome.TIMEOUT, 10.0, None),)
+    failed = LowerResult(True, Tier.INTERPRETED, Outcome.TIMEOUT, "slow", responses)
+    measured = level.measure(failed)
+    assert (measured.score, measured.retained) == (0.0, retained)
+
+
+@pytest.mark.parametrize("kind", [Coupled, Single])
+def test_only_the_coupled_search_tells_of_the_programs_of_a_round(coupled, kind):
+    engine, search = coupled(kind=kind)
+    search._lower_round(1, 4, {})
+    lower_seed = PROBLEM.operator.contract.seed
+    search._upper_round(1, 4, RepairSystem("r", (lower_seed,), None, Accept.IMPROVING), {})
+    (lower, *_), (above, *_) = engine.searches
+    lower.table.add(lower_seed.id, [Response(Outcome.OK, 10.0, 5.0)])
+    upper_seed = PROBLEM.operator.selector.contract.seed
+    above.admit(upper_seed, UpperResult(Outcome.OK, "", (0.5,), (0.0,), (DESCRIPTOR,)))
+    for told in (lower.context([lower_seed]), above.context([upper_seed])):
+        assert (told == Context()) == (kind is Single)
+        assert told.example == (None if kind is Single else 0.5)
 
 
 def candidate(number, selection, failed=0):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from arithmetic import PROBLEM, WIDTH, Arithmetic, task
 
+from specahd.core.contract import Context
 from specahd.core.errors import RunFailed
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
@@ -21,7 +22,7 @@ CONTRACTS = contracts(PROBLEM.operator)
 
 
 def program(name, level=Level.LOWER):
-    return Program(name, level, "", "", "i1", contract=CONTRACTS[level].id)
+    return Program(name, level, "", f"Idea of {name}.", "i1", contract=CONTRACTS[level].id)
 
 
 def answered(*costs, tier=Tier.COMPILED):
@@ -33,7 +34,7 @@ def answered(*costs, tier=Tier.COMPILED):
     return LowerResult(True, tier, Outcome.OK, "", made)
 
 
-def lower(*, beta=0.5, size=10, executor=None, **results):
+def lower(*, beta=0.5, size=10, executor=None, plain=False, known=(), **results):
     """Return a lower round with programs admitted in this order, all of them members."""
     search = LowerSearch(
         number=1,
@@ -43,6 +44,8 @@ def lower(*, beta=0.5, size=10, executor=None, **results):
         executor=executor,
         settings=Settings(beta=beta, repertoire_size=size),
         coordinates=PROBLEM.descriptor_names,
+        known=known,
+        plain=plain,
     )
     programs = [program(name) for name in results]
     for one, result in zip(programs, results.values(), strict=True):
@@ -81,6 +84,15 @@ def test_a_lower_candidate_that_fails_on_every_task_is_retained_with_nothing():
     failed = answered(None, None, None, None)
     measured = lower().measure(replace(failed, outcome=Outcome.TIMEOUT, detail="slow"))
     assert (measured.score, measured.retained, measured.outcome) == (0.0, True, Outcome.TIMEOUT)
+
+
+def test_a_plain_lower_candidate_that_fails_on_every_task_is_not_retained():
+    failed = replace(answered(None, None, None, None), outcome=Outcome.TIMEOUT, detail="slow")
+    measured = lower(plain=True).measure(failed)
+    assert (measured.score, measured.retained, measured.outcome) == (0.0, False, Outcome.TIMEOUT)
+    assert measured.detail == "slow"
+    for answer in (answered(None, 90.0, None, None), answered(None, 110.0, None, None)):
+        assert lower(plain=True).measure(answer).retained
 
 
 def test_a_recalled_lower_result_is_the_one_that_was_recorded():
@@ -127,6 +139,42 @@ def test_lower_programs_rank_by_greedy_gain_then_by_their_means():
     assert search.best() == pytest.approx((0.1 + 0.1 + 0.1 + 0.06) / 4)
 
 
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("beta", [0.0, 0.5, 1.0])
+def test_plain_lower_programs_rank_by_their_means_whatever_the_repertoire(size, beta):
+    results = {
+        "middling": answered(92.0, 92.0, 100.0, 100.0),
+        "nothing": answered(100.0, None, 101.0, 100.0),
+        "best": answered(90.0, 90.0, 90.0, 100.0),
+        "other": answered(100.0, 100.0, 100.0, 94.0),
+        "again": answered(100.0, 100.0, 92.0, 92.0),
+    }
+    search = lower(beta=beta, size=size, plain=True, **results)
+    assert names(search.method.members) == ["best", "middling", "again", "other", "nothing"]
+    assert [member.score for member in search.method.members] == pytest.approx(
+        [0.075, 0.04, 0.04, 0.015, 0.0]
+    )
+    together = lower(beta=0.0, size=3, **results)
+    assert names(together.method.members)[:3] == ["best", "again", "middling"]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_plain_lower_round_tells_its_facts_only(size):
+    results = {
+        CONTRACTS[Level.LOWER].seed.id: answered(99.0, 99.0, 99.0, 99.0),
+        "best": answered(90.0, 90.0, 90.0, 90.0),
+    }
+    shown = [program(name) for name in results]
+    plain = lower(size=size, plain=True, known=["4 regions."], **results)
+    assert plain.context(shown[:1]) == plain.context(shown) == Context(("4 regions.",))
+    told = lower(size=size, known=["4 regions."], **results).context(shown[:1])
+    assert [told.example, told.best] == pytest.approx([0.01, 0.1])
+    assert told.best_idea == "Idea of best."
+    assert set(told.measured) == {shown[0].id}
+    kept = ["Programs that are the best on some regions are kept beside those of the best mean."]
+    assert list(told.facts) == ["4 regions."] + (kept if size > 1 else [])
+
+
 def test_quality_has_the_weight_beta_over_q():
     search = lower(
         beta=0.5, size=4, a=answered(90.0, 90.0, 90.0, 90.0), b=answered(90.0, 80.0, 90.0, 90.0)
@@ -169,7 +217,7 @@ def scored(utilities, penalties, regions=None):
 FAILED = UpperResult(Outcome.TIMEOUT, "x1: slow", (0.9,), (0.0,), (None,))
 
 
-def upper(executor=None, **results):
+def upper(executor=None, plain=False, known=(), **results):
     search = UpperSearch(
         number=1,
         contract=CONTRACTS[Level.UPPER],
@@ -179,6 +227,8 @@ def upper(executor=None, **results):
         executor=executor,
         penalty=Penalty(weight=3.0),
         coordinates=PROBLEM.descriptor_names,
+        known=known,
+        plain=plain,
     )
     programs = [program(name, Level.UPPER) for name in results]
     for one, result in zip(programs, results.values(), strict=True):
@@ -237,6 +287,21 @@ def test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties():
     assert search.best() == pytest.approx(0.15)
     assert search.method.members[0].responses == pytest.approx((0.2, 0.1))
     assert upper().best() is None
+
+
+def test_a_plain_upper_round_tells_its_facts_only():
+    results = {
+        CONTRACTS[Level.UPPER].seed.id: scored([0.1, 0.1], [0.0, 0.0]),
+        "best": scored([0.2, 0.1], [0.0, 0.0]),
+    }
+    shown = [program(name, Level.UPPER) for name in results]
+    plain = upper(plain=True, known=["2 instances."], **results)
+    assert plain.context(shown[:1]) == plain.context(shown) == Context(("2 instances.",))
+    assert names(plain.method.members) == ["best", shown[0].id]
+    told = upper(known=["2 instances."], **results).context(shown[:1])
+    assert [told.example, told.best] == pytest.approx([0.1, 0.15])
+    assert (told.facts, told.best_idea) == (("2 instances.",), "Idea of best.")
+    assert set(told.measured) == {shown[0].id}
 
 
 def test_upper_effects_are_described_by_the_childs_regions():

@@ -10,6 +10,8 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.search.base import RoundStart, Sample
 
 CONTRACT = contract_of("cvrp", Level.LOWER)
+INSERTION = contract_of("cvrp-insertion", Level.LOWER)
+"""A contract with two seed programs."""
 
 
 def parent(name, score, responses=(), source=None):
@@ -24,6 +26,14 @@ def parent(name, score, responses=(), source=None):
     return Parent(program, score, tuple(responses) or (score,))
 
 
+def seeds(*scores):
+    """Return the seed programs of ``INSERTION`` with these scores, as a first round has them."""
+    return [
+        Parent(program, score, (score,))
+        for program, score in zip(INSERTION.seeds, scores, strict=True)
+    ]
+
+
 class Conversation:
     """A round of a method, of which nothing is under way but what a test leaves open.
 
@@ -33,13 +43,21 @@ class Conversation:
         What the round begins with; a seed program that scores nothing if not given.
     """
 
-    def __init__(self, method, carried: Sequence[Parent] | None = None, tickets=1000, seed=0):
+    def __init__(
+        self,
+        method,
+        carried: Sequence[Parent] | None = None,
+        tickets=1000,
+        seed=0,
+        contract=CONTRACT,
+    ):
         self.method = method
         self.rng = np.random.default_rng(seed)
         self.index = 0
         self.queries = []
         start = [parent("seed", 0.0)] if carried is None else carried
-        method.begin(RoundStart(CONTRACT, tickets, tuple(start), list))
+        self.contract = contract
+        method.begin(RoundStart(contract, tickets, tuple(start), list))
 
     def ask(self):
         """Ask for the next query; None where the method waits."""
@@ -62,7 +80,7 @@ class Conversation:
     ):
         """Tell of one that is open, the last by default: a text, a score, or a failure."""
         index, query = self.queries.pop(at)
-        request = Request(CONTRACT, 0, Level.LOWER, 1, index, query.operator, query.parents)
+        request = Request(self.contract, 0, Level.LOWER, 1, index, query.operator, query.parents)
         made = parent(f"p{index}", score or 0.0, responses, source)
         if query.operator.wants_text:
             sample = Sample(request, text, Outcome.OK)

@@ -167,6 +167,21 @@ def test_ts_ruins_where_its_table_holds_no_other_program():
     assert [talk.step().operator.name for _ in range(12)] == ["rr"] * 12
 
 
+def test_ts_draws_no_program_that_only_lost_lines():
+    shorter = SOURCE.replace("    x3 = 3\n", "")
+    _, talk = begun(draw=1.0, kind="ts")
+    talk.step(0.3, source=shorter)
+    assert [talk.step().operator.name for _ in range(10)] == ["rr"] * 10
+    _, talk = begun(draw=1.0, kind="ts")
+    talk.step(0.2, source=SOURCE.replace("x3 = 3", "y = 7"))
+    # The last of the table is the one that is drawn.
+    talk.step(0.3, source=shorter)
+    for _ in range(8):
+        talk.step()
+    query = talk.step()
+    assert (query.operator.name, names(query.parents)) == ("p2", ["seed", "p0"])
+
+
 def test_the_table_keeps_the_best_five_of_different_scores():
     method, talk = begun(draw=1.0, kind="ts", carried=[("seed", 0.9, SOURCE)])
     for score in (0.3, 0.1, 0.2, 0.5, 0.1, 0.4, 0.05, 0.6):

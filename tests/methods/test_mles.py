@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from asked_in_turn import Conversation, parent
+from asked_in_turn import INSERTION, Conversation, parent, seeds
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
@@ -116,6 +116,21 @@ def test_a_later_round_goes_on_with_the_programs_carried_over():
     talk = Conversation(method, [parent("b", 1.0), parent("a", 2.0)])
     assert names(method.members) == ["a", "b"]
     assert operators(talk, 1) == ["e1"]
+
+
+def test_two_seed_programs_are_members_and_initial_programs_join_them():
+    talk = Conversation(MLES(3), seeds(0.1, 0.2), contract=INSERTION)
+    assert names(talk.method.members) == ["lower-greedy-with-blinks", "lower-seed"]
+    assert operators(talk, 4, score=lambda index: 0.11 + 0.01 * index) == ["i1", "i1", "i1", "e1"]
+    assert names(talk.method._population) == ["lower-greedy-with-blinks", "p2", "p1"]
+
+
+def test_a_seed_program_and_one_of_the_run_are_a_population():
+    carried = [*seeds(0.1, 0.2), parent("a", 0.3)]
+    for programs in (carried, carried[1:]):
+        talk = Conversation(MLES(3), programs, contract=INSERTION)
+        assert operators(talk, 1) == ["e1"]
+    assert operators(Conversation(MLES(3), carried[2:], contract=INSERTION), 1) == ["i1"]
 
 
 def test_only_operators_with_evidence_show_an_observation():

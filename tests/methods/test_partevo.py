@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from asked_in_turn import Conversation, parent
+from asked_in_turn import INSERTION, Conversation, parent, seeds
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
@@ -219,6 +219,25 @@ def test_a_later_round_partitions_the_programs_carried_over():
         "a",
         "b",
     ]
+
+
+def test_two_seed_programs_are_initial_programs_that_others_join():
+    talk = Conversation(PartEvo(5), seeds(0.1, 0.2), contract=INSERTION)
+    asked = [talk.step(1.0 + index) for index in range(3)]
+    assert [one.operator.name for one in asked] == ["init"] * 3
+    assert asked[0].hints.splitlines()[1:] == [f"- {one.idea}" for one in INSERTION.seeds]
+    assert talk.step(text="").operator.name == "summary"
+    partitioned = {name for one in talk.method._clusters for name in names(one.members)}
+    assert partitioned == {"lower-seed", "lower-greedy-with-blinks", "p0", "p1", "p2"}
+
+
+def test_a_seed_program_and_one_of_the_run_are_partitioned():
+    carried = [*seeds(0.1, 0.2), parent("a", 0.3)]
+    for programs in (carried, carried[1:]):
+        talk = Conversation(PartEvo(5), programs, contract=INSERTION)
+        assert talk.step(text="").operator.name == "summary"
+    talk = Conversation(PartEvo(5), carried[2:], contract=INSERTION)
+    assert talk.step(1.0).operator.name == "init"
 
 
 @pytest.mark.parametrize(

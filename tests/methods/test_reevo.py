@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from asked_in_turn import Conversation, parent
+from asked_in_turn import INSERTION, Conversation, parent, seeds
 
 from specahd.core.errors import ConfigError
 from specahd.methods.reevo import (
@@ -173,6 +173,24 @@ def test_a_later_round_goes_on_with_the_programs_carried_over():
     again = Conversation(method, carried)
     assert names(method.members) == ["b", "a"]
     assert names(again.step().parents) == ["b", "a"]
+
+
+def test_two_seed_programs_are_no_population_and_the_better_is_the_elitist():
+    talk = Conversation(ReEvo(4, initial=4), seeds(0.1, 0.2), contract=INSERTION)
+    assert names(talk.method.members) == ["lower-greedy-with-blinks"]
+    assert talk.operators(4, lambda index: 0.0) == [START] * 4
+    # The initial programs all score the same, so that each pair has the elitist.
+    assert names(talk.step(text="?").parents)[0] == "lower-greedy-with-blinks"
+    assert "lower-seed" not in names(talk.method.members)
+
+
+def test_a_seed_program_and_one_of_the_run_are_a_population():
+    carried = [*seeds(0.1, 0.2), parent("a", 0.3)]
+    for programs in (carried, carried[1:]):
+        talk = Conversation(ReEvo(4, initial=4), programs, contract=INSERTION)
+        assert talk.step(text="?").operator is SHORT_REFLECTION
+    talk = Conversation(ReEvo(4, initial=4), carried[2:], contract=INSERTION)
+    assert talk.step(1.0).operator is START
 
 
 @pytest.mark.parametrize(
