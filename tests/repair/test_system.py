@@ -1,6 +1,7 @@
 """The one-pass pipeline: feasible after any program, and scored as the paper says."""
 
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from specahd.core.errors import FileError, NotEnoughMemory
+from specahd.core.errors import FileError, FileWarning, NotEnoughMemory
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, Penalty
 from specahd.problems.cvrp.problem import CVRP
@@ -196,6 +197,24 @@ def test_a_file_may_hold_the_incumbent(tmp_path):
     path.write_text(PROBLEM.solution_files("x", CASE.baseline[1:], CASE.cost)[".sol"])
     with pytest.raises(FileError, match=r"mine.sol does not solve .*is not visited"):
         given_case(PROBLEM, INSTANCE, path)
+
+
+def test_an_incumbent_that_states_another_cost_gets_a_warning(tmp_path):
+    path = tmp_path / "mine.sol"
+    for wrong in (0.02, -0.02):
+        text = PROBLEM.solution_files("x", CASE.baseline, CASE.cost + wrong)[".sol"]
+        path.write_text(text)
+        with pytest.warns(FileWarning) as told:
+            assert given_case(PROBLEM, INSTANCE, path).cost == CASE.cost
+        [warning] = told
+        assert str(warning.message) == (
+            f"{path}: states the cost {CASE.cost + wrong:.10g}, but costs {CASE.cost:.10g} as the "
+            f"distances of {INSTANCE.name} are measured here."
+        )
+    with warnings.catch_warnings(action="error", category=FileWarning):
+        for cost in (f"Cost {CASE.cost + 0.004}\n", ""):
+            path.write_text(text[: text.index("Cost")] + cost)
+            given_case(PROBLEM, INSTANCE, path)
 
 
 def test_instances_whose_matrix_would_not_fit_are_refused_before_any_work():

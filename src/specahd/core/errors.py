@@ -69,7 +69,7 @@ class JournalError(RunFailed):
 
 
 class FileWarning(UserWarning):
-    """A file can be used but may not be whole; the message is one sentence. Not in the tree."""
+    """A file can be used but may not be what it says; the message is one sentence. No error."""
 
 
 class InvalidAnswer(SpecAHDError):

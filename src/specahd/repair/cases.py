@@ -1,14 +1,16 @@
 """Cases (x, y0): the instances of a run with their baseline solutions, and their shared block."""
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specahd.core.errors import FileError, SpecAHDError
+from specahd.core.errors import FileError, FileWarning, SpecAHDError
 from specahd.core.memory_limit import require_memory
 from specahd.engine.blocks import shared_block
 from specahd.routing.base import AnyProblem, PassOperator
+from specahd.routing.verification import PRECISION
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
 
 
@@ -64,13 +66,26 @@ def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
         The arrays of the instance would not fit.
     ConfigError
         The repair operator cannot repair the instance.
+
+    Warns
+    -----
+    FileWarning
+        It does not cost what the file states.
     """
     _require_block(problem, [instance])
-    solution, _ = problem.read_solution(path)
+    solution, stated = problem.read_solution(path, instance)
     violations = problem.check(instance, solution)
     if violations:
         raise FileError(f"{path} does not solve {instance.name}: {violations[0].detail}")
-    return _case(problem, instance, solution, path.name)
+    case = _case(problem, instance, solution, path.name)
+    if stated is not None and not abs(case.cost - stated) < PRECISION:
+        warnings.warn(
+            f"{path}: states the cost {stated:.10g}, but costs {case.cost:.10g} as the distances "
+            f"of {instance.name} are measured here.",
+            FileWarning,
+            stacklevel=2,
+        )
+    return case
 
 
 def _case(problem: AnyProblem, instance: Any, solution: Any, source: str) -> Case:

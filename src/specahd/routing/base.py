@@ -261,8 +261,19 @@ class Problem(Protocol[I, S]):
         """Return the text of an instance file that :meth:`read` reads back."""
         ...
 
-    def read_solution(self, path: Path) -> tuple[S, float | None]:
-        """Read a ``.sol`` file: the solution, and the cost it states, if any."""
+    def read_solution(self, path: Path, instance: I | None = None) -> tuple[S, float | None]:
+        """Read a ``.sol`` file: the solution, and the cost it states, if any.
+
+        Parameters
+        ----------
+        instance
+            The one that it should solve: a file may repeat the demands that it delivers.
+
+        Raises
+        ------
+        FileError
+            The file is missing, torn, or states what a solution of this problem does not.
+        """
         ...
 
     def solution_files(self, name: str, solution: S, cost: float) -> Mapping[str, str]:

@@ -233,7 +233,7 @@ def _solution(problem: AnyProblem, path: Path, place: Path, row: _Row | None) ->
     try:
         with warnings.catch_warnings(action="ignore", category=FileWarning):
             instance = problem.read(path)
-        solution, stated = problem.read_solution(place)
+        solution, stated = problem.read_solution(place, instance)
     except FileError as error:
         return Status.REFUSED, str(error)
     known = row is not None and row["note"].startswith(_SHIPPED_WRONG)

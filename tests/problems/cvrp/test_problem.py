@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, FileError
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
+from specahd.repair.cases import given_case
 from specahd.routing.base import POOLS, Region
+from specahd.routing.formats.sol import dumps_deliveries
 from specahd.routing.geometry import Convention, distances
 
 
@@ -91,6 +93,20 @@ def test_solution_files(data, tmp_path):
     routes, cost = problem.read_solution(data / "tiny.sol")
     assert cost == problem.cost(problem.read(data / "tiny.vrp"), routes)
     assert problem.solution_files("x", routes, cost)[".sol"] == (data / "tiny.sol").read_text()
+
+
+def test_a_file_may_repeat_the_demands_of_its_instance(data, tmp_path):
+    problem, tiny = CVRP(), CVRP().read(data / "tiny.vrp")
+    routes, cost = problem.read_solution(data / "tiny.sol")
+    path = tmp_path / "x.sol"
+    given = [[int(tiny.demands[node]) for node in route] for route in routes]
+    path.write_text(dumps_deliveries(routes, given, cost))
+    assert "Delivery #1: " in path.read_text()
+    assert given_case(problem, tiny, path).baseline == routes
+    given[0][0] -= 1
+    path.write_text(dumps_deliveries(routes, given, cost))
+    with pytest.raises(FileError, match="a line 'Delivery #k' gives customer 1 the quantity"):
+        given_case(problem, tiny, path)
 
 
 def test_every_pool_is_generated():

@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 import pytest
 import pyvrp
 from pyvrp.stop import MaxIterations
@@ -131,6 +132,26 @@ def test_accepted_spellings_of_deliveries(tmp_path):
     assert sol.read_deliveries(written(tmp_path, text)) == (((2, 1), ()), ((4, -5), ()), 5.5)
 
 
+def test_deliveries_belong_to_the_routes_of_their_numbers(tmp_path):
+    text = "Route #2: 3 1 2\nDelivery #7: 5\nRoute #7: 3\nDelivery #2: 10 4 7\n"
+    assert sol.read_deliveries(written(tmp_path, text)) == (ROUTES, ((10, 4, 7), (5,)), None)
+
+
+def test_whole_demands_may_be_repeated_where_nothing_is_split(tmp_path):
+    path = written(tmp_path, "Route #1: 3 1\nRoute #2: 2\nDelivery #1: 10 4\nDelivery #2: *\n")
+    assert sol.read(path, np.array([0, 4, 7, 10])) == (((3, 1), (2,)), None)
+    for demands, expected in (
+        (np.array([0, 5, 7, 10]), "5"),
+        (np.array([0]), r"\*"),
+        (None, r"\*"),
+    ):
+        who = 1 if expected == "5" else 3
+        with pytest.raises(
+            FileError, match=rf"customer {who} the quantity \d+, expected {expected},"
+        ):
+            sol.read(path, demands)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -141,7 +162,13 @@ def test_accepted_spellings_of_deliveries(tmp_path):
         ("10 4 7", "10 4", "Delivery #1 holds 2 quantities, expected 3"),
         ("Delivery #2: 5\n", "", "Delivery #2 holds 0 quantities, expected 1"),
         ("10 4 7\nDelivery #2: 5", "10 4\nDelivery #2: 5 7", "Delivery #1 holds 2 quantities"),
-        ("Delivery #2: 5", "Delivery #2: 5\nDelivery #3: 1", "#3 holds 1 quantities, expected 0"),
+        (
+            "Delivery #2: 5",
+            "Delivery #2: 5\nDelivery #3: 1",
+            "holds 0 lines 'Route #3', expected one",
+        ),
+        ("Delivery #2: 5", "Delivery #1: 5", "line 5 is a second Delivery #1, expected one"),
+        ("Route #2", "Route #1", "holds 2 lines 'Route #1', expected one for each line"),
         ("Cost 206", "Cost e", "line 3 states the cost 'e'"),
         ("10 4 7", "99999999999 4 7", "expected whole quantities"),
     ],

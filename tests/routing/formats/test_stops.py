@@ -42,6 +42,25 @@ def test_the_row_named_depot_is_the_depot_wherever_it_stands(tmp_path):
     assert np.array_equal(first.data.coords, third.data.coords)
 
 
+def test_customers_count_in_the_order_of_the_file_without_the_depot(tmp_path):
+    instance = read(tmp_path, "name,x,y,demand\na,3,4,5\ndepot,0,0,\nb,6,8,6\n", capacity=6)
+    (tmp_path / "x.sol").write_text("Route #1: 1\nRoute #2: 2\n")
+    solution, _ = instance.problem.read_solution(tmp_path / "x.sol", instance.data)
+    places = [[instance.data.coords[node].tolist() for node in route] for route in solution]
+    assert places == [[[3, 4]], [[6, 8]]]
+
+
+def test_a_tour_numbers_the_nodes_as_the_file_whatever_its_rows_are_called(tmp_path):
+    text = "name,x,y\na,0,0\nb,10,0\ndepot,10,10\nc,0,10\nd,5,20\n"
+    instance = read(tmp_path, text)
+    assert instance.data.coords.tolist() == [[0, 0], [10, 0], [10, 10], [0, 10], [5, 20]]
+    around = instance.problem.solution_files("x", (0, 1, 2, 4, 3), 52.36)[".tour"]
+    assert "TOUR_SECTION\n1\n2\n3\n5\n4\n-1" in around
+    (tmp_path / "km.csv").write_text(",a,depot,b\na,0,3,4\ndepot,3,0,5\nb,4,5,0\n")
+    instance = read(tmp_path, "name,x,y\na,0,0\ndepot,3,0\nb,4,0\n", matrix=tmp_path / "km.csv")
+    assert instance.data.matrix.tolist() == [[0, 3, 4], [3, 0, 5], [4, 5, 0]]
+
+
 @pytest.mark.parametrize("sign", [";", "\t"])
 def test_other_separators_and_spellings_are_read(tmp_path, sign):
     text = XY.replace(",", sign).replace(f"name{sign}x", f"ID{sign} X")
@@ -59,7 +78,45 @@ def test_time_windows_make_a_vrptw_and_speed_turns_times_into_distances(tmp_path
     assert windows.due[3] >= 400
     assert instance.problem.check(instance.data, ((1, 2, 3),)) == ()
     faster = read(tmp_path, TIMED, capacity=18, speed=2.0).data.windows
-    assert faster.due[:3].tolist() == [800, 100, 180]
+    assert faster.due[:3].tolist() == pytest.approx([800, 100, 180])
+
+
+LATE = "x,y,ready,due,service,name\n9,0,,{due},5,a\n0,0,10,{closes},,depot\n"
+
+
+@pytest.mark.parametrize("speed", [0.3, 3.0])
+def test_what_is_served_too_late_is_told_in_the_numbers_of_the_file(tmp_path, speed):
+    arrives = 10 + round(9 / speed)
+    back = arrives + 5 + round(9 / speed)
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, LATE.format(due=arrives - 1, closes=""), speed=speed)
+    assert str(caught.value) == (
+        f"{tmp_path / 'stops.csv'}: line 2 holds the due time {arrives - 1}, expected at least "
+        f"{arrives}, when a vehicle from the depot arrives."
+    )
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, LATE.format(due=100, closes=back - 1), speed=speed)
+    assert str(caught.value) == (
+        f"{tmp_path / 'stops.csv'}: line 2 holds a stop that is served at {arrives} at the "
+        f"earliest, its vehicle back at the depot at {back}, expected at most the depot's due "
+        f"time {back - 1} in line 3."
+    )
+    assert read(tmp_path, LATE.format(due=arrives, closes=back), speed=speed).size == 1
+
+
+def test_a_time_that_is_just_kept_is_kept_at_every_speed(tmp_path):
+    # 0.57 * 100 is 56.99999999999999.
+    instance = read(tmp_path, "x,y,due\n0,0,\n57,0,100\n", speed=0.57)
+    assert instance.problem.check(instance.data, ((1,),)) == ()
+    with pytest.raises(FileError, match=r"the due time 99\.999999, expected at least 100, when"):
+        read(tmp_path, "x,y,due\n0,0,\n57,0,99.999999\n", speed=0.57)
+
+
+def test_a_stop_without_due_time_is_never_late_however_long_the_services(tmp_path):
+    text = "x,y,due,service\n0,0,,\n1,0,,900000000\n1,0,,900000000\n"
+    instance = read(tmp_path, text)
+    assert instance.problem.check(instance.data, ((1, 2),)) == ()
+    assert instance.problem.check(instance.data, ((2, 1),)) == ()
 
 
 def test_degrees_are_measured_along_great_circles_in_metres(tmp_path):
@@ -119,7 +176,11 @@ def test_a_matrix_stands_for_the_distances_of_a_table(tmp_path):
         (PLACES.replace("52.53", "152.53"), {"capacity": 1}, r"line 4 .* lat 152.53, .* \[-90, 90"),
         (TIMED.replace("60,90", "90,60"), {"capacity": 18}, "line 4 holds the due time 60"),
         (TIMED.replace("60,90", "60,9e9"), {"capacity": 18}, "line 4 holds the due 9e9"),
-        (TIMED.replace("60,90", "0,9"), {"capacity": 18}, "TIME_WINDOW of line 4"),
+        (
+            TIMED.replace("60,90", "0,9"),
+            {"capacity": 18},
+            "line 4 holds the due time 9, .* 10, when",
+        ),
         (XY.replace("name", "service"), {"capacity": 10}, "due or ready beside service"),
         (MATRIX.replace("3,0", "2,0"), {}, "line 1 holds the distance 3 to stop 2, expected 2"),
         (MATRIX.replace("3,0,5", "3,1,5"), {}, "line 2 holds 1 from a stop to itself"),

@@ -86,7 +86,9 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     def unflat(self, instance: SDVRPInstance, arrays: Sequence[IntArray]) -> Solution | None:
         return deliveries.unflat(arrays)
 
-    def read_solution(self, path: Path) -> tuple[Solution, float | None]:
+    def read_solution(
+        self, path: Path, instance: SDVRPInstance | None = None
+    ) -> tuple[Solution, float | None]:
         routes, quantities, cost = sol.read_deliveries(path)
         pairs = zip(routes, quantities, strict=True)
         return tuple(tuple(map(Delivery, *pair)) for pair in pairs), cost

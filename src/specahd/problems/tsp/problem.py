@@ -1,6 +1,7 @@
 """The TSP as the search sees it, put together from the modules of this folder."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,6 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     read = staticmethod(instance.read)
     made = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
-    read_solution = staticmethod(tours.read)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
     check = staticmethod(checker.check)
@@ -106,6 +106,11 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches)
         self.descriptor_names, self._describe = _DESCRIPTORS[repair]
+
+    def read_solution(
+        self, path: Path, instance: TSPInstance | None = None
+    ) -> tuple[Solution, float | None]:
+        return tours.read(path)
 
     def solution_files(self, name: str, solution: Solution, cost: float) -> Mapping[str, str]:
         return {

@@ -8,18 +8,19 @@
     Delivery #1: 10 4 7
     Delivery #2: 5
 
-Lines ``Delivery`` are ours, for split deliveries; readers that know routes and cost
-only find both where they expect them. PyVRP's print is read as well: there ``C0`` is
-the first customer, and a summary stands before the routes. Every other line must be a
-note on the solution, like ``Optimal: True`` or ``Time 3.2``.
+Lines ``Delivery`` are ours, for split deliveries, and belong to the route of their number;
+readers that know routes and cost only find both where they expect them. PyVRP's print is
+read as well: there ``C0`` is the first customer, and a summary stands before the routes.
+Every other line must be a note on the solution, like ``Optimal: True`` or ``Time 3.2``.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from specahd.core.errors import FileError
+from specahd.routing.base import IntArray
 from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import LARGEST, number
@@ -31,7 +32,7 @@ Quantities = tuple[tuple[int | None, ...], ...]
 WHOLE = "*"
 """How a file writes that a stop is given its whole demand."""
 # No two repetitions meet here: on a long line they would take for ever to fail.
-_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?\d+\s*:(.*)", re.IGNORECASE)
+_ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?(\d{1,10})\s*:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
 # No digit stands before the colon of a note, so that no misspelt route is taken for one.
 _NOTE = re.compile(
@@ -42,18 +43,33 @@ _CUSTOMER = re.compile(r"-?\d{1,10}|C\d{1,10}")
 _QUANTITY = re.compile(r"-?\d{1,10}")
 
 
-def read(path: Path) -> tuple[Routes, float | None]:
+def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | None]:
     """Return the routes as the file numbers their customers, and the cost that it states.
 
     Whether the routes are a solution is the checker's business.
+
+    Parameters
+    ----------
+    demands
+        Of the depot and the customers, shape (n + 1,): what lines ``Delivery`` may state
+        beside ``*``. None allows no quantity.
 
     Raises
     ------
     FileError
         The file is missing, not text, holds no route, a line that it should
-        not, or deliveries that do not match the routes.
+        not, or deliveries that do not match the routes or are no whole demands.
     """
-    routes, _, cost = read_deliveries(path)
+    routes, quantities, cost = read_deliveries(path)
+    whole = {} if demands is None else dict(enumerate(demands.tolist()))
+    for route, given in zip(routes, quantities, strict=True):
+        for customer, quantity in zip(route, given, strict=True):
+            if quantity is not None and quantity != whole.get(customer):
+                raise FileError(
+                    f"{path}: a line 'Delivery #k' gives customer {customer} the quantity "
+                    f"{quantity}, expected {whole.get(customer, WHOLE)}, its whole demand: only "
+                    "problem=sdvrp splits deliveries."
+                )
     return routes, cost
 
 
@@ -68,15 +84,24 @@ def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
     text = read_text(path)
     kinds.refuse_other(path, text, [kinds.ROUTES], "lines 'Route #k: customers'")
     routes: list[tuple[int, ...]] = []
-    quantities: list[tuple[int | None, ...]] = []
+    numbers: list[int] = []
+    quantities: dict[int, tuple[int | None, ...]] = {}
     cost: float | None = None
     for line_number, line in enumerate(map(str.strip, text.splitlines()), start=1):
         if row := _ROW.fullmatch(line):
-            words = row[2].split()
+            route_number, words = int(row[2]), row[3].split()
             if row[1].lower() == "route":
                 routes.append(tuple(_customer(path, line_number, word) for word in words))
+                numbers.append(route_number)
+            elif route_number in quantities:
+                raise FileError(
+                    f"{path}: line {line_number} is a second Delivery #{route_number}, "
+                    "expected one for each route."
+                )
             else:
-                quantities.append(tuple(_quantity(path, line_number, word) for word in words))
+                quantities[route_number] = tuple(
+                    _quantity(path, line_number, word) for word in words
+                )
         elif stated := _COST.fullmatch(line):
             cost = _cost(path, line_number, stated[1])
         elif line and _NOTE.fullmatch(line) is None and _HEADING.fullmatch(line) is None:
@@ -88,13 +113,31 @@ def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
         raise FileError(f"{path}: holds no route, expected lines 'Route #k: customers'.")
     if not quantities:
         return tuple(routes), tuple((None,) * len(route) for route in routes), cost
-    for index, (route, given) in enumerate(zip_longest(routes, quantities, fillvalue=()), start=1):
+    return tuple(routes), _matched(path, numbers, routes, quantities), cost
+
+
+def _matched(
+    path: Path,
+    numbers: Sequence[int],
+    routes: Sequence[Sequence[int]],
+    quantities: Mapping[int, tuple[int | None, ...]],
+) -> Quantities:
+    """Return what each route delivers: the line ``Delivery`` of its number says it."""
+    counts = Counter(numbers)
+    for place in (*numbers, *quantities):
+        if counts[place] != 1:
+            raise FileError(
+                f"{path}: holds {counts[place]} lines 'Route #{place}', "
+                "expected one for each line 'Delivery #k'."
+            )
+    for place, route in zip(numbers, routes, strict=True):
+        given = quantities.get(place, ())
         if len(route) != len(given):
             raise FileError(
-                f"{path}: Delivery #{index} holds {len(given)} quantities, "
-                f"expected {len(route)}, one for each stop of the route."
+                f"{path}: Delivery #{place} holds {len(given)} quantities, "
+                f"expected {len(route)}, one for each stop of Route #{place}."
             )
-    return tuple(routes), tuple(quantities), cost
+    return tuple(quantities.get(place, ()) for place in numbers)
 
 
 def _customer(path: Path, line: int, word: str) -> int:

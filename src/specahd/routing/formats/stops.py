@@ -9,7 +9,7 @@
 The first line names the columns. A stop lies at ``x,y``, measured straight and unrounded, or at
 ``lon,lat`` in degrees, measured along great circles in whole metres, or where a distance matrix
 has it. The depot is the row of that name, else the first; customers count from 1 in the order of
-the file, without it.
+the file, without it. A TSP has no depot: its nodes are the rows in the order of the file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,15 @@ from specahd.routing.formats import kinds, matrix
 from specahd.routing.formats.rows import Row, read_rows
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
-from specahd.routing.geometry import Convention
+from specahd.routing.geometry import Convention, distances
 
 MEAN_RADIUS = 6_371_008.8
 """Of the earth, in metres (IUGG)."""
 
 _PLACES = (("x", "y"), ("lon", "lat"))
 _TIMES = ("ready", "due", "service")
+_ROUNDING = 1e-9
+"""Above the relative error of times that were multiplied by the speed, and of their sums."""
 
 
 def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:
@@ -54,11 +56,11 @@ def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:
         return "tsp", _matrix_alone(path, options)
     columns, rows = _rows(path)
     _expect_options(path, columns, options)
-    depot = _depot(rows)
-    rows.insert(0, rows.pop(depot))
     timed = "ready" in columns or "due" in columns
     problem = "vrptw" if timed else "sdvrp" if options.split else "cvrp"
     problem = problem if timed or "demand" in columns else "tsp"
+    depot = _depot(rows) if problem != "tsp" else 0
+    rows.insert(0, rows.pop(depot))
     coords, weights = _places(path, rows, columns, options.matrix, depot)
     data = VRPLIBData(
         name=path.stem,
@@ -250,7 +252,13 @@ def _demands(rows: Sequence[Row], columns: Sequence[str], options: TableOptions)
 def _windows(
     rows: Sequence[Row], coords: FloatArray | None, weights: FloatArray | None, speed: float
 ) -> TimeWindows:
-    """Return ready, due and service times in the unit of distances, which are travelled alike."""
+    """Return ready, due and service times in the unit of distances, which are travelled alike.
+
+    Raises
+    ------
+    FileError
+        A time is out of its range, or a vehicle that serves nothing else is late.
+    """
     latest = LATEST / speed
     rows[0].zero("service")
     ready, due, service = (
@@ -259,9 +267,11 @@ def _windows(
     )
     for place in np.flatnonzero(due < ready).tolist():
         raise rows[place].error(
-            f"the due time {due[place] / speed:g}",
-            f"at least the ready time {ready[place] / speed:g}",
+            f"the due time {rows[place].cells['due']}",
+            f"at least the ready time {rows[place].cells['ready']}",
         )
+    if speed != 1:
+        due *= 1 + _ROUNDING
     if weights is not None:
         farthest = float(weights.max())
     else:
@@ -269,5 +279,32 @@ def _windows(
         farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
     # No route can take longer, so that who names no time is never late.
     horizon = ready.max() + service.sum() + farthest * (len(rows) + 1)
-    due = np.where(np.isnan(due), min(LATEST, max(horizon, np.nanmax(due, initial=0.0))), due)
-    return TimeWindows(ready, due, service)
+    due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
+    windows = TimeWindows(ready, due, service)
+    if weights is not None:
+        travel = weights[0]
+    else:
+        assert coords is not None  # as above
+        travel = distances(coords[0], coords, Convention.EXACT_2D)
+    _expect_in_time(rows, windows, travel, speed)
+    return windows
+
+
+def _expect_in_time(
+    rows: Sequence[Row], windows: TimeWindows, travel: FloatArray, speed: float
+) -> None:
+    """Refuse a stop that no vehicle serves in time; ``travel`` is from the depot and back."""
+    arrival = windows.ready[0] + travel
+    for place in np.flatnonzero(arrival > windows.due).tolist():
+        raise rows[place].error(
+            f"the due time {rows[place].cells['due']}",
+            f"at least {arrival[place] / speed:.10g}, when a vehicle from the depot arrives",
+        )
+    back = np.maximum(arrival, windows.ready) + windows.service + travel
+    for place in np.flatnonzero(back > windows.due[0]).tolist():
+        start = max(arrival[place], windows.ready[place]) / speed
+        raise rows[place].error(
+            f"a stop that is served at {start:.10g} at the earliest, its vehicle back at the "
+            f"depot at {back[place] / speed:.10g}",
+            f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}",
+        )

@@ -76,8 +76,8 @@ class VehicleProblem(RoutingProblem[I, S]):
         routes: Sequence[Sequence[int]] = solution
         return routes
 
-    def read_solution(self, path: Path) -> tuple[Any, float | None]:
-        return sol.read(path)
+    def read_solution(self, path: Path, instance: Any | None = None) -> tuple[Any, float | None]:
+        return sol.read(path, None if instance is None else instance.demands)
 
     def solution_files(self, name: str, solution: Any, cost: float) -> Mapping[str, str]:
         return {".sol": sol.dumps(solution, cost)}

@@ -69,7 +69,9 @@ class OpenTSP(RoutingProblem[TSPInstance, Solution]):
     ) -> None:
         super().__init__(baseline, repair, max_regions, max_size)
 
-    def read_solution(self, path: Path) -> tuple[Solution, float | None]:
+    def read_solution(
+        self, path: Path, instance: TSPInstance | None = None
+    ) -> tuple[Solution, float | None]:
         [route], cost = sol.read(path)
         return tuple(node - 1 for node in route), cost
 
