@@ -193,7 +193,7 @@ def test_a_file_is_known_by_its_content_alone(tmp_path, name):
 def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
     path = tmp_path / "poem.txt"
     path.write_text("Whose woods these are\n")
-    with pytest.raises(FileError, match="is read by no problem") as refused:
+    with pytest.raises(FileError, match="line 1 is 'Whose woods these are', expected") as refused:
         api.read(path)
     assert ", ".join(names("problem")) in str(refused.value)
     torn = tmp_path / "torn.vrp"

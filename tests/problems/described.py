@@ -91,6 +91,10 @@ def vehicle_text(kind, nodes, *sections):
 
 
 EVERY = {
+    "weights beside coordinates": (
+        spoilt("EOF", "EDGE_WEIGHT_SECTION\n1 2 3\nEOF"),
+        "EDGE_WEIGHT_SECTION beside EDGE_WEIGHT_TYPE EUC_2D, expected EXPLICIT",
+    ),
     "NaN coordinate": (spoilt("\n3 100 0", "\n3 nan 0"), "NODE_COORD_SECTION", "nan"),
     "infinite coordinate": (spoilt("\n3 100 0", "\n3 100 -inf"), "NODE_COORD_SECTION", "-inf"),
     "huge coordinate": (spoilt("\n3 100 0", "\n3 1e300 0"), "NODE_COORD_SECTION", "[-1e9, 1e9]"),

@@ -12,7 +12,7 @@ from specahd.core.plain import misfit
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
-from specahd.routing.formats import stops
+from specahd.routing.formats import stops, unread
 from specahd.routing.formats.kinds import MATRIX, STOPS, identify
 from specahd.routing.formats.text import read_text
 
@@ -164,17 +164,16 @@ def read(
     path = Path(path)
     options = TableOptions(capacity, None if matrix is None else str(matrix), split, speed)
     given = make_problem(problem) if isinstance(problem, str) else problem
-    kind = identify(read_text(path))
+    text = read_text(path)
+    kind = identify(text)
     if kind in _TABLES:
         name, data = stops.read(path, options)
         made = given or make_problem(name)
         if made.name != name:
             raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")
         return ProblemInstance(made, made.made(data, path))
-    if options.given:
-        raise ConfigError(
-            f"Expected {options.given[0]} with a table of stops (CSV), and {path} is none."
-        )
+    if kind is not None or given is not None:
+        _expect_no_options(path, options)
     if given is not None:
         return ProblemInstance(given, given.read(path))
     if kind is not None and kind.solution:
@@ -188,13 +187,21 @@ def read(
         made = make_problem(name)
         with suppress(FileError):
             found.append(ProblemInstance(made, made.read(path)))
-    if len(found) != 1:
-        can = " and ".join(instance.problem.name for instance in found) or "no problem"
-        raise FileError(
-            f"{path} is read by {can}, expected an instance of {', '.join(files.names('problem'))}"
-            "; read(path, problem=NAME) says what that problem misses."
-        )
+    if not found:
+        raise unread.refusal(path, text, files.names("problem"))
+    if len(found) > 1:
+        can = " and ".join(instance.problem.name for instance in found)
+        raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
+    _expect_no_options(path, options)
     return found[0]
+
+
+def _expect_no_options(path: Path, options: TableOptions) -> None:
+    """Refuse options of a table of stops with a file that is none."""
+    if options.given:
+        raise ConfigError(
+            f"Expected {options.given[0]} with a table of stops (CSV), and {path} is none."
+        )
 
 
 def under_convention(found: ProblemInstance, path: Path, convention: str) -> ProblemInstance:

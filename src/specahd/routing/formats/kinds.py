@@ -1,12 +1,13 @@
 """What a file is, told by its text: so that a file for another problem is named as what it is."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
 from specahd.core.errors import FileError
-from specahd.routing.formats.rows import delimiter_of
+from specahd.routing.formats.rows import STATED_DELIMITERS, lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +57,77 @@ _OTHER_NAMES = {
     "due_time": "due",
     "due_date": "due",
     "service_time": "service",
+    # What pandas calls a column without a heading.
+    "unnamed:_0": "",
 }
 
 # No two repetitions meet here: on a long line they would take for ever to fail.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
+_FIELD = re.compile(r"(?!unnamed)[a-z_]+\s*:", re.IGNORECASE)
 _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
 def identify(text: str) -> FileKind | None:
     """Return what a text is; None for anything that no problem reads."""
-    for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
-        if number == 0 and (table := _table(line)):
+    lines = filter(None, map(str.strip, text.splitlines()))
+    first = list(islice(lines, 2))
+    if [line.upper() for line in first[1:]] == ["VEHICLE"]:
+        return SOLOMON
+    if first and not begins_with_field(first[0]):
+        if table := _table(text):
             return table
-        if number == 0 and all(map(_NUMBER.fullmatch, line.split())):
+        if all(map(_NUMBER.fullmatch, first[0].split())):
             return NUMBERS
-        if number == 1 and line.upper() == "VEHICLE":
-            return SOLOMON
+    for line in chain(first, lines):
         if _ROUTE.match(line):
             return ROUTES
         key, colon, value = line.upper().partition(":")
         if colon and key.strip() == "TYPE":
             return TYPES.get(next(iter(value.split()), ""))
-        if line.upper().endswith("_SECTION"):
+        if key == "EOF":
             return None
     return None
 
 
-def _table(line: str) -> FileKind | None:
-    """Return which CSV file begins with a line, None if none does."""
-    sign = delimiter_of(line)
+def begins_with_field(line: str) -> bool:
+    """Say whether a line is ``KEY : value``, as those of VRPLIB and TSPLIB files are."""
+    return _FIELD.match(line) is not None
+
+
+def _table(text: str) -> FileKind | None:
+    """Return which CSV file a text is, None if it is none."""
+    numbered, sign, stated = lines_of(text)
+    lines = (line for _, line in numbered)
+    first, second = next(lines, ""), next(lines, "")
+    if stated and (sign not in STATED_DELIMITERS or not first):
+        # Its reader says what is wrong.
+        return STOPS
+    words = first.split()
+    if sign in (None, "\t") and all(map(_NUMBER.fullmatch, words)):
+        # So begin the sets of SDVRP: the number of customers, which is not 0, and the capacity.
+        return MATRIX if len(words) > 2 and float(words[0]) == 0 else None
     if sign is None:
         return None
-    cells = [cell.strip().strip('"') for cell in line.split(sign)]
-    # The sets of SDVRP separate their numbers by tabs.
-    if sign != "\t" and (not cells[0] or all(map(_NUMBER.fullmatch, cells))):
+    cells, below = _cells(first, sign), _cells(second, sign)
+    if all(map(_NUMBER.fullmatch, cells)):
         return MATRIX
-    return STOPS if any(column_of(cell) in STOP_COLUMNS for cell in cells) else None
+    known = [column_of(cell) in STOP_COLUMNS for cell in cells]
+    # The names of the first line stand in the first column too.
+    if below[:1] == cells[1:2] != [""] and not all(known[1:]):
+        return MATRIX
+    if any(known):
+        return STOPS
+    square = all(map(_NUMBER.fullmatch, below)) and len(cells) == len(below) == 1 + _count(lines)
+    return MATRIX if not column_of(cells[0]) or square else None
+
+
+def _cells(line: str, sign: str) -> list[str]:
+    return [cell.strip().strip('"') for cell in line.split(sign)]
+
+
+def _count(lines: Iterator[str]) -> int:
+    """Return how many lines hold more than separators."""
+    return sum(1 for line in lines if line.strip(" ,;|\t"))
 
 
 def column_of(word: str) -> str:

@@ -6,6 +6,8 @@
     depot,0,3,4
     north,3,0,5
     south,4,5,0
+
+The names may stand in the first line alone.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.rows import Row, number, read_rows
+from specahd.routing.formats.rows import Row, lines_of, number, read_rows
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.weights import LONGEST
 
@@ -32,10 +34,14 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     """
     text = read_text(path)
     kinds.refuse_other(path, text, [kinds.MATRIX], "a distance matrix")
+    _refuse_blanks(path, text)
     rows = [(row, list(row.cells.values())) for row in read_rows(path, text)]
     names = None
     if rows and _is_heading(rows[0][1]):
-        rows, names = _without_names(rows)
+        (line, head), *rows = rows
+        rows, names = (rows, head) if _stands_alone(head, rows) else _without_names(head, rows)
+        if len(names) != len(rows):
+            raise line.error(f"{len(names)} names", f"{len(rows)}, one for each row below")
     size = len(rows)
     if size < 3:
         raise FileError(f"{path}: holds {size} rows of distances, expected at least 3.")
@@ -54,17 +60,37 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     return matrix, names
 
 
+def _refuse_blanks(path: Path, text: str) -> None:
+    lines, sign, _ = lines_of(text)
+    line, first = next(lines, (0, ""))
+    if sign is None and len(first.split()) > 1:
+        raise FileError(
+            f"{path}: line {line} separates its distances by blanks, "
+            "expected commas, semicolons or tabs."
+        )
+
+
 def _is_heading(cells: Sequence[str]) -> bool:
-    return any(isnan(number(cell)) for cell in cells[1:]) or not cells[0]
+    corner = kinds.column_of(cells[0])
+    return any(isnan(number(cell)) for cell in cells[1:]) or corner in ("", "name")
+
+
+def _stands_alone(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> bool:
+    """Say whether no column of names stands below a line of names."""
+    if kinds.column_of(head[0]) in ("", "name") or not rows:
+        return False
+    _, cells = rows[0]
+    numeric = not any(isnan(number(cell)) for cell in cells)
+    return numeric and len(cells) == len(head) and cells[0] != head[1]
 
 
 def _without_names(
-    rows: Sequence[tuple[Row, list[str]]],
+    head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]
 ) -> tuple[list[tuple[Row, list[str]]], Sequence[str]]:
-    """Return the rows without the first line and the first column, and the names in them."""
-    names = rows[0][1][1:]
+    """Return the rows without the first column, and the names in it and in the first line."""
+    names = head[1:]
     found = []
-    for place, (row, (name, *cells)) in enumerate(rows[1:]):
+    for place, (row, (name, *cells)) in enumerate(rows):
         if place < len(names) and name != names[place]:
             raise row.error(f"the name {name[:40]!r}", f"{names[place][:40]!r} as the first line")
         found.append((row, cells))

@@ -3,13 +3,18 @@
 import csv
 import io
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from specahd.core.errors import FileError
 
 DELIMITERS = ",;\t"
+STATED_DELIMITERS = (*DELIMITERS, "|")
+"""Those that the line ``sep=;`` may name."""
+_STATED = re.compile(r'"?sep=(.*)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +78,41 @@ def delimiter_of(line: str) -> str | None:
     return max(found, key=line.count) if found else None
 
 
+def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
+    """Return the lines of a table, what separates their cells, and whether the file states it.
+
+    Returns
+    -------
+    The lines that are not blank, with their numbers from 1 and without the line ``sep=;`` that
+    Excel writes before the others; the separator that it names, else the one of the first line,
+    None where nothing separates; and whether there is such a line.
+    """
+    lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+    first = next(lines, None)
+    if first is None:
+        return lines, None, False
+    if stated := _STATED.match(first[1].lstrip()):
+        return lines, stated[1].rstrip(" ").removesuffix('"'), True
+    return chain([first], lines), delimiter_of(first[1]), False
+
+
 def read_rows(path: Path, text: str) -> list[Row]:
     """Return the rows that are not blank, the cells of each by their places.
 
     Raises
     ------
     FileError
-        A quotation mark is not closed, or a cell is too long.
+        A quotation mark is not closed, a cell is too long, or the file states a separator that
+        is not supported.
     """
-    lines = text.splitlines()
-    first = next(filter(None, map(str.strip, lines)), "")
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter_of(first) or ",", strict=True)
+    _, sign, stated = lines_of(text)
+    sign = "," if sign is None else sign
+    if stated and sign not in STATED_DELIMITERS:
+        raise FileError(
+            f"{path}: sep= names the separator {sign[:40]!r}, "
+            "expected a comma, a semicolon, a tab or '|'."
+        )
+    reader = csv.reader(io.StringIO(text), delimiter=sign, strict=True)
     rows = []
     try:
         for cells in reader:
@@ -92,4 +121,4 @@ def read_rows(path: Path, text: str) -> list[Row]:
                 rows.append(Row(path, reader.line_num, named))
     except csv.Error as error:
         raise FileError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
-    return rows
+    return rows[1:] if stated else rows

@@ -22,7 +22,7 @@ from specahd.core.memory_limit import require_memory
 from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
-from specahd.routing.formats import kinds, matrix
+from specahd.routing.formats import heading, kinds, matrix
 from specahd.routing.formats.rows import Row, read_rows
 from specahd.routing.formats.text import read_text
 from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
@@ -99,15 +99,7 @@ def _rows(path: Path) -> tuple[Sequence[str], list[Row]]:
     text = read_text(path)
     kinds.refuse_other(path, text, [kinds.STOPS], "a table of stops")
     header, *rows = read_rows(path, text) or [Row(path, 1, {})]
-    columns = [kinds.column_of(cell) for cell in header.cells.values()]
-    for name in columns:
-        if name not in kinds.STOP_COLUMNS:
-            raise header.error(
-                f"the column {name[:40]!r}, which is not supported and may be a constraint",
-                f"only {', '.join(kinds.STOP_COLUMNS)}",
-            )
-        if columns.count(name) > 1:
-            raise header.error(f"the column {name} twice", "it once")
+    columns = heading.columns_of(header, rows)
     found = []
     for row in rows:
         if len(row.cells) != len(columns):

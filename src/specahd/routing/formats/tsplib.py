@@ -67,9 +67,7 @@ def read(path: Path) -> TSPLIBData:
     if dimension < 3:
         raise sections.error(f"DIMENSION is {dimension}, expected at least 3")
     convention = sections.choice("EDGE_WEIGHT_TYPE", {name.value: name for name in Convention})
-    weights = None
-    if convention is Convention.EXPLICIT:
-        weights = read_matrix(sections, dimension)
+    weights = read_matrix(sections, dimension, convention)
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)

@@ -127,9 +127,7 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
     if timed and not _from_lkh(sections):
         euclidean = Convention.EUC_2D
     convention = _convention(sections, euclidean)
-    weights = None
-    if convention is Convention.EXPLICIT:
-        weights = read_matrix(sections, dimension)
+    weights = read_matrix(sections, dimension, convention)
     coords = None
     if weights is None or "NODE_COORD_SECTION" in sections:
         coords = coordinates(sections, dimension)

@@ -7,6 +7,7 @@ import numpy as np
 
 from specahd.routing.base import FloatArray
 from specahd.routing.formats.sections import Sections
+from specahd.routing.geometry import Convention
 
 
 def _full(size: int) -> tuple[Any, Any]:
@@ -41,15 +42,34 @@ LONGEST = 1e9
 """Largest distance: squares and sums stay finite and exact."""
 
 
-def read_matrix(sections: Sections, size: int) -> FloatArray:
+def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatArray | None:
     """Return the symmetric matrix of EDGE_WEIGHT_SECTION with a diagonal of zeros.
+
+    Parameters
+    ----------
+    size
+        How many nodes there are.
+    convention
+        How the file measures distances.
+
+    Returns
+    -------
+    Shape (size, size); None unless the file is EXPLICIT.
 
     Raises
     ------
     FileError
-        The layout is unknown, entries are missing, negative or not finite, or
-        a full matrix is not symmetric.
+        The layout is unknown, entries are missing, negative or not finite, a
+        full matrix is not symmetric, or there are entries and the file is not
+        EXPLICIT.
     """
+    if convention is not Convention.EXPLICIT:
+        if "EDGE_WEIGHT_SECTION" in sections:
+            raise sections.error(
+                "holds EDGE_WEIGHT_SECTION beside EDGE_WEIGHT_TYPE "
+                f"{sections.fields['EDGE_WEIGHT_TYPE'].upper()}, expected EXPLICIT"
+            )
+        return None
     layout = sections.choice("EDGE_WEIGHT_FORMAT", {name: name for name in LAYOUTS})
     numbers = sections.numbers("EDGE_WEIGHT_SECTION")
     expected = size * (size + (1 if "DIAG" in layout else -1)) // 2
