@@ -97,7 +97,7 @@ def made(data: VRPLIBData, path: Path) -> VRPTWInstance:
     if late.size:
         opens, closes = data.windows.ready[late[0]], data.windows.due[late[0]]
         raise FileError(
-            f"{path}: TIME_WINDOW of {data.customer(late[0])} is {opens:g} to {closes:g}, expected "
+            f"{path}: TIME_WINDOW of customer {late[0]} is {opens:g} to {closes:g}, expected "
             "one in which a vehicle can come from the depot, serve, and be back before it closes."
         )
     return instance

@@ -71,7 +71,6 @@ def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:
         weights=weights,
         demands=_demands(rows, columns, options),
         windows=_windows(rows, coords, weights, options.speed or 1.0) if timed else None,
-        lines=tuple(row.line for row in rows),
     )
     return problem, data
 

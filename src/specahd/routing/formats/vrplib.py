@@ -55,7 +55,8 @@ class TimeWindows:
     Parameters
     ----------
     ready, due
-        In [0, 1e9], ``ready`` at most ``due``.
+        In [0, 1e9], ``ready`` at most ``due``; of a table that names no ``due``, as late as any
+        route can be.
     service
         In [0, 1e9]; 0 at the depot.
     """
@@ -80,8 +81,6 @@ class VRPLIBData:
         capacity: not every problem forbids that.
     windows
         Of VRPTW files only.
-    lines
-        Of tables: where each node stands in the file.
     """
 
     name: str
@@ -92,11 +91,6 @@ class VRPLIBData:
     weights: FloatArray | None
     demands: IntArray
     windows: TimeWindows | None = None
-    lines: tuple[int, ...] = ()
-
-    def customer(self, node: int) -> str:
-        """Return what a customer is called in a sentence."""
-        return f"line {self.lines[node]}" if self.lines else f"customer {node}"
 
 
 def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
