@@ -27,6 +27,7 @@ EXTRAS = {"tiny_models", "database", "browser"}
 COMPILING = {"test_compiled_language"}
 
 
+@pytest.hookimpl(optionalhook=True)  # the mutants' tests run without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are CPUs: a fifth of the tests' time is waiting."""
     return len(os.sched_getaffinity(0)) + 1
