@@ -27,12 +27,6 @@ EXTRAS = {"tiny_models", "database", "browser"}
 COMPILING = {"test_compiled_language"}
 
 
-@pytest.hookimpl(optionalhook=True)  # the mutants' tests run without xdist
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are CPUs: a fifth of the tests' time is waiting."""
-    return len(os.sched_getaffinity(0)) + 1
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that ``make test-extras`` runs, and those of ``make check``."""
