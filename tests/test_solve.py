@@ -293,6 +293,8 @@ def test_a_file_may_stand_without_its_option():
     ]
     for plain in ("incumbent=null", "out='a b.sol'", "plot=${seed}.png"):
         assert with_file([plain])[0] == plain
+    assert with_file(["out='a b/c.sol'"]) == ["out='a b/c.sol'", "hydra.run.dir='a b'"]
+    assert with_file(["out=null", "-m"]) == ["out=null", "-m"]
     assert with_file(["instance=a.vrp,b.vrp", "-m"]) == ["instance=a.vrp,b.vrp", "-m"]
     assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
     with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):

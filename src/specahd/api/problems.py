@@ -212,13 +212,13 @@ def under_convention(found: ProblemInstance, path: Path, convention: str) -> Pro
     ConfigError
         There is no such convention, or the file leaves none open.
     """
-    problem = found.problem
-    made = [make_problem(problem.name, convention=one) for one in problem.conventions]
-    table = identify(read_text(path)) in _TABLES
-    if table or len({one.dumps(one.read(path)) for one in made}) < 2:
-        raise ConfigError(f"{path} leaves no convention open, expected none.")
-    asked = make_problem(problem.name, convention=convention)
-    return ProblemInstance(asked, asked.read(path))
+    name, conventions = found.problem.name, found.problem.conventions
+    if conventions and identify(read_text(path)) not in _TABLES:
+        asked = make_problem(name, convention=convention)
+        data = {one: make_problem(name, convention=one).read(path) for one in conventions}
+        if len(set(map(asked.dumps, data.values()))) > 1:
+            return ProblemInstance(asked, data[convention])
+    raise ConfigError(f"{path} leaves no convention open, expected none.")
 
 
 def read_pool(

@@ -23,30 +23,29 @@ def with_file(words: Sequence[str]) -> list[str]:
         There is more than one file, or all jobs of a sweep would write one file.
     """
     files: list[str] = []
+    instances: list[str] = []
     others: list[str] = []
     sweeping = any(word in _SWEEPING for word in words)
     for before, word in zip(["", *words], words, strict=False):
         option, given, value = word.partition("=")
         if not given and not word.startswith("-") and before not in _TAKE_A_WORD:
             files.append(word)
-        elif sweeping and option in _WRITTEN and not set(",$") & set(value):
+            continue
+        path = value.strip("'\"")
+        names_file = option in _FILES and path not in ("", "null")
+        # A list of files and a reference are Hydra's to read, and quotation marks stand already.
+        to_quote = names_file and not sweeping and path == value and "${" not in path
+        if names_file and sweeping and option in _WRITTEN and not set(",$") & set(path):
             raise ConfigError(f"Expected no {word} with -m: each job would write this file.")
-        elif option in _FILES and not sweeping and _is_plain(value):
-            others.append(f"{option}={_text(value)}")
-        else:
-            others.append(word)
-        if option == "out":
+        others.append(f"{option}={_text(path)}" if to_quote else word)
+        if option == "instance":
+            instances.append(path)
+        if option == "out" and names_file:
             # Beside a file of the user's own no new folder is made.
-            others.append(f"hydra.run.dir={_text(str(Path(value).parent))}")
-    named = [*files, *(word[9:].strip("'") for word in others if word.startswith("instance="))]
-    if len(named) > 1:
-        raise ConfigError(f"Expected one file, got {' and '.join(named)}.")
+            others.append(f"hydra.run.dir={_text(str(Path(path).parent))}")
+    if len(files) + len(instances) > 1:
+        raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={_text(file)}" for file in files), *others]
-
-
-def _is_plain(value: str) -> bool:
-    """Say whether Hydra should take a value as it is: no quotation marks, null, or reference."""
-    return bool(value) and value != "null" and value[0] not in "'\"" and "${" not in value
 
 
 def _text(word: str) -> str:

@@ -31,6 +31,8 @@ class UpperSearch:
         What descriptors of regions say, by name.
     known
         Sentences about the round for a language model.
+    plain
+        Whether requests tell nothing of the round's programs.
     """
 
     level = Level.UPPER

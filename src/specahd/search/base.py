@@ -95,7 +95,7 @@ class Sample:
         Larger is better; None if the program was not measured.
     retained
         Whether the program may become a member. One that fails on some tasks of the lower
-        level is retained, with the score 0 on these; one that fails on all is not.
+        level is retained, with the score 0 on these; one that fails on all is not, but for SpecAHD.
     responses
         The score on every task or instance (:class:`specahd.core.contract.Parent`); empty
         if the program was not measured.
