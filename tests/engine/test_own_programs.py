@@ -76,9 +76,7 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
         if checkpoint == BY_HAND:
             assert program == contract.seeds[-1]
         compiles = getattr(runner, own[program.level].partition(":")[2])
-        texts = written.sources(
-            contract.name, len(contract.arguments), compiles._functions, compiles._further
-        )
+        texts = written.sources(contract.name, len(contract.arguments), compiles._functions)
         assert program.source in texts
 
 

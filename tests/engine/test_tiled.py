@@ -12,7 +12,7 @@ from specahd import api
 from specahd.api.programs import programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import runner, strings, tiled
+from specahd.engine import runner, strings, tiled, timed_strings
 from specahd.engine.blocks import shared_block
 from specahd.engine.descent import descend
 from specahd.engine.orders import Order, Report
@@ -20,16 +20,22 @@ from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
 from specahd.engine.searches import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
-from specahd.engine.written import TIMES, source_of
+from specahd.engine.written import source_of
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
 
 RUNNERS = {
-    "cvrp": (runner.GROUPS, (), runner.POSITIONS, strings.greedy_with_blinks),
-    "vrptw": (runner.TIMED_GROUPS, TIMES, runner.TIMED_POSITIONS, strings.greedy_in_time),
+    "cvrp": (
+        *(runner.GROUPS, strings.adjacent_strings),
+        *(runner.POSITIONS, strings.greedy_with_blinks),
+    ),
+    "vrptw": (
+        *(runner.TIMED_GROUPS, timed_strings.strings_in_time),
+        *(runner.TIMED_POSITIONS, strings.greedy_in_time),
+    ),
 }
-"""What compiles upper programs, which parameters they have besides, and the same of lower ones."""
+"""What compiles upper programs and one of them, and the same of lower ones."""
 
 
 class Here:
@@ -62,8 +68,8 @@ class Place:
         [self.flat] = self.problem.flat(self.data, self.start)
         self.shared = shared_block(self.problem, self.data)
         self.arrays = self.shared.arrays(0)
-        uppers, further, positions, written = RUNNERS[name]
-        groups = source_of(strings.adjacent_strings, "select_customer_groups", further)
+        uppers, choosing, positions, written = RUNNERS[name]
+        groups = source_of(choosing, "select_customer_groups")
         self.upper = uppers.translate(groups, "select_customer_groups")
         self.lower = 0 if positions.held is None else len(positions.held)
         positions.translate(source_of(written, "select_position"), "select_position")

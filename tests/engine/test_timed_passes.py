@@ -5,9 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from specahd.engine import links, runner, strings, timed
+from specahd.engine import links, runner, strings, timed, timed_strings
 from specahd.engine.orders import Order, Report
-from specahd.engine.written import TIMES, source_of
+from specahd.engine.written import source_of
+from specahd.problems.vrptw.contracts import ORDERED_GROUPS
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.formats.vrplib import TimeWindows
@@ -57,11 +58,11 @@ ALONE = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], 
 
 @pytest.fixture(scope="module")
 def search(block):
-    source = source_of(strings.adjacent_strings, "choose", TIMES)
+    source = source_of(timed_strings.strings_in_time, "choose")
     upper = runner.TIMED_GROUPS.translate(source, "choose")
     runner.TIMED_POSITIONS.translate(source_of(strings.greedy_in_time, "choose"), "choose")
 
-    def call(seed, repairs=5000, temperature=100.0, start=ALONE):
+    def call(seed, repairs=5000, temperature=100.0, start=ALONE, upper=upper):
         order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature)
         return runner.TIMED_GROUPS(upper, block, [order.encode(), start]).arrays
 
@@ -130,10 +131,11 @@ def test_programs_see_the_times_of_the_current_solution(search, block):
 def test_each_parameter_is_what_its_name_says(search, block):
     _, flat = search(5)
     earliest, latest = walked(flat, block)
+    names = ("ready_times", "due_times", "earliest_starts", "latest_starts")
     kept = (block["ready_times"], block["due_times"], earliest, latest)
     order = Order.asking(0, 1, SIZE, 0.5).encode()
-    for name, times in zip(TIMES, kept, strict=True):
-        chosen = source_of(strings.adjacent_strings, "choose", TIMES).partition("\n")[0]
+    for name, times in zip(names, kept, strict=True):
+        chosen = source_of(timed_strings.strings_in_time, "choose").partition("\n")[0]
         source = f"{chosen}\n    return np.argsort({name}[1:]) + 1\n"
         program = runner.TIMED_GROUPS.translate(source, "choose")
         _, customers = runner.TIMED_GROUPS(program, block, [order, flat]).arrays
@@ -144,12 +146,14 @@ def test_each_parameter_is_what_its_name_says(search, block):
 def test_nothing_of_a_search_follows_from_what_programs_see_of_times(search):
     """Whatever a program may have written there."""
     nothing = np.zeros(0, np.int64)
-    search(6)
-    expected = search(6, start=nothing)
-    search(6)
+    # A program that does not look at them.
+    upper = runner.TIMED_GROUPS.translate(ORDERED_GROUPS.seed.source, ORDERED_GROUPS.name)
+    search(6, upper=upper)
+    expected = search(6, start=nothing, upper=upper)
+    search(6, upper=upper)
     *_, views, _ = runner.TIMED_GROUPS._search._beside
     views[:] = -1e9
-    again = search(6, start=nothing)
+    again = search(6, start=nothing, upper=upper)
     assert all((one == other).all() for one, other in zip(expected, again, strict=True))
 
 

@@ -13,7 +13,7 @@ GROUPS_ARGUMENTS = (
 GROUPS_ANSWER = types.Array(types.int64, 1, "C")
 """Of upper programs (:func:`specahd.engine.seeds.select_customer_groups`)."""
 TIMED_GROUPS_ARGUMENTS = (*GROUPS_ARGUMENTS[:9], *(REALS,) * 4, *GROUPS_ARGUMENTS[9:])
-"""Of those for the VRPTW: :data:`specahd.engine.written.TIMES` follow ``capacity``."""
+"""Of those for the VRPTW: windows and the times of the current solution follow ``capacity``."""
 
 POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
 POSITION_ANSWER = NUMBER

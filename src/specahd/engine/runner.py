@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.answer import Answer
-from specahd.engine import route_ends, strings, tour_strings
+from specahd.engine import route_ends, strings, timed_strings, tour_strings
 from specahd.engine.orders import Order
 from specahd.engine.programs import (
     GROUPS_ANSWER,
@@ -37,7 +37,7 @@ from specahd.engine.programs import (
     TOUR_POSITION_ARGUMENTS,
 )
 from specahd.engine.searches import DEMANDS, READY, PartSearch, Search, search_for
-from specahd.engine.written import TIMES, sources
+from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -56,8 +56,6 @@ class EngineProgram:
         What its programs are called.
     functions
         Programs that are written by hand.
-    further
-        Parameters that these have besides (:func:`specahd.engine.written.source_of`).
     """
 
     def __init__(
@@ -66,7 +64,6 @@ class EngineProgram:
         answer: types.Type,
         name: str,
         functions: Sequence[Callable[..., Any]],
-        further: Sequence[str] = (),
     ) -> None:
         self._arguments = tuple(arguments)
         self._answer = answer
@@ -76,7 +73,7 @@ class EngineProgram:
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
         self._held: Any = None
-        self._name, self._functions, self._further = name, tuple(functions), tuple(further)
+        self._name, self._functions = name, tuple(functions)
         # This package's own programs by their texts, compiled or read from disk in the zygote.
         self._own: dict[str, Any] = {}
 
@@ -91,7 +88,7 @@ class EngineProgram:
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
         """
         count = len(self._arguments)
-        for source in sources(self._name, count, self._functions, self._further):
+        for source in sources(self._name, count, self._functions):
             self._own[source] = self._compiled(source, self._name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:
@@ -244,8 +241,7 @@ TIMED_GROUPS = UpperProgram(
     TIMED_GROUPS_ARGUMENTS,
     GROUPS_ANSWER,
     "select_customer_groups",
-    [strings.adjacent_strings],
-    TIMES,
+    [timed_strings.strings_in_time],
 )
 """The same for the VRPTW as :data:`GROUPS`."""
 TIMED_POSITIONS = LowerProgram(TIMED_GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time)

@@ -214,6 +214,7 @@ ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
     compiled=TIMED_GROUPS,
     vocabulary=time_vocabulary.ordered_groups(),
+    others=(*select_groups.HAND_WRITTEN, time_vocabulary.STRINGS_IN_TIME),
     passages={
         "capacity: int,": (
             "capacity: int,\n    ready_times: FloatArray,\n    due_times: FloatArray,\n"

@@ -6,7 +6,7 @@ The lines follow those of :mod:`specahd.routing.vehicles.customer_groups`,
 """
 
 from specahd.core.vocabulary import Vocabulary, body_of, rule
-from specahd.engine import select_groups, select_position, strings
+from specahd.engine import select_groups, select_position, strings, timed_strings
 from specahd.routing.vehicles import customer_groups, next_customer
 
 # Without waiting, stop k of a route would start `elapsed` after leaving the depot;
@@ -77,7 +77,29 @@ _NODE_RULES = (
     ),
 )
 
+STRINGS_IN_TIME = (
+    timed_strings.strings_in_time,
+    "Take strings of up to 10 stops out of the routes near one drawn at random, or in 0.2 of all "
+    "groups whole ends of two to four of these routes, 12 stops and up to 20 more; insert them in "
+    "order of chance, demand, distance to the depot, width of windows or service, ends in that of "
+    "service with probability 0.8.",
+)
+"""The strongest hand-written program where customers have time windows, and its idea."""
 _ORDER_RULES = (
+    body_of(
+        timed_strings.strings_in_time,
+        "take strings of up to {LONGEST} stops out of the routes near one drawn at random, or in "
+        "{CHANCE} of all groups whole ends of two to four of these routes, {COUNT} stops and up to "
+        "{COUNT2} more; insert them in order of chance, demand, distance to the depot, width of "
+        "windows or service, ends in that of service with probability {CHANCE2}",
+        4,
+        {
+            "min(10.0, stops)": "min(LONGEST, stops)",
+            "ends = noise[draw + 31] < 0.2": "ends = noise[draw + 31] < CHANCE",
+            "12 + int(noise[draw + 30] * 20.0)": "COUNT + int(noise[draw + 30] * COUNT2)",
+            "noise[draw + 29] < 0.8": "noise[draw + 29] < CHANCE2",
+        },
+    ),
     rule("key", "ready_times[node]", "when its window opens"),
     rule("key", "due_times[node]", "when its window closes"),
     rule("key", "(due_times[node] - ready_times[node])", "width of its window", 1.5),
