@@ -1,4 +1,4 @@
-"""What the program leaves of routes when it takes their ends, or strings of stops."""
+"""What programs leave of routes when they take their ends, or strings of stops."""
 
 from itertools import pairwise
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from specahd.engine.route_ends import strings_and_ends
+from specahd.engine.timed_strings import strings_in_time
 
 ROUTES = [range(1 + 20 * route, 21 + 20 * route) for route in range(4)]
 """Four routes that run beside each other."""
@@ -24,18 +25,37 @@ def solution():
     return preceding, following, route_of, near, np.take_along_axis(away, near, 1), away[0]
 
 
-def groups_of(solution, seed, ends):
-    """Return the groups of passes in which all groups are ends of routes, or none are."""
+PROGRAMS = [strings_and_ends, strings_in_time]
+OPENS, WIDTH = np.arange(81.0) * 7 % 50, np.arange(81.0) * 11 % 30
+"""When windows open, and how wide they are: not in the order of the stops."""
+
+
+def groups_of(program, solution, seed, ends, drawn=()):
+    """Return the groups of passes in which all groups are ends of routes, or none are.
+
+    Parameters
+    ----------
+    drawn
+        Pairs of a place among the 32 numbers of each group and what is drawn there.
+    """
     noise = np.random.default_rng(seed).random(32 * 8)
     noise[31::32] = 0.0 if ends else 0.9
+    for place, number in drawn:
+        noise[place::32] = number
     one = np.ones(81)
-    answer = strings_and_ends(*solution, one, one.astype(int), 20, one, noise, 0.5, 8, 100)
-    return [list(part) for part in np.split(answer, np.flatnonzero(answer == 0)) if part.any()]
+    # A vehicle is early at every second stop.
+    starts = OPENS + np.arange(81) % 2 * WIDTH
+    times = (OPENS, OPENS + WIDTH, starts, starts + 1.0) if program is strings_in_time else ()
+    arguments = one, one.astype(int), 20, *times, one, noise, 0.5, 8, 100
+    answer = program(*solution, *arguments)
+    parts = np.split(answer, np.flatnonzero(answer == 0))
+    return [[node for node in part if node] for part in parts if part.any()]
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("seed", range(20))
-def test_one_side_of_a_cut_leaves(solution, seed):
-    groups = [set(group) - {0} for group in groups_of(solution, seed, ends=True)]
+def test_one_side_of_a_cut_leaves(program, solution, seed):
+    groups = list(map(set, groups_of(program, solution, seed, ends=True)))
     assert len(groups) == 8
     for group in groups:
         parts = [sorted(group & set(route)) for route in ROUTES]
@@ -48,7 +68,35 @@ def test_one_side_of_a_cut_leaves(solution, seed):
         assert len(group) <= 32
 
 
-def test_strings_are_short(solution):
-    groups = [group for seed in range(20) for group in groups_of(solution, seed, ends=False)]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_strings_are_short(program, solution):
+    groups = [
+        group for seed in range(20) for group in groups_of(program, solution, seed, ends=False)
+    ]
     parts = [set(group) & set(route) for group in groups for route in ROUTES]
     assert max(map(len, parts)) == 10
+
+
+@pytest.mark.parametrize(
+    ("drawn", "key"),
+    [
+        (11.5, lambda node: WIDTH[node]),
+        (13.5, lambda node: OPENS[node] + node % 2 * WIDTH[node]),
+        (15.5, lambda node: -(OPENS[node] + node % 2 * WIDTH[node])),
+    ],
+    ids=["width", "service", "latest service first"],
+)
+def test_strings_are_inserted_in_an_order_of_time(solution, drawn, key):
+    for group in groups_of(strings_in_time, solution, 3, False, [(2, drawn / 17.0)]):
+        assert group == sorted(group, key=key)
+
+
+@pytest.mark.parametrize(("drawn", "sign"), [(0.1, 1.0), (0.9, -1.0)])
+def test_most_ends_are_inserted_in_the_order_of_service(solution, drawn, sign):
+    def key(node):
+        return sign * (OPENS[node] + node % 2 * WIDTH[node])
+
+    for group in groups_of(strings_in_time, solution, 3, True, [(29, 0.79), (28, drawn)]):
+        assert group == sorted(group, key=key)
+    others = groups_of(strings_in_time, solution, 3, True, [(29, 0.81), (28, drawn), (2, 0.1)])
+    assert any(group != sorted(group, key=key) for group in others)
