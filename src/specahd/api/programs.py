@@ -6,13 +6,15 @@ from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.engine.improver import Programs
-from specahd.engine.written import SHIPPED
+from specahd.engine.written import BETTER, SHIPPED
 from specahd.routing.base import AnyProblem, contracts
 
 OPERATOR = "insertion"
 """The repair operator that checkpoints for solving are trained with."""
 BY_HAND = "by-hand"
 """In place of a checkpoint: the strongest programs written by hand."""
+EVOLVED = "evolved"
+"""In place of a checkpoint: the one of the problem that comes with specahd."""
 
 
 def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs:
@@ -21,8 +23,8 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
     Parameters
     ----------
     checkpoint
-        Its directory, or that of its run; :data:`BY_HAND` for programs written by hand; None for
-        the one that comes with specahd, and where there is none for programs written by hand.
+        Its directory, or that of its run; :data:`BY_HAND` or :data:`EVOLVED`; None for the one
+        of the two that solves better.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
         There is no checkpoint, or it is torn or altered, or another problem's, or was trained
         with another repair operator.
     ConfigError
-        The problem cannot be solved.
+        The problem cannot be solved, or no checkpoint of it comes with specahd.
     """
     if not problem.engine:
         raise ConfigError(
@@ -38,12 +40,18 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
             f"engine for the repair operator {OPERATOR}."
         )
     inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
-    shipped = SHIPPED / problem.name
     if checkpoint is None:
-        checkpoint = shipped if shipped.is_dir() else BY_HAND
+        checkpoint = EVOLVED if problem.name in BETTER else BY_HAND
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
         return Programs(upper, (lower,))
+    if checkpoint == EVOLVED:
+        checkpoint = SHIPPED / problem.name
+        if not checkpoint.is_dir():
+            raise ConfigError(
+                f"No checkpoint of {problem.name} comes with specahd: expected "
+                f"checkpoint={BY_HAND} or that of a run."
+            )
     return _of_checkpoint(inserting, Path(checkpoint))
 
 

@@ -140,8 +140,8 @@ def solve(
         the construction, and what they take longer is not counted.
     checkpoint
         The directory of a checkpoint that was trained for the repair operator ``insertion``;
-        ``by-hand`` for the strongest programs written by hand;
-        None takes the programs that come with specahd.
+        ``by-hand`` for the strongest programs written by hand, ``evolved`` for the checkpoint
+        that comes with specahd; None takes the better of the two.
     incumbent
         A file with a feasible solution to start from; the result never costs more.
     seed

@@ -153,7 +153,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
     "solve": {
         "instance": "the file: VRPLIB, TSPLIB, Solomon's text, a table of stops (CSV)",
         "time_limit": "seconds of construction and search, at least 0",
-        "checkpoint": "whose programs search; by-hand, or null: those that come with specahd",
+        "checkpoint": "whose programs search: a run, by-hand, evolved; null: the better",
         "incumbent": "a file with a solution to start from; null: a construction",
         "target": "a cost to compare with, at which the search ends",
         "seed": "for equal repairs, equal seeds give equal solutions; at least 0",
