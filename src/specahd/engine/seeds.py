@@ -67,12 +67,13 @@ def select_customer_groups(
     -------
     array of int
         Customers from 1 to n of all groups, in the order in which to insert them, with 0
-        between two groups: one array of int64. A customer that comes again in it is dropped.
+        between two groups: one array of int64. A customer that comes again, in any group,
+        is dropped.
 
     Notes
     -----
-    ``noise`` is the only source of chance. A pass takes less than a millisecond: loops over some
-    hundred customers are cheap, loops over all are not.
+    ``noise`` is the only source of chance; derive more from it. A pass takes less than a
+    millisecond: loop over some hundred customers, not over all.
     """
     n = len(demands) - 1
     size = min(10, max_size)

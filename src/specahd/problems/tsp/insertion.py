@@ -54,12 +54,13 @@ def select_customer_groups(
     -------
     array of int
         Nodes from 1 to n - 1 of all groups, in the order in which to insert them, with 0
-        between two groups: one array of int64. A node that comes again in it is dropped.
+        between two groups: one array of int64. A node that comes again, in any group, is
+        dropped.
 
     Notes
     -----
-    All arrays are read-only. ``noise`` is the only source of chance. A pass takes less than a
-    millisecond: loops over some hundred nodes are cheap, loops over all are not.
+    All arrays are read-only. ``noise`` is the only source of chance; derive more from it. A
+    pass takes less than a millisecond: loop over some hundred nodes, not over all.
     """
     n = len(preceding) - 1
     size = min(10, max_size)
