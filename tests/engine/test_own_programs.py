@@ -42,6 +42,7 @@ def shipped(tmp_path, monkeypatch):
     upper = "def select_customer_groups(a, b):\n    return a\n"
     (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
     monkeypatch.setattr(written, "SHIPPED", folder)
+    monkeypatch.setattr(written, "BETTER", ["cvrp"])
     return text
 
 

@@ -1,0 +1,69 @@
+"""The checkpoints that come with specahd: each is of its training, and solves."""
+
+import re
+import shlex
+
+import pytest
+import yaml
+
+from specahd import api
+from specahd.api.problems import make_problem
+from specahd.api.programs import EVOLVED, programs_for
+from specahd.checkpoint import SUMS, thaw
+from specahd.core.errors import ConfigError
+from specahd.engine.written import BETTER, SHIPPED
+from test_commands import call
+
+NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
+TRAININGS = re.findall(
+    r"^\$ python -m specahd\.train (.*)$", (SHIPPED / "README.md").read_text(), re.M
+)
+
+
+def trained_problem(command):
+    return (re.search(r"problem=(\w+)", command) or re.search(r"solve_(\w+)", command))[1]
+
+
+def test_each_problem_that_is_solved_has_one():
+    assert NAMES == ["cvrp", "sdvrp", "tsp", "vrptw"]
+    assert sorted(map(trained_problem, TRAININGS)) == NAMES
+    assert set(BETTER) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_of_the_configuration_beside_it(name):
+    frozen = thaw(SHIPPED / name)
+    asked = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text())
+    options = {key: value for key, value in asked["problem"].items() if key != "_target_"}
+    assert frozen.settings == options
+    assert frozen.neighbours == asked["search"]["neighbours"]
+    assert len(frozen.repertoire) <= asked["search"]["repertoire_size"]
+    frozen.admit(make_problem(name, **options))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_solves(name, tmp_path):
+    problem = make_problem(name)
+    programs = programs_for(problem, EVOLVED)
+    assert programs.router is not None
+    instance = api.ProblemInstance(problem, next(problem.generate("validation", 1)))
+    solved = api.solve(instance, repairs=2000, checkpoint=EVOLVED)
+    assert solved.programs == programs.names
+    assert not solved.failure
+    assert solved.descent.repairs >= 2000
+
+
+def test_a_problem_without_one_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr("specahd.api.programs.SHIPPED", tmp_path)
+    with pytest.raises(ConfigError, match="No checkpoint of cvrp comes with specahd"):
+        programs_for(make_problem("cvrp"), EVOLVED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", TRAININGS, ids=trained_problem)
+def test_its_training_makes_it_again(command, tmp_path):
+    root = SHIPPED.parents[2]
+    words = shlex.split(command.replace("cassettes/", f"{root}/cassettes/"))
+    call("train", *words, "tracking=none", f"hydra.run.dir={tmp_path}/run", cwd=tmp_path)
+    made = (tmp_path / "run" / "checkpoint" / SUMS).read_text()
+    assert made == (SHIPPED / trained_problem(command) / SUMS).read_text()
