@@ -67,6 +67,17 @@ def test_other_separators_and_spellings_are_read(tmp_path, sign):
     assert read(tmp_path, text, capacity=10).size == 3
 
 
+def test_columns_that_say_nothing_behind_the_others_are_left_out(tmp_path):
+    """Excel writes them where cells once had something."""
+    text = XY.replace("\n", ",,\n")
+    assert read(tmp_path, text, capacity=10).data.coords.tolist() == (
+        read(tmp_path, XY, capacity=10).data.coords.tolist()
+    )
+    one_says_something = text.replace(",7,,", ",7,,heavy")
+    with pytest.raises(FileError, match="line 1 holds no heading for column 5"):
+        read(tmp_path, one_says_something, capacity=10)
+
+
 def test_time_windows_make_a_vrptw_and_speed_turns_times_into_distances(tmp_path):
     instance = read(tmp_path, TIMED, capacity=18)
     windows = instance.data.windows

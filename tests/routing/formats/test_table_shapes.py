@@ -97,7 +97,7 @@ def test_row_numbers_are_names_where_there_are_no_others(tmp_path):
     [
         (",x,y,demand\ndepot,0,0,0\na,3,4,1\n", "no heading for column 1, .* with index=False"),
         (numbered(TABLE, 0).replace("\n2,", "\n7,"), "line 1 holds no heading for column 1"),
-        (TABLE.replace("demand", "demand,").replace("1\n", "1,\n"), "no heading for column 5"),
+        (TABLE.replace("demand", "demand,").replace("1\n", "1,x\n"), "no heading for column 5"),
         ("id," + TABLE, "columns id and name, which both mean name, expected one of them"),
         ("sep=!\n" + TABLE, "sep= names the separator '!', expected a comma"),
         ("sep=\n" + TABLE, "sep= names the separator ''"),

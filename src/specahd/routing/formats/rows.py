@@ -99,6 +99,8 @@ def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
 def read_rows(path: Path, text: str) -> list[Row]:
     """Return the rows that are not blank, the cells of each by their places.
 
+    Columns behind the last one that says anything, as Excel writes them, are left out.
+
     Raises
     ------
     FileError
@@ -113,12 +115,18 @@ def read_rows(path: Path, text: str) -> list[Row]:
             "expected a comma, a semicolon, a tab or '|'."
         )
     reader = csv.reader(io.StringIO(text), delimiter=sign, strict=True)
-    rows = []
+    found = []
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
-                named = {str(place): cell.strip() for place, cell in enumerate(cells)}
-                rows.append(Row(path, reader.line_num, named))
+                found.append((reader.line_num, [cell.strip() for cell in cells]))
     except csv.Error as error:
         raise FileError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
-    return rows[1:] if stated else rows
+    said = found[1:] if stated else found
+    width = max(
+        (place + 1 for _, cells in said for place, cell in enumerate(cells) if cell), default=0
+    )
+    return [
+        Row(path, line, {str(place): cell for place, cell in enumerate(cells[:width])})
+        for line, cells in said
+    ]
