@@ -1,14 +1,17 @@
-"""An executor without processes: what programs are measured to be follows from their numbers."""
+"""A proposer of numbered programs, and an executor without processes that measures by numbers."""
 
 from concurrent.futures import Future
 
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
+from specahd.checkpoint import Checkpoint
 from specahd.config import CONF_DIR
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.proposer import Reply
+from specahd.core.settings import Accept
 from specahd.core.tariff import Tariff
+from specahd.repair.archive import ResponseArchive
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair
@@ -18,6 +21,8 @@ PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
 WIDTH = len(PROBLEM.descriptor_names)
 BROKEN = 13
 """The number of programs that do not launch, or fail."""
+POOLS = {"lower_train": [0, 1], "upper_train": [2, 3], "selection": [4, 5], "validation": [6, 7]}
+SEEDS = {level: contract.seed for level, contract in contracts(PROBLEM.operator).items()}
 
 
 def number_of(program):
@@ -113,3 +118,28 @@ class InTurn:
             len(request.prompt),
             2,
         )
+
+
+def asked(run):
+    """Return how many programs each round asked of each level."""
+    counts = {}
+    for sample in run.samples:
+        slot = sample["round"], sample["level"]
+        counts[slot] = counts.get(slot, 0) + 1
+    return counts
+
+
+def checkpoint(portfolio=False):
+    """Return a checkpoint with the seed programs."""
+    archive = ResponseArchive(PROBLEM.descriptor_names)
+    return Checkpoint(
+        problem="arithmetic",
+        settings={},
+        upper=SEEDS[Level.UPPER],
+        repertoire=(SEEDS[Level.LOWER],),
+        archive=archive,
+        statistics=archive.statistics(),
+        accept=Accept.IMPROVING,
+        neighbours=5,
+        portfolio=portfolio,
+    )

@@ -1,107 +1,20 @@
-"""Rounds with the real loop, method, archive and router; only the measures are made up."""
+"""What a round of the coupled search looks at, measures, keeps and hands on."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arithmetic import BROKEN, PROBLEM, Arithmetic, InTurn, number_of, response, task
+from arithmetic import BROKEN, POOLS, PROBLEM, SEEDS, Arithmetic, number_of, response, task
 
-from specahd.checkpoint import Checkpoint
-from specahd.core.budget import Allowance, Budget, Ledger
-from specahd.core.errors import ConfigError, RunFailed
-from specahd.core.events import Observer
-from specahd.core.journal import read
+from specahd.core.budget import Allowance
+from specahd.core.errors import RunFailed
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.core.settings import Accept, Settings
+from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
-from specahd.design.single import Single
-from specahd.memory.memory import Memory
-from specahd.methods.eoh import EoH
-from specahd.repair.archive import ResponseArchive
 from specahd.repair.repertoire import objective
-from specahd.routing.base import contracts
-from specahd.runs.journal import Journal
-from specahd.search.engine import Engine
 from specahd.search.replay import NOT_REPRODUCED, Replay
-
-POOLS = {"lower_train": [0, 1], "upper_train": [2, 3], "selection": [4, 5], "validation": [6, 7]}
-SEEDS = {level: contract.seed for level, contract in contracts(PROBLEM.operator).items()}
-
-
-@pytest.fixture
-def trained(tmp_path):
-    def train(
-        *numbers,
-        tickets=12,
-        kind=Coupled,
-        executor=None,
-        replay=None,
-        allowance=None,
-        stop=None,
-        parts=None,
-        **settings,
-    ):
-        """Run to the end and return all that there is to look at."""
-        executor = executor or Arithmetic()
-        split = {name: settings.pop(name) for name in ("rounds", "lower_share") if name in settings}
-        if settings.get("levels") == "upper":
-            settings["repertoire"] = "given"
-        ledger = Ledger(tickets)
-        with (
-            Journal(tmp_path) as journal,
-            Engine(
-                seed=5,
-                lag=1,
-                samplers=1,
-                proposer=InTurn(*(numbers or (3, 4, 5, 6, 7, 8))),
-                ledger=ledger,
-                journal=journal,
-                memories={level: Memory() for level in Level},
-                observer=Observer(),
-                replay=replay,
-                allowance=allowance,
-            ) as engine,
-        ):
-            search = kind(
-                problem=PROBLEM,
-                engine=engine,
-                executor=executor,
-                policy=lambda: EoH(3),
-                pools=POOLS,
-                budget=Budget(tickets, **{"rounds": 2, **split}),
-                settings=Settings(**settings),
-                journal=journal,
-                observer=Observer(),
-                **(parts or {}),
-            )
-            candidates = []
-            for candidate in search.rounds():
-                candidates.append(candidate)
-                engine.stopped = stop or engine.stopped
-        records = list(read(tmp_path / "journal.jsonl"))
-        return SimpleNamespace(
-            candidates=candidates,
-            cases=executor.cases,
-            draft=search.draft(),
-            ledger=ledger,
-            responses=list(read(tmp_path / "responses.jsonl")),
-            rounds=[record for record in records if record.get("record") == "round"],
-            samples=[record for record in records if "sample" in record],
-            systems=executor.systems,
-        )
-
-    return train
-
-
-def asked(run):
-    """Return how many programs each round asked of each level."""
-    counts = {}
-    for sample in run.samples:
-        slot = sample["round"], sample["level"]
-        counts[slot] = counts.get(slot, 0) + 1
-    return counts
 
 
 def test_each_part_of_a_round_looks_at_its_own_pool(trained):
@@ -237,64 +150,6 @@ def test_the_repertoire_is_greedy_on_the_survivors_table(trained):
     assert value >= (1 - 1 / np.e) * best
 
 
-def test_tickets_go_to_rounds_and_levels_in_their_shares(trained):
-    run = trained(tickets=12, lower_share=0.75)
-    # Shares of 4.5 and 1.5: the earlier slots are rounded up.
-    assert asked(run) == {(1, "lower"): 5, (1, "upper"): 2, (2, "lower"): 4, (2, "upper"): 1}
-    assert run.ledger.read().tickets == 12
-
-
-def test_what_the_lower_level_cannot_spend_goes_to_the_upper_level(trained):
-    # The seed program exposes nothing, so that there is nothing to repair in round 1.
-    run = trained(executor=Arithmetic(exposed=lambda number: 2 if number else 0))
-    assert asked(run) == {(1, "upper"): 6, (2, "lower"): 3, (2, "upper"): 3}
-    assert (run.rounds[0]["exposed"], run.rounds[0]["tasks"]) == (0, 0)
-    assert run.rounds[0]["repertoire"] == [SEEDS[Level.LOWER].id]
-    assert "J" not in run.rounds[0]
-
-
-class Late(Arithmetic):
-    """Exposes regions from the second round on."""
-
-    def expose(self, program, cases):
-        made = super().expose(program, cases)
-        return made if len(self.cases["expose"]) > 2 else []
-
-
-def test_a_round_makes_up_for_what_the_one_before_left(trained):
-    run = trained(levels="lower", executor=Late())
-    assert asked(run) == {(2, "lower"): 12}
-
-
-def checkpoint(portfolio=False):
-    """Return a checkpoint with the seed programs."""
-    archive = ResponseArchive(PROBLEM.descriptor_names)
-    return Checkpoint(
-        problem="arithmetic",
-        settings={},
-        upper=SEEDS[Level.UPPER],
-        repertoire=(SEEDS[Level.LOWER],),
-        archive=archive,
-        statistics=archive.statistics(),
-        accept=Accept.IMPROVING,
-        neighbours=5,
-        portfolio=portfolio,
-    )
-
-
-@pytest.mark.parametrize("level", ["lower", "upper"])
-def test_one_level_alone_gets_every_ticket(trained, level):
-    given = checkpoint() if level == "upper" else None
-    run = trained(levels=level, parts={"given": given})
-    assert asked(run) == {(1, level): 6, (2, level): 6}
-    if level == "upper":
-        assert run.cases["expose"] == []
-        assert {system.repertoire for system in run.systems} == {(SEEDS[Level.LOWER],)}
-    else:
-        assert run.cases["utility"] == []
-        assert {candidate.upper for candidate in run.candidates} == {SEEDS[Level.UPPER]}
-
-
 def test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order(trained):
     # A population of 3 and 14 cells: 4 of 20 tasks.
     run = trained(rounds=1, cells=14, executor=Arithmetic(exposed=lambda number: 10))
@@ -381,35 +236,3 @@ def test_recalled_tasks_are_not_exposed_again(trained):
     run = trained(rounds=1, replay=Replay(tasks={1: {"tasks": [OURS.record()]}}))
     assert run.cases["expose"] == []
     assert list(run.candidates[0].archive.tasks) == [OURS.key]
-
-
-@pytest.mark.parametrize(("portfolio", "most"), [(1, 1), (2, 2)])
-def test_a_single_level_has_one_round_and_a_portfolio(trained, portfolio, most):
-    run = trained(kind=Single, parts={"portfolio": portfolio}, levels="both", rounds=4)
-    assert asked(run) == {(1, "lower"): 12}
-    [candidate] = run.candidates
-    assert len(candidate.repertoire) == most
-    assert candidate.portfolio is (portfolio > 1)
-    rows = {}
-    for (_, program), found in candidate.archive.responses.items():
-        rows.setdefault(program, []).append(found.score)
-    best = max(map(np.mean, rows.values()))
-    # Numbers come twice; the older program stands first.
-    assert candidate.repertoire[0].id == min(
-        program for program, scores in rows.items() if np.mean(scores) == best
-    )
-
-
-@pytest.mark.parametrize("portfolio", [False, True])
-def test_a_portfolio_that_is_given_stays_one(trained, portfolio):
-    given = checkpoint(portfolio)
-    for kind, parts in ((Coupled, {}), (Single, {"portfolio": 3})):
-        run = trained(kind=kind, levels="upper", rounds=1, parts={"given": given, **parts})
-        [candidate] = run.candidates
-        assert candidate.portfolio is portfolio
-
-
-@pytest.mark.parametrize("portfolio", [0, True, 1.5])
-def test_a_portfolio_out_of_range_is_refused(portfolio):
-    with pytest.raises(ConfigError, match=r"method\.portfolio (of at least 1|to be an integer)"):
-        Single.check(policy=lambda: EoH(2), portfolio=portfolio)
