@@ -1,81 +1,21 @@
 """The loop: exact tickets, deterministic whatever the concurrency, faults survived."""
 
 import re
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
+from scripted_run import WRITE, InTurn, Scripted, run
 
 from specahd.core import journal as journals
-from specahd.core.budget import Allowance, Ledger
-from specahd.core.contract import Context, Contract, Operator, Parent, Treatment
+from specahd.core.budget import Allowance
+from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import RunFailed, TransportError
-from specahd.core.events import Observer
-from specahd.core.program import Level, Outcome
-from specahd.core.proposer import Reply
-from specahd.core.tariff import FREE, Tariff
-from specahd.core.vocabulary import Constant, Vocabulary
-from specahd.memory.memory import Memory
+from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
-from specahd.runs.journal import Journal
-from specahd.search.base import CandidateEvaluation, Query
-from specahd.search.engine import TEXTS, Engine
+from specahd.search.base import Query
+from specahd.search.engine import TEXTS
 from specahd.search.request_pool import REISSUES
-
-
-def add(a, b):
-    """Add two numbers."""
-    return a + b
-
-
-CONTRACT = Contract.of(
-    add,
-    id="append",
-    level=Level.LOWER,
-    idea="Add.",
-    task="Add well.",
-    runner=add,
-    vocabulary=Vocabulary((), (Constant("weight", 0, 1),)),
-)
-
-
-class Scripted:
-    """Answers as a faulty service would: some replies bad, some requests lost at first."""
-
-    def __init__(self, bad=0.3, lost=0.1, dead=False):
-        self.bad, self.lost, self.dead = bad, lost, dead
-        self.calls = []
-        self.prompts = []
-        self._lock = threading.Lock()
-
-    def close(self):
-        pass
-
-    def tariff(self, request=None):
-        return FREE
-
-    def propose(self, request):
-        with self._lock:
-            self.calls.append(request.index)
-            self.prompts.append(request.prompt)
-            first = self.calls.count(request.index) == 1
-        rng = np.random.default_rng([request.index, 5])
-        time.sleep(rng.random() * 0.004)
-        bad, lost, constant = rng.random() < self.bad, rng.random() < self.lost, rng.integers(40)
-        if self.dead or (lost and first):
-            raise TransportError("Connection reset.")
-        if request.operator.wants_text:
-            return Reply("" if bad else f"Remark {request.index}.", 30, 20, 0.25)
-        if bad:
-            return Reply("Sorry, I cannot help with that.", 3, 2)
-        shown = sum(int(parent.score * 1000) for parent in request.parents)
-        return Reply(
-            f"{{Add {constant}.}}\ndef add(a, b):\n    return a * {constant} + {shown}", 3, 2
-        )
 
 
 class Priced(Scripted):
@@ -92,84 +32,6 @@ class Priced(Scripted):
         reply = super().propose(request)
         tokens = self.longest - request.index % 5
         return replace(reply, prompt_tokens=0, completion_tokens=tokens, cost=float(tokens))
-
-
-class ByConstant:
-    """A level whose measure can be computed here: the sum of the digits of the source."""
-
-    contract = CONTRACT
-
-    def __init__(self, workers, method=None, level=Level.LOWER, number=1):
-        self.level = level
-        self.round = number
-        self.method = method or EoH(4)
-        self._pool = ThreadPoolExecutor(workers)
-        self._scores = {}
-
-    def submit(self, program):
-        def evaluate():
-            score = sum(int(c) for c in program.source if c.isdigit()) / 1000
-            time.sleep((hash(program.id) % 5) * 0.001)
-            return score
-
-        return self._pool.submit(evaluate)
-
-    def recall(self, record):
-        return record["scores"][0]
-
-    def measure(self, result):
-        return CandidateEvaluation(
-            Outcome.OK, "", result, True, responses=(result,), vector={"scores": [result]}
-        )
-
-    def admit(self, program, result):
-        self._scores[program.id] = result
-
-    def context(self, shown):
-        return Context(("The sum counts.",), 0.001, self.best(), {one.id: "odd" for one in shown})
-
-    def best(self):
-        return max(self._scores.values(), default=None)
-
-    def rank(self, programs):
-        return sorted(
-            (Parent(program, self._scores[program.id]) for program in programs),
-            key=lambda parent: -parent.score,
-        )
-
-
-def run(
-    directory,
-    proposer,
-    tickets=60,
-    samplers=4,
-    workers=4,
-    lag=8,
-    asked=None,
-    method=None,
-    kind=(Level.LOWER, 1),
-    **options,
-):
-    directory.mkdir()
-    ledger = Ledger(tickets)
-    with (
-        Journal(directory) as journal,
-        Engine(
-            seed=3,
-            lag=lag,
-            samplers=samplers,
-            proposer=proposer,
-            ledger=ledger,
-            journal=journal,
-            memories={level: Memory(filter=True) for level in Level},
-            observer=Observer(),
-            **options,
-        ) as engine,
-    ):
-        level = ByConstant(workers, method, *kind)
-        engine.carry(level, [], tickets)
-        spent = engine.run(level, tickets if asked is None else asked)
-    return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
 
 
 def test_requests_say_what_the_level_knows(tmp_path):
@@ -250,32 +112,6 @@ def test_a_round_takes_no_more_than_it_is_given(tmp_path):
 # Texts
 
 REMARK = Operator("remark", "Say why.", treatment=Treatment.DESCRIBE)
-WRITE = Operator("write", "Write one.")
-
-
-class InTurn:
-    """Asks for what it is told to, in turn and round after round; None waits once."""
-
-    size = 4
-
-    def __init__(self, *turns):
-        self.turns = turns
-        self.members = []
-        self.told = []
-        self.asked = []
-        self._turn = 0
-
-    def begin(self, start):
-        self.start = start
-
-    def ask(self, index, rng):
-        turn = self.turns[self._turn % len(self.turns)]
-        self._turn += 1
-        self.asked.append((index, len(self.told), rng.random()))
-        return Query(turn) if isinstance(turn, Operator) else turn
-
-    def tell(self, sample, rng):
-        self.told.append((sample, rng.random()))
 
 
 def test_texts_take_no_tickets_and_are_told_in_their_turn(tmp_path):

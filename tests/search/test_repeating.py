@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_engine import WRITE, ByConstant, InTurn, Scripted, run
+from scripted_run import WRITE, ByConstant, InTurn, Scripted, run
 
 from specahd.core import journal as journals
 from specahd.core.budget import Ledger
