@@ -1,4 +1,4 @@
-"""A small run, told to an observer."""
+"""A small run, told to an observer or written to a directory, and a store for it."""
 
 import os
 import subprocess
@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from written_run import WrittenRun
 
 from commands import Forked
 from specahd.core.budget import Spent
@@ -75,3 +76,17 @@ def failing() -> type[Observer]:
 @pytest.fixture
 def tell() -> Callable[..., None]:
     return tell_small_run
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory) -> Path:
+    """A folder with a store that all tests of a process share."""
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture
+def run(tmp_path):
+    written = WrittenRun(tmp_path / "run")
+    written.commit(20)
+    written.end_round()
+    return written

@@ -1,100 +1,19 @@
-"""What MLflow keeps of a run, in real sqlite stores, written by real processes."""
+"""What MLflow keeps of a run, in real sqlite stores."""
 
 import json
-import socket
-import subprocess
-import sys
-import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import psutil
 import pytest
-from mlflow import MlflowClient
+from trial_store import bring, observer, stored
 from written_run import BEGAN, SOURCE, WrittenRun
 
 from specahd.core.budget import Spent
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import ConfigError
 from specahd.core.events import Committed
 from specahd.core.program import Level, Outcome
-from specahd.tracking.cursor import SyncCursor, exclusive
-from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.observers import Observers
+from specahd.tracking.cursor import SyncCursor
 from specahd.tracking.upload import UploadFailed
-
-TELL = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from written_run import WrittenRun
-from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.observers import Observers
-
-run = WrittenRun(Path(sys.argv[2]))
-store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
-told = MLflowObserver(*store, candidates="table", patience=180)
-observers = Observers([told])
-observers.on_start(10, run.directory)
-run.commit(10)
-observers.on_finish("complete")
-print(observers.warnings)
-"""
-HANG = TELL.replace('observers.on_finish("complete")', "input()")
-
-
-@pytest.fixture(scope="session")
-def store(tmp_path_factory) -> Path:
-    """A folder with a store that all tests of a process share."""
-    return tmp_path_factory.mktemp("store")
-
-
-def observer(folder: Path, **options) -> MLflowObserver:
-    options = {"uri": f"sqlite:///{folder}/mlflow.db", "patience": 180} | options
-    return MLflowObserver(artifacts=f"{folder}/artifacts", experiment="trial", **options)
-
-
-def bring(run: WrittenRun, folder: Path, status: str = "complete", **options) -> None:
-    """Bring a run in without a process of its own."""
-    for _ in observer(folder, **options).upload(run.directory).close(status):
-        pass
-
-
-def stored(run: Path, folder: Path) -> tuple[MlflowClient, Any, list]:
-    """Return the run of a training and those of its candidates."""
-    client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
-    experiments = [client.get_experiment_by_name("trial").experiment_id]
-    [training] = client.search_runs(experiments, f"tags.directory = '{run}'")
-    below = f"tags.`mlflow.parentRunId` = '{training.info.run_id}'"
-    return client, training, client.search_runs(experiments, below)
-
-
-def start(program: str, folder: Path, directory: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", program, Path(__file__).parent, directory],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(directory: Path, records: int) -> None:
-    """Wait until so many records are in MLflow."""
-    until = time.monotonic() + 120
-    while (SyncCursor.read(directory) or SyncCursor("")).records < records:
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
-@pytest.fixture
-def run(tmp_path):
-    written = WrittenRun(tmp_path / "run")
-    written.commit(20)
-    written.end_round()
-    return written
 
 
 def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):
@@ -200,20 +119,6 @@ def test_candidates_are_a_table_or_nothing(run, store, way, files):
         assert row.tolist() == ["upper-1-0003", 0.03, SOURCE]
 
 
-def test_a_run_is_followed_while_it_goes_on(run, store):
-    told = observer(store)
-    began = time.perf_counter()
-    told.on_start(40, run.directory)
-    assert time.perf_counter() - began < 0.5
-    wait_for(run.directory, records=21)
-    _, training, candidates = stored(run.directory, store)
-    assert (training.info.status, len(candidates)) == ("RUNNING", 20)
-    run.commit(10)
-    told.on_finish("failed")
-    _, training, candidates = stored(run.directory, store)
-    assert (training.info.status, len(candidates)) == ("FAILED", 30)
-
-
 def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
     bring(run, store, "interrupted")
     _, before, _ = stored(run.directory, store)
@@ -304,65 +209,6 @@ def test_requests_to_the_model_are_traces_if_asked_for(run, store):
     assert trace.info.execution_duration == 500
 
 
-def test_processes_that_meet_at_a_fresh_store_all_keep_their_runs(tmp_path):
-    processes = [start(TELL, tmp_path, f"run{index}") for index in range(3)]
-    for process in processes:
-        out, error = process.communicate(timeout=180)
-        assert (process.returncode, out, error) == (0, "[]\n", "")
-    for index in range(3):
-        _, training, _ = stored(tmp_path / f"run{index}", tmp_path / "mlruns")
-        assert training.info.status == "FINISHED"
-        assert training.data.metrics["spent/tickets"] == 10
-    assert (tmp_path / "mlruns" / "artifacts").is_dir()
-
-
-def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
-    process = start(HANG, tmp_path, "run")
-    wait_for(tmp_path / "run", records=10)
-    [uploader] = psutil.Process(process.pid).children()
-    process.kill()
-    process.communicate()
-    psutil.wait_procs([uploader], timeout=60)
-    assert not uploader.is_running()
-    _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
-    assert training.info.status == "KILLED"
-
-
-def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path):
-    program = TELL.partition("observers.on_start")[0] + "observers.on_prepare(); input()"
-    process = start(program, tmp_path, "run")
-    parent = psutil.Process(process.pid)
-    until = time.monotonic() + 60
-    while not parent.children():
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    [uploader] = parent.children()
-    process.communicate("")
-    psutil.wait_procs([uploader], timeout=60)
-    assert not uploader.is_running()
-    assert not (tmp_path / "mlruns").exists()
-
-
-def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, store):
-    run.finish()
-    options = asdict(observer(store, candidates="none").options)
-    uploader = subprocess.Popen(
-        [sys.executable, "-m", "specahd.tracking.uploader"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    # As the pipes are when it has said how it ended and is killed.
-    uploader.stdout.close()
-    for line in (options, {"directory": str(run.directory)}, {"status": "complete"}):
-        uploader.stdin.write(json.dumps(line).encode() + b"\n")
-    uploader.stdin.close()
-    uploader.wait(timeout=120)
-    client, training, _ = stored(run.directory, store)
-    assert training.info.status == "FINISHED"
-    assert client.list_artifacts(training.info.run_id, "figures")
-
-
 @pytest.mark.parametrize(
     ("place", "reason"),
     [
@@ -381,62 +227,6 @@ def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place
     assert len(str(raised.value).splitlines()) == 1
     written = [str(raised.value), *(path.read_text() for path in run.directory.iterdir())]
     assert not [text for text in written if "canary" in text]
-
-
-@pytest.mark.usefixtures("forked_uploader")
-def test_a_store_that_stays_closed_is_one_warning_and_not_waited_for(run, tmp_path):
-    observers = Observers([observer(tmp_path, uri="elsewhere://x")])
-    observers.on_start(20, run.directory)
-    observers.on_finish("complete")
-    [warning] = observers.warnings
-    assert warning.startswith("MLflow lacks some of this run (")
-    assert f"python -m specahd.track run={run.directory}" in warning
-    assert "\n" not in warning
-
-
-@pytest.mark.usefixtures("forked_uploader")
-def test_a_silent_store_is_not_waited_for_beyond_patience(run, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        place = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        observers = Observers([observer(tmp_path, uri=place, patience=3)])
-        observers.on_start(20, run.directory)
-        began = time.perf_counter()
-        observers.on_finish("complete")
-        assert 2.5 < time.perf_counter() - began < 10
-    [warning] = observers.warnings
-    assert "no answer within 3 s" in warning
-
-
-def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
-    told = observer(tmp_path)
-    before = psutil.Process().children()
-    told.on_start(20, run.directory)
-    [uploader] = [child for child in psutil.Process().children() if child not in before]
-    uploader.kill()
-    observers = Observers([told])
-    observers.on_finish("complete")
-    [warning] = observers.warnings
-    assert "its process ended" in warning
-
-
-@pytest.mark.usefixtures("forked_uploader")
-def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
-    told = observer(store, candidates="none")
-    with exclusive(run.directory):
-        told.on_start(20, run.directory)
-        # Longer than it takes to find a store closed for good.
-        time.sleep(5)
-    told.on_finish("complete")
-    _, training, _ = stored(run.directory, store)
-    assert training.data.metrics["spent/tickets"] == 20
-
-
-def test_one_process_at_a_time_brings_a_run(tmp_path):
-    refused = pytest.raises(FileError, match="Another process is bringing")
-    with exclusive(tmp_path), refused, exclusive(tmp_path):
-        pass
-    with exclusive(tmp_path):
-        pass
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,29 @@
+"""Brings written runs to the experiment `trial` of a sqlite store, and finds them there."""
+
+from pathlib import Path
+from typing import Any
+
+from mlflow import MlflowClient
+from written_run import WrittenRun
+
+from specahd.tracking.mlflow import MLflowObserver
+
+
+def observer(folder: Path, **options) -> MLflowObserver:
+    options = {"uri": f"sqlite:///{folder}/mlflow.db", "patience": 180} | options
+    return MLflowObserver(artifacts=f"{folder}/artifacts", experiment="trial", **options)
+
+
+def bring(run: WrittenRun, folder: Path, status: str = "complete", **options) -> None:
+    """Bring a run in without a process of its own."""
+    for _ in observer(folder, **options).upload(run.directory).close(status):
+        pass
+
+
+def stored(run: Path, folder: Path) -> tuple[MlflowClient, Any, list]:
+    """Return the run of a training and those of its candidates."""
+    client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
+    experiments = [client.get_experiment_by_name("trial").experiment_id]
+    [training] = client.search_runs(experiments, f"tags.directory = '{run}'")
+    below = f"tags.`mlflow.parentRunId` = '{training.info.run_id}'"
+    return client, training, client.search_runs(experiments, below)
