@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 import test_bad_input
-import test_problems as suite
+import test_problems
+import test_repair_operators
 import test_vocabulary
+from small_cases import problem_of
 
 import offered
 from problems.described import described
@@ -30,6 +32,7 @@ from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
 from specahd.llm.offline import OfflineProposer
 from specahd.methods.eoh import EoH
+from specahd.routing.base import POOLS
 from test_commands import call
 
 ADDED = Path(__file__).parent / "added"
@@ -46,7 +49,12 @@ SPOKEN = {
     for name, test in vars(test_vocabulary).items()
     if name.startswith("test_") and "samples" not in name
 }
-KEPT = {name: test for name, test in vars(suite).items() if name.startswith("test_")}
+KEPT = {
+    name: test
+    for suite in (test_problems, test_repair_operators)
+    for name, test in vars(suite).items()
+    if name.startswith("test_")
+}
 OF_OPERATORS = [
     "test_regions_are_identified_by_what_a_rebuild_sees",
     "test_no_answer_makes_a_solution_infeasible",
@@ -98,8 +106,8 @@ def _importable(monkeypatch):
 )
 def test_it_keeps_what_every_problem_keeps(name, test, tmp_path):
     asked = inspect.signature(KEPT[test]).parameters
-    given = {"name": name, "problem": suite.problem_of(name), "tmp_path": tmp_path}
-    for pool in suite.POOLS if "pool" in asked else suite.POOLS[:1]:
+    given = {"name": name, "problem": problem_of(name), "tmp_path": tmp_path}
+    for pool in POOLS if "pool" in asked else POOLS[:1]:
         arguments = {**given, "pool": pool}
         KEPT[test](**{argument: arguments[argument] for argument in asked})
 
@@ -141,13 +149,13 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     assert len(rows) == 2
     assert all(row["cost"] <= row["baseline_cost"] for row in rows)
     # A checkpoint names no code: who has the problem hands it over.
-    problem, checkpoint = suite.problem_of("open_tsp"), tmp_path / "run" / "checkpoint"
+    problem, checkpoint = problem_of("open_tsp"), tmp_path / "run" / "checkpoint"
     with pytest.raises(ConfigError, match="The checkpoint's problem 'open_tsp' is not in"):
         api.load(checkpoint)
     with pytest.raises(ConfigError, match="not both"):
         api.load(checkpoint, problem=problem, baseline="nearest")
     with pytest.raises(CheckpointError, match="is one of open_tsp, not cvrp_giant_tour"):
-        api.load(checkpoint, problem=suite.problem_of("cvrp_giant_tour"))
+        api.load(checkpoint, problem=problem_of("cvrp_giant_tour"))
     assert settings_of(problem) == thaw(checkpoint).settings
     [instance, _] = api.read_pool(problem, "selection", tmp_path / "pools", count=2)
     solution = api.load(checkpoint, problem=problem).repair(instance)
@@ -171,7 +179,7 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
     assert checkpoint.upper.contract == "customer_groups"
     assert {program.contract for program in checkpoint.repertoire} == {"giant_tour"}
     assert checkpoint.settings["repair"] == "giant_tour"
-    problem = suite.problem_of("cvrp_giant_tour")
+    problem = problem_of("cvrp_giant_tour")
     assert api.load(place, problem=problem).problem is problem
     # With these programs given, the upper level needs no other lower programs.
     plan = TrainingPlan(

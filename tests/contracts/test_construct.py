@@ -10,7 +10,6 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from commands import SMALL, call
-from offered import PROBLEMS
 from specahd.config import CONF_DIR
 from specahd.core import journal
 from specahd.core.program import Level
@@ -33,11 +32,6 @@ def case_of(name):
     """Return the case of the smallest instance for training."""
     pool = list(problem_of(name).generate("lower_train", 7))
     return make_case(problem_of(name), min(pool, key=lambda instance: instance.size))
-
-
-@pytest.fixture(params=PROBLEMS)
-def name(request):
-    return request.param
 
 
 @pytest.fixture
