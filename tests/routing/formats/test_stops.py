@@ -115,6 +115,18 @@ def test_what_is_served_too_late_is_told_in_the_numbers_of_the_file(tmp_path, sp
     assert read(tmp_path, LATE.format(due=arrives, closes=back), speed=speed).size == 1
 
 
+@pytest.mark.parametrize("speed", [0.3, 3.0])
+def test_a_route_that_is_late_is_told_in_the_times_of_the_file(tmp_path, speed):
+    depot, far, near = (f"{way / speed + more:.10g}" for way, more in ((40, 6), (100, 0), (20, 0)))
+    both = f"x,y,due,service\n0,0,{depot},\n0,9,{far},5\n0,20,{near},5\n"
+    instance = read(tmp_path, both, speed=speed)
+    told = [each.detail for each in instance.problem.check(instance.data, ((1, 2),))]
+    assert told == [
+        f"Customer 2 on route 1 is served at {20 / speed + 5:g}, after {20 / speed:g}.",
+        f"Route 1 is back at {40 / speed + 10:g}, after {40 / speed + 6:g}.",
+    ]
+
+
 def test_a_time_that_is_just_kept_is_kept_at_every_speed(tmp_path):
     # 0.57 * 100 is 56.99999999999999.
     instance = read(tmp_path, "x,y,due\n0,0,\n57,0,100\n", speed=0.57)

@@ -45,7 +45,7 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
     ready = instance.windows.ready.tolist()
     due = instance.windows.due.tolist()
     service = instance.windows.service.tolist()
-    parts = instance.parts
+    parts = instance.parts * instance.windows.speed
     violations = []
     for number, route in enumerate(routes, start=1):
         time = ready[0]

@@ -108,7 +108,12 @@ def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
     parts = _parts(data.convention)
     return VRPTWInstance.of(
         replace(data, coords=None if data.coords is None else parts * data.coords),
-        windows=TimeWindows(parts * windows.ready, parts * windows.due, parts * windows.service),
+        windows=replace(
+            windows,
+            ready=parts * windows.ready,
+            due=parts * windows.due,
+            service=parts * windows.service,
+        ),
     )
 
 

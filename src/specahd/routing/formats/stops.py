@@ -271,7 +271,7 @@ def _windows(
     # No route can take longer, so that who names no time is never late.
     horizon = ready.max() + service.sum() + farthest * (len(rows) + 1)
     due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
-    windows = TimeWindows(ready, due, service)
+    windows = TimeWindows(ready, due, service, speed=speed)
     if weights is not None:
         travel = weights[0]
     else:

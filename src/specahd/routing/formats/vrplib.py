@@ -1,6 +1,6 @@
 """VRPLIB text files of capacitated problems, as CVRPLIB has them, and of VRPTW, as PyVRP has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -59,11 +59,14 @@ class TimeWindows:
         route can be.
     service
         In [0, 1e9]; 0 at the depot.
+    speed
+        What one unit of time of the file is in these; 1 but for tables that name another.
     """
 
     ready: FloatArray
     due: FloatArray
     service: FloatArray
+    speed: float = field(default=1.0, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
