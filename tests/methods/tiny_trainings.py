@@ -1,6 +1,6 @@
 """Trainings of a second or two: instances of a few nodes, and workers that many trainings share."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,7 @@ def _cut(instance):
         capacity = int(max(demands.max(), demands.sum() // 3))
         kept |= {"demands": demands, "capacity": min(instance.capacity, capacity)}
     if hasattr(instance, "windows"):
-        names = [field.name for field in fields(instance.windows)]
+        names = ("ready", "due", "service")
         times = {name: getattr(instance.windows, name)[:NODES] for name in names}
         kept["windows"] = replace(instance.windows, **times)
     return replace(instance, **kept)
