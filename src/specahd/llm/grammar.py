@@ -8,6 +8,7 @@ production's template can be matched against the syntax tree of a program.
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,14 +158,10 @@ class Grammar:
         """Return the function that a whole tree derives, without the lines it does not use."""
         assert isinstance(tree.rule, Production)
         names = templates.droppable(tree.rule.template, tree.rule.holes)
-        body = templates.without_unused(_written(tree), names)
         [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
         assert isinstance(function, ast.FunctionDef)
-        function.body = body
-        # A part that stands in two places is one tree, which unparse puts into parentheses in
-        # both if it must in one; read again, it is two.
-        written = parse(ast.unparse(ast.fix_missing_locations(function)))
-        return ast.unparse(written) + "\n"
+        function.body = _written(tree)
+        return templates.without_unused(ast.unparse(function), names) + "\n"
 
     def idea(self, tree: Tree) -> str:
         """Return the tree as an English sentence."""
@@ -239,5 +236,6 @@ def _written(tree: Tree) -> Any:
     if isinstance(tree.rule, Constant):
         return templates.number(tree.value)
     parts = zip(tree.rule.holes, tree.children, strict=True)
-    holes = {hole: _written(child) for hole, child in parts}
+    # Unparse takes a tree that stands in two places for one.
+    holes = {hole: partial(_written, child) for hole, child in parts}
     return templates.filled(templates.parsed(tree.rule.template), holes)

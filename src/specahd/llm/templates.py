@@ -5,7 +5,9 @@ shared between programs and never altered.
 """
 
 import ast
-from collections.abc import Collection, Container, Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,14 +23,16 @@ def parsed(text: str) -> Any:
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else body
 
 
-def filled(node: Any, holes: Mapping[str, ast.expr]) -> Any:
-    """Return a copy of a template with its holes filled."""
+def filled(node: Any, holes: Mapping[str, Callable[[], ast.expr]]) -> Any:
+    """Return a copy of a template with its holes filled, each with an expression of its own."""
     if isinstance(node, list):
         return [filled(item, holes) for item in node]
     if isinstance(node, ast.Name) and node.id in holes:
-        return holes[node.id]
+        return holes[node.id]()
     if isinstance(node, ast.AST):
-        return type(node)(**{name: filled(item, holes) for name, item in ast.iter_fields(node)})
+        copy = type(node)(**{name: filled(item, holes) for name, item in ast.iter_fields(node)})
+        # Unparse asks for the line of a statement.
+        return ast.copy_location(copy, node) if isinstance(node, ast.stmt) else copy
     return node
 
 
@@ -125,28 +129,18 @@ def _droppable(text: str, holes: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for name in targets - with_a_hole if stored.count(name) == 1)
 
 
-def without_unused(body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
-    """Return a body without the assignments to ``names`` that nothing reads."""
+def without_unused(source: str, names: frozenset[str]) -> str:
+    """Return a function without the assignments to ``names`` that nothing reads.
+
+    It is written as :func:`ast.unparse` writes, a line for each assignment.
+    """
     while True:
-        read = {
-            node.id
-            for statement in body
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
-        names &= {target for node in body for part in ast.walk(node) if (target := _target(part))}
-        if names <= read:
-            return body
-        body = [_pruned(node, names - read) for node in body if _target(node) not in names - read]
-
-
-def _pruned(node: ast.stmt, names: frozenset[str]) -> Any:
-    def kept(item: Any) -> Any:
-        if isinstance(item, list):
-            return [kept(part) for part in item if _target(part) not in names]
-        return _pruned(item, names) if isinstance(item, ast.stmt) else item
-
-    return type(node)(**{name: kept(item) for name, item in ast.iter_fields(node)})
+        counts = Counter(re.findall(r"\w+", source))
+        unused = {name for name in names if counts[name] == 1}
+        if not unused:
+            return source
+        lines = source.splitlines()
+        source = "\n".join(line for line in lines if line.split(" = ")[0].lstrip() not in unused)
 
 
 def _target(node: Any) -> str | None:
