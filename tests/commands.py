@@ -91,7 +91,8 @@ def warm():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = str(Path(__file__).with_name("warm_python.py"))
     with theirs:
-        descriptors = [theirs.fileno(), forked_zygotes.warm().fileno()]
+        zygotes = [forked_zygotes.warm(kind).fileno() for kind in forked_zygotes.KINDS]
+        descriptors = [theirs.fileno(), *zygotes]
         command = [sys.executable, server, *map(str, descriptors)]
         process = subprocess.Popen(command, pass_fds=descriptors, env=known())
     atexit.register(process.wait)

@@ -1,10 +1,10 @@
-"""Zygotes of the compiled tier without the seconds of their warm-up, where these say nothing.
+"""Zygotes without the seconds of their imports and their warm-up, where these say nothing.
 
-A zygote that compiles programs first compiles what most programs need of numba, which takes
-seven seconds of CPU time. ``fork_zygotes`` has those of this process, and of its forks, forked
-from a Python that has done so once (``warm_zygotes.py``). They confine themselves, and are told
-what to do, as any other. The tests of ``tests/sandbox``, and commands that are started cold,
-have zygotes that the sandbox starts itself.
+A zygote imports NumPy, and one that compiles programs first compiles what most programs need of
+numba, which takes seven seconds of CPU time. ``fork_zygotes`` has those of this process, and of
+its forks, forked from a Python of either kind that has done so once (``warm_zygotes.py``). They
+confine themselves, and are told what to do, as any other. The tests of ``tests/sandbox``, and
+commands that are started cold, have zygotes that the sandbox starts itself.
 """
 
 import atexit
@@ -20,15 +20,17 @@ from pathlib import Path
 
 from specahd.sandbox import client, session
 
+KINDS = ("plain", "compiling")
+
 
 @cache
-def warm():
-    """Start the Python that is forked; it ends with the last socket to it."""
+def warm(kind):
+    """Start the Python that is forked for zygotes of a kind; it ends with the last socket to it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = str(Path(__file__).with_name("warm_zygotes.py"))
     with theirs:
         subprocess.Popen(
-            [sys.executable, server, str(theirs.fileno())],
+            [sys.executable, server, str(theirs.fileno()), kind],
             pass_fds=[theirs.fileno()],
             env=client._environment(),
             stdin=subprocess.DEVNULL,
@@ -41,12 +43,12 @@ def warm():
 class ForkedZygote:
     """What the sandbox's client needs of ``subprocess.Popen``."""
 
-    def __init__(self, runners, places):
+    def __init__(self, kind, runners, places):
         reading, writing = os.pipe()
         self.stdin = os.fdopen(writing, "wb")
         self._alive, told = os.pipe()
         order = json.dumps({"runners": runners, "places": places}).encode()
-        socket.send_fds(warm(), [order], [reading, 2, *places, told])
+        socket.send_fds(warm(kind), [order], [reading, 2, *places, told])
         for descriptor in (reading, told):
             os.close(descriptor)
         said = b""
@@ -76,15 +78,23 @@ class ForkedZygote:
             os.kill(self.pid, signal.SIGKILL)
 
 
-class ForkedClient(client.SandboxClient):
+class PlainClient(client.SandboxClient):
     """A client whose zygote is forked from the Python that is warm."""
 
+    kind = "plain"
+
     def _start_process(self, descriptors, runners):
-        return ForkedZygote(list(runners), list(descriptors))
+        return ForkedZygote(self.kind, list(runners), list(descriptors))
+
+
+class CompilingClient(PlainClient):
+    """The same for zygotes that compile programs."""
+
+    kind = "compiling"
 
 
 def fork_zygotes(wanted=True):
-    """Have the zygotes of this process that compile programs forked, or started as ever."""
+    """Have the zygotes of this process forked, or started as ever."""
     session.Sandbox._start = _start_forking if wanted else _start
 
 
@@ -92,6 +102,5 @@ _start = session.Sandbox._start
 
 
 def _start_forking(sandbox, compiling):
-    if not compiling:
-        return _start(sandbox, compiling)
-    return ForkedClient(sandbox._shared, sandbox._runners[compiling], sandbox._path)
+    forked = CompilingClient if compiling else PlainClient
+    return forked(sandbox._shared, sandbox._runners[compiling], sandbox._path)

@@ -111,8 +111,8 @@ def next_command(server: socket.socket) -> dict:
 
 
 if __name__ == "__main__":
-    channel, zygotes = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
-    forked_zygotes.warm = lambda: zygotes
+    channel, *zygotes = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
+    forked_zygotes.warm = dict(zip(forked_zygotes.KINDS, zygotes, strict=True)).get
     forked_zygotes.fork_zygotes()
     warm_up()
     wanted = next_command(channel)

@@ -1,8 +1,8 @@
-"""A Python that has compiled numba's usual parts, and forks itself for each zygote that needs them.
+"""A Python that has imported what zygotes import, and forks itself for each of them.
 
 ``forked_zygotes.py`` starts it and says what is wanted. Each zygote is a process of its own, which
-confines itself as any other does: only the seconds of its warm-up are saved, and of the programs
-with which a problem begins.
+confines itself as any other does: only the seconds of its imports are saved. For the zygotes that
+compile programs, it has compiled numba's usual parts and the programs with which a problem begins.
 """
 
 import array
@@ -18,10 +18,6 @@ import sys
 import warnings
 from contextlib import suppress
 
-from specahd.core.contract import Contract
-from specahd.engine import runner as engine_runner
-from specahd.routing.base import contracts
-from specahd.routing.compiled import runner as runner_module
 from specahd.sandbox import zygote
 
 
@@ -37,36 +33,44 @@ def receive(server: socket.socket) -> tuple[dict, list[int]]:
 
 
 @functools.cache
-def loaded_here(runners: tuple[str, ...]) -> None:
-    """Warm up for all zygotes to come; load the runners of problems, and compile their seeds."""
-    runner_module.warm_up()
+def loaded_here(runners: tuple[str, ...], compiling: bool) -> None:
+    """Load the runners of problems for all zygotes to come, and compile what these would."""
+    if compiling:
+        remember_compiled()
     with suppress(Exception):  # the zygote says what is wrong
         for name in runners:
             zygote._load(name)
-        for package in {name.split(".")[2] for name in runners if ".problems." in name}:
-            module = importlib.import_module(f"specahd.problems.{package}.problem")
-            problem = getattr(module, package.upper())
-            for operator in problem().operators:
-                for contract in contracts(problem(repair=operator).operator).values():
-                    if contract.compiled in runners:
-                        compile_seeds(contract)
+        if compiling:
+            compile_seeds(runners)
     gc.collect()
     gc.freeze()  # each zygote collects what is its own
 
 
-def compile_seeds(contract: Contract) -> None:
-    """Compile the seed programs of a contract, so that no child has to do it."""
-    runner = zygote._load(contract.compiled)
-    for program in contract.seeds:
-        runner_module.compiled(program.source, contract.name, runner._arguments, runner._answer)
+@functools.cache
+def remember_compiled() -> None:
+    """Warm up, and have nothing compiled twice, here or in those that inherit it."""
+    from specahd.engine import runner as engine_runner
+    from specahd.routing.compiled import runner
+
+    runner.warm_up = functools.cache(runner.warm_up)
+    runner.compiled = engine_runner.compiled = functools.cache(runner.compiled)
+    runner.warm_up()
 
 
-def remember() -> None:
-    """Have nothing loaded or compiled twice, here or in those that inherit it."""
-    zygote._load = functools.cache(zygote._load)
-    runner_module.warm_up = functools.cache(runner_module.warm_up)
-    once = functools.cache(runner_module.compiled)
-    runner_module.compiled = engine_runner.compiled = once
+def compile_seeds(runners: tuple[str, ...]) -> None:
+    """Compile the seed programs of the runners' contracts, so that no child has to do it."""
+    from specahd.routing.base import contracts
+    from specahd.routing.compiled.runner import compiled
+
+    for package in {name.split(".")[2] for name in runners if ".problems." in name}:
+        module = importlib.import_module(f"specahd.problems.{package}.problem")
+        problem = getattr(module, package.upper())
+        for operator in problem().operators:
+            for contract in contracts(problem(repair=operator).operator).values():
+                if contract.compiled in runners:
+                    runner = zygote._load(contract.compiled)
+                    for program in contract.seeds:
+                        compiled(program.source, contract.name, runner._arguments, runner._answer)
 
 
 def become_zygote(places: list[int], descriptors: list[int]) -> None:
@@ -97,14 +101,14 @@ def reap(*_: object) -> None:
 
 
 def main() -> None:
-    server = socket.socket(fileno=int(sys.argv[1]))
+    server, compiling = socket.socket(fileno=int(sys.argv[1])), sys.argv[2] == "compiling"
     signal.signal(signal.SIGCHLD, reap)
     warnings.simplefilter("ignore")
-    remember()
+    zygote._load = functools.cache(zygote._load)
     while True:
         wanted, descriptors = receive(server)
         ours = [name for name in wanted["runners"] if name.startswith("specahd.")]
-        loaded_here(tuple(ours))
+        loaded_here(tuple(ours), compiling)
         if os.fork() == 0:
             server.close()
             become_zygote(wanted["places"], descriptors)
