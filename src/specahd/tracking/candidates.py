@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from specahd.tracking.description import NOTE
 from specahd.tracking.follower import JournalEntry
@@ -20,8 +20,12 @@ _COLUMNS = (
 )
 
 
-class Candidates(Protocol):
-    """Keeps what became of each sample; telling the same one again changes nothing."""
+class Candidates:
+    """Is told what became of each sample, the same one perhaps again; keeps nothing of it."""
+
+    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
+        self._writer = writer
+        self._choices = choices
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         """Keep a sample that was committed; ``known`` if that was done by another process."""
@@ -33,27 +37,11 @@ class Candidates(Protocol):
         """Mark those that the run's checkpoint holds, at a time in milliseconds."""
 
 
-class NoCandidates:
-    """Keeps no candidate."""
-
-    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
-        pass
-
-    def tell(self, entry: JournalEntry, *, known: bool) -> None:
-        pass
-
-    def end_round(self) -> None:
-        pass
-
-    def freeze(self, programs: Sequence[Frozen], at: int) -> None:
-        pass
-
-
-class CandidateTable:
+class CandidateTable(Candidates):
     """Keeps candidates as rows of ``candidates.json``, which MLflow shows as a table."""
 
     def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
-        self._writer = writer
+        super().__init__(writer, choices)
         self._rows: dict[str, Sequence[Any]] = {}
         self._frozen: dict[str, Sequence[Any]] = {}
         self._shown = 0
@@ -89,12 +77,8 @@ class CandidateTable:
         self._writer.write_text(self._writer.parent, json.dumps(table), TABLE)
 
 
-class NestedRuns:
+class NestedRuns(Candidates):
     """Keeps a run for each candidate below that of its training, with the source beside it."""
-
-    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
-        self._writer = writer
-        self._choices = choices
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         if known:
@@ -128,9 +112,6 @@ class NestedRuns:
         status = "FINISHED" if record["outcome"] == "ok" else "FAILED"
         self._writer.end(run.info.run_id, status, entry.at)
 
-    def end_round(self) -> None:
-        pass
-
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
         for program in programs:
             # Seeds, and what another run had learned, have no run here.
@@ -141,7 +122,7 @@ class NestedRuns:
                 self._writer.fill(run.info.run_id, score, {}, tags, step=0, at=at)
 
 
-WRITERS: Mapping[str, type[NoCandidates] | type[CandidateTable] | type[NestedRuns]] = dict(
-    zip(WAYS, (NestedRuns, CandidateTable, NoCandidates), strict=True)
+WRITERS: Mapping[str, type[Candidates]] = dict(
+    zip(WAYS, (NestedRuns, CandidateTable, Candidates), strict=True)
 )
 """Who does it, by the values of ``tracking.candidates``."""
