@@ -6,7 +6,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from specahd.core.errors import FileError
@@ -32,7 +32,7 @@ class SyncCursor:
     Parameters
     ----------
     key
-        Stands in a tag of the run, by which it is found when its id is not known.
+        Stands in a tag of the run, by which it is found when its id is not known; new unless given.
     store, experiment, experiment_id, run_id
         Where the run is; empty as long as it was not made. The experiment has a name and an
         id; in a mark of an earlier version it has no id.
@@ -40,7 +40,7 @@ class SyncCursor:
         How many records of the journal are there.
     """
 
-    key: str
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
     store: str = ""
     experiment: str = ""
     experiment_id: str = ""
@@ -59,10 +59,6 @@ class SyncCursor:
         if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
             return None
         return cls(**kept)
-
-    @classmethod
-    def new(cls) -> "SyncCursor":
-        return cls(key=uuid.uuid4().hex)
 
     def write(self, directory: Path) -> None:
         """Replace what the directory keeps, all of it or nothing."""

@@ -3,6 +3,7 @@
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from specahd.core import journal
@@ -22,7 +23,7 @@ from specahd.runs.files import (
     rows_file,
 )
 from specahd.runs.rows import means, read_rows
-from specahd.tracking.candidates import WRITERS, Candidates
+from specahd.tracking.candidates import WRITERS
 from specahd.tracking.cursor import SyncCursor
 from specahd.tracking.description import NOTE, Description, write_note
 from specahd.tracking.figures import convergence, route_map
@@ -93,11 +94,8 @@ class RunUpload:
         ------
         UploadFailed
         """
-        try:
+        with self._telling():
             return self._step(final=final)
-        except Exception as error:  # whatever a store can raise
-            self._expect_doubt()
-            raise UploadFailed(error) from error
 
     def close(self, status: str) -> Iterator[None]:
         """Deliver what stands at a run's end, and mark the run as ended; yields after each part.
@@ -106,20 +104,21 @@ class RunUpload:
         ------
         UploadFailed
         """
-        try:
+        with self._telling():
             while self._step(final=True):
                 yield
             assert self._writer is not None
-            for _ in self._ending(self._writer, status):
-                yield
-        except Exception as error:  # whatever a store can raise
-            self._expect_doubt()
-            raise UploadFailed(error) from error
+            yield from self._ending(self._writer, status)
 
-    def _expect_doubt(self) -> None:
-        """Expect that what failed may have been done all the same."""
-        if self._writer is not None:
-            self._writer.doubt = True
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # whatever a store can raise
+            if self._writer is not None:
+                # What failed may have been done all the same.
+                self._writer.doubt = True
+            raise UploadFailed(error) from error
 
     def _step(self, *, final: bool) -> bool:
         if self._writer is None:
@@ -149,10 +148,10 @@ class RunUpload:
         return True
 
     def _open(self) -> MlflowRunWriter:
-        """Return the book, opened at the run: that of the mark, else a new one."""
+        """Return what writes the run: that of the mark, else a new one."""
         cursor = SyncCursor.read(self._directory)
         doubt = cursor is not None
-        cursor = cursor or SyncCursor.new()
+        cursor = cursor or SyncCursor()
         place = without_password(self._options.uri), self._options.experiment
         if (cursor.store, cursor.experiment) != place:
             cursor = SyncCursor(cursor.key, *place)
@@ -171,7 +170,7 @@ class RunUpload:
         writer.use(described.datasets())
         writer.reopen()
         self._cursor = cursor
-        self._candidates: Candidates = WRITERS[self._options.candidates](writer, described.choices)
+        self._candidates = WRITERS[self._options.candidates](writer, described.choices)
         traces = self._options.traces
         self._traces = Traces(writer, self._directory, described.choices) if traces else None
         return writer
