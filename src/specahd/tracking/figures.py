@@ -1,8 +1,8 @@
 """Pictures of a run: how its search went, and what its repair does to one instance."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,15 +11,6 @@ if TYPE_CHECKING:
 
 _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Convergence:
-    """One level of a search: tickets, the scores that were given, and the best so far."""
-
-    tickets: Sequence[int]
-    scores: Sequence[float]
-    best: Sequence[float]
 
 
 def prepare() -> None:
@@ -45,56 +36,37 @@ def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
     # Half a second to import, and only who draws needs it.
     from matplotlib.figure import Figure
 
-    records = list(records)
     samples = [record for record in records if "sample" in record]
-    starts = _starts(samples)
     levels = [level for level in _COLOURS if any(s["level"] == level for s in samples)]
     figure = Figure(figsize=(7, 2.4 * max(1, len(levels)) + 0.4), layout="constrained")
     panels = figure.subplots(max(1, len(levels)), sharex=True, squeeze=False)[:, 0]
     for panel, level in zip(panels, levels, strict=False):
-        _draw_convergence(panel, level, _convergence_of(samples, level), starts)
+        _draw_convergence(panel, level, samples)
     for panel in panels:
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(axis="y", color="0.9")
+        _open_frame(panel)
     panels[-1].set_xlabel("tickets")
     return figure
 
 
-def _convergence_of(samples: Sequence[Mapping[str, Any]], level: str) -> _Convergence:
-    nan = float("nan")
-    own = [(t, s) for t, s in enumerate(samples, start=1) if s["level"] == level]
-    return _Convergence(
-        [ticket for ticket, _ in own],
-        [nan if sample["score"] is None else sample["score"] for _, sample in own],
-        [nan if sample["best"] is None else sample["best"] for _, sample in own],
+def _draw_convergence(panel: "Axes", level: str, samples: Sequence[Mapping[str, Any]]) -> None:
+    for ticket, (before, now) in enumerate(pairwise(samples), start=1):
+        if before["round"] != now["round"]:
+            panel.axvline(ticket + 0.5, color="0.8", linewidth=0.8, zorder=0)
+    own = {ticket: s for ticket, s in enumerate(samples, start=1) if s["level"] == level}
+    scores, best = (
+        [nan if sample[name] is None else sample[name] for sample in own.values()]
+        for name in ("score", "best")
     )
-
-
-def _starts(samples: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the tickets with which rounds begin."""
-    rounds = [0, *(sample["round"] for sample in samples)]
-    return [t for t in range(1, len(rounds)) if rounds[t] != rounds[t - 1]]
-
-
-def _draw_convergence(
-    panel: "Axes", level: str, curve: _Convergence, starts: Sequence[int]
-) -> None:
-    for ticket in starts[1:]:
-        panel.axvline(ticket - 0.5, color="0.8", linewidth=0.8, zorder=0)
-    panel.plot(
-        curve.tickets,
-        curve.scores,
-        ".",
-        color=_COLOURS[level],
-        alpha=0.25,
-        markeredgewidth=0,
-        label="programs",
-    )
-    panel.step(
-        curve.tickets, curve.best, where="post", color=_COLOURS[level], label=_MEASURES[level]
-    )
+    colour, tickets = _COLOURS[level], list(own)
+    panel.plot(tickets, scores, ".", color=colour, alpha=0.25, markeredgewidth=0, label="programs")
+    panel.step(tickets, best, where="post", color=colour, label=_MEASURES[level])
     panel.set_ylabel(f"{level} level")
     panel.legend(frameon=False, fontsize="small", loc="lower right")
+
+
+def _open_frame(panel: "Axes") -> None:
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(axis="y", color="0.9")
 
 
 def route_map(drawn: Mapping[str, Any]) -> "Figure":
@@ -111,8 +83,7 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
 
     figure = Figure(figsize=(11, 5.8), layout="constrained")
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
-    title = f"{_gain(drawn)}; in colour, the edges that only one has"
-    figure.suptitle(title, parse_math=False)
+    figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has", parse_math=False)
     return figure
 
 
@@ -139,8 +110,7 @@ def solving_figure(
     seconds, costs, _ = zip(*history, strict=True)
     panel.step(seconds, costs, where="post", color=_COLOURS["lower"])
     panel.set(xlabel="seconds", ylabel="cost")
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.grid(axis="y", color="0.9")
+    _open_frame(panel)
     figure.suptitle(_gain(drawn), parse_math=False)
     return figure
 
@@ -152,14 +122,18 @@ def _gain(drawn: Mapping[str, Any]) -> str:
 
 def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
     """Draw the edges of two solutions, those that only one has in its colour."""
+    from matplotlib.collections import LineCollection
+
     coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
     across, along = zip(*coords, strict=True)
     for panel, edges, other, colour, title in (
         (panels[0], before, after, _COLOURS["upper"], f"before: {drawn['cost_before']:,.1f}"),
         (panels[1], after, before, _COLOURS["lower"], f"after: {drawn['cost_after']:,.1f}"),
     ):
-        _draw_edges(panel, coords, edges & other, "0.75")
-        _draw_edges(panel, coords, edges - other, colour)
+        for drawn_edges, shade in ((edges & other, "0.75"), (edges - other, colour)):
+            # Sorted, so that equal runs give equal pictures.
+            lines = [(coords[first], coords[second]) for first, second in sorted(drawn_edges)]
+            panel.add_collection(LineCollection(lines, colors=shade, linewidths=1.0))
         panel.scatter(across, along, s=6, color="0.35", zorder=3)
         if len(drawn["before"]) > 1:
             panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
@@ -168,17 +142,4 @@ def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
 
 def _edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
     """Return the undirected edges of routes from node 0 to node 0."""
-    edges = set()
-    for route in routes:
-        edges |= {(min(pair), max(pair)) for pair in pairwise([0, *route, 0])}
-    return edges
-
-
-def _draw_edges(
-    panel: "Axes", coords: Sequence[Sequence[float]], edges: set[tuple[int, int]], colour: str
-) -> None:
-    from matplotlib.collections import LineCollection
-
-    # Sorted, so that equal runs give equal pictures.
-    lines = [(coords[first], coords[second]) for first, second in sorted(edges)]
-    panel.add_collection(LineCollection(lines, colors=colour, linewidths=1.0))
+    return {(min(pair), max(pair)) for route in routes for pair in pairwise([0, *route, 0])}
