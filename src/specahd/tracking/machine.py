@@ -3,26 +3,19 @@
 import os
 import platform
 import subprocess
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from specahd.core.environment import named
 from specahd.runs.files import MACHINE, write_json
 
-STAGE = "DVC_STAGE"
-"""The variable in which DVC tells a stage's commands which one it is."""
+_STAGE = "DVC_STAGE"
 # Those that can change a result or how long it takes.
 _PACKAGES = ("specahd", "numpy", "numba", "scipy", "pyvrp", "httpx2", "mlflow")
 
 
 def save_machine(directory: Path) -> None:
-    """Write what :func:`inspect_machine` finds to ``machine.json`` in the directory."""
-    write_json(directory / MACHINE, inspect_machine())
-
-
-def inspect_machine() -> Mapping[str, str]:
-    """Return facts by name: ``machine.*``, ``version.*`` and, in a repository, ``commit``.
+    """Write ``machine.json``: ``machine.*``, ``version.*`` and, in a repository, ``commit``.
 
     Of a run that DVC started, ``dvc.stage`` is the stage, as ``train@cvrp-0``.
     """
@@ -36,12 +29,12 @@ def inspect_machine() -> Mapping[str, str]:
         **{f"version.{name}": number for name in _PACKAGES if (number := _version(name))},
     }
     commit = _git("rev-parse", "HEAD")
-    if STAGE in os.environ:
-        facts["dvc.stage"] = os.environ[STAGE]
+    if _STAGE in os.environ:
+        facts["dvc.stage"] = os.environ[_STAGE]
     if commit:
         facts["commit"] = commit
         facts["commit.clean"] = "no" if _git("status", "--porcelain", "-uno") else "yes"
-    return facts
+    write_json(directory / MACHINE, facts)
 
 
 def _version(package: str) -> str:

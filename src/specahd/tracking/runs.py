@@ -8,8 +8,8 @@ from specahd.core.errors import FileError
 from specahd.tracking.registry import opened
 from specahd.tracking.run_writer import without_password
 
-_ID = re.compile(r"[0-9a-f]{32}")
-_RESUME, _STORE = "resume=", "tracking.uri="
+_RUN = re.compile(r"resume=([0-9a-f]{32})")
+_STORE = "tracking.uri="
 
 
 def with_directory(arguments: Sequence[str], store: str) -> list[str]:
@@ -29,13 +29,9 @@ def with_directory(arguments: Sequence[str], store: str) -> list[str]:
         if word.startswith(_STORE):
             store = word.removeprefix(_STORE)
     return [
-        f"{_RESUME}{_directory(word.removeprefix(_RESUME), store)}" if _names_run(word) else word
+        f"resume={_directory(named[1], store)}" if (named := _RUN.fullmatch(word)) else word
         for word in arguments
     ]
-
-
-def _names_run(word: str) -> bool:
-    return word.startswith(_RESUME) and bool(_ID.fullmatch(word.removeprefix(_RESUME)))
 
 
 def _directory(run: str, uri: str) -> str:

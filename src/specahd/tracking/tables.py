@@ -84,11 +84,8 @@ def _remarks(summaries: Sequence[PoolSummary]) -> list[str]:
                 f"{each.instances} instances, which are left out"
             )
         if abs(each.improvement) < _NOTHING:
-            better = [
-                f"{name} ({cost:,.1f})"
-                for name, cost in each.references.items()
-                if cost < each.cost
-            ]
+            others = each.references.items()
+            better = [f"{name} ({cost:,.1f})" for name, cost in others if cost < each.cost]
             beside = f"; better than {each.cost:,.1f}: {', '.join(better)}" if better else ""
             gained = "nothing was gained" if each.improvement <= 0 else "next to nothing was gained"
             lines.append(f"{each.pool}: {gained}{beside}")
@@ -97,18 +94,14 @@ def _remarks(summaries: Sequence[PoolSummary]) -> list[str]:
 
 def cheaper_references(summary: PoolSummary) -> list[str]:
     """Say which baseline solver has cheaper solutions than those that were written."""
-    if summary.instances == 1:
-        return [
-            f"{name} finds a cheaper solution than the one that was written: baseline={name}"
-            for name, count in summary.cheaper.items()
-            if count
-        ]
-    return [
-        f"{name} finds a cheaper solution on {count} of {summary.instances} instances: "
-        f"baseline={name}"
-        for name, count in summary.cheaper.items()
-        if count
-    ]
+    one = summary.instances == 1
+    lines = []
+    for name, count in summary.cheaper.items():
+        of_all = f"on {count} of {summary.instances} instances"
+        where = "than the one that was written" if one else of_all
+        if count:
+            lines.append(f"{name} finds a cheaper solution {where}: baseline={name}")
+    return lines
 
 
 def print_policies(policies: Mapping[str, Policy], title: str) -> None:

@@ -3,15 +3,11 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from specahd.core import journal
 from specahd.runs.files import PROMPTS
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.run_writer import MlflowRunWriter
-
-if TYPE_CHECKING:
-    from mlflow.entities import Trace
 
 
 class Traces:
@@ -39,10 +35,10 @@ class Traces:
             MLflow did not take it, which it does not say itself.
         """
         sample = entry.record["sample"]
-        if self._writer.doubt and self._find(sample):
+        if self._writer.doubt and self._is_there(sample):
             return
         self._write(entry)
-        if not self._find(sample):
+        if not self._is_there(sample):
             raise OSError(f"no trace of {sample} arrived")
 
     def _write(self, entry: JournalEntry) -> None:
@@ -56,9 +52,7 @@ class Traces:
         span = start_span_no_context(
             record["operator"],
             span_type=SpanType.CHAT_MODEL,
-            inputs={
-                "messages": [{"role": "user", "content": self._prompt(record["sample"])}],
-            },
+            inputs={"messages": [{"role": "user", "content": self._prompt(record["sample"])}]},
             attributes={
                 "mlflow.chat.tokenUsage": {  # type: ignore[dict-item]  # annotated too narrowly
                     "input_tokens": tokens[0],
@@ -81,17 +75,15 @@ class Traces:
         message = {"role": "assistant", "content": record["reply"]}
         span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
 
-    def _find(self, sample: str) -> "list[Trace]":
+    def _is_there(self, sample: str) -> bool:
         training = self._writer.parent.info.run_id
-        condition = f"tags.candidate = '{sample}' and tags.training = '{training}'"
-        return list(
-            self._writer.client.search_traces(
-                locations=[self._writer.experiment],
-                filter_string=condition,
-                max_results=1,
-                include_spans=False,
-            )
+        found = self._writer.client.search_traces(
+            locations=[self._writer.experiment],
+            filter_string=f"tags.candidate = '{sample}' and tags.training = '{training}'",
+            max_results=1,
+            include_spans=False,
         )
+        return bool(found)
 
     def _prompt(self, sample: str) -> str:
         if sample not in self._prompts:
