@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from run_directories import row, sample, write_run
-from specahd.reporting.document import Document, Paragraph, Section, Table
+from specahd.reporting.document import Document, Section, Table
 from specahd.reporting.summary import summarise
 from specahd.runs.reading import read_runs
 
@@ -185,7 +185,7 @@ def test_a_run_without_programs_or_rows_is_reported(tmp_path):
 
 
 def test_what_a_format_would_read_as_its_own_is_escaped():
-    document = Document("<b>", [Section("a|b", [Paragraph("*x*"), Table(["h"], [["<i>|"]])])])
+    document = Document("<b>", [Section("a|b", ["*x*", Table(["h"], [["<i>|"]])])])
     assert "<b>" not in document.html().replace("<body>", "")
     assert '<td class="left">&lt;i&gt;|</td>' in document.html()
     assert r"| \<i\>\| |" in document.markdown()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from specahd.core.program import Level, Outcome
+from specahd.runs.kinds import named
 from specahd.runs.reading import Run
 from specahd.runs.rows import Row, mean
 
@@ -13,6 +14,13 @@ _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
 _DECIMALS = 6
 """Decimals of stored figures: enough to compare, too few for a processor's last bits."""
+
+
+def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Put runs that differ only in their seed together, named by what tells them apart."""
+    names = named(run.kind for run in runs)
+    ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
+    return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
 
 
 def by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
 from pathlib import Path
 
 _STYLE = """\
@@ -18,13 +19,6 @@ figure { margin: 1rem 0; background: white; color: black; padding: 0.5rem; borde
 figure svg { display: block; max-width: 100%; height: auto; }
 figcaption { font-size: 0.9rem; padding: 0.25rem 0.5rem; }
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """One paragraph of plain text."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +39,16 @@ class Figure:
     svg: str
 
 
+Part = str | Table | Figure
+"""A text is one paragraph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """A heading and what stands below it."""
 
     heading: str
-    parts: Sequence[Paragraph | Table | Figure]
+    parts: Sequence[Part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +80,10 @@ class Document:
         return head + "\n".join(body) + "\n</body>\n</html>\n"
 
 
-def _markdown(part: Paragraph | Table | Figure) -> str:
+def _markdown(part: Part) -> str:
     match part:
-        case Paragraph(text):
-            return _plain(text)
+        case str():
+            return _plain(part)
         case Figure(file, caption):
             return f"![{Path(file).stem}]({file})\n\n{_plain(caption)}"
         case Table(columns, rows, words):
@@ -94,10 +92,10 @@ def _markdown(part: Paragraph | Table | Figure) -> str:
             return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _html(part: Paragraph | Table | Figure) -> str:
+def _html(part: Part) -> str:
     match part:
-        case Paragraph(text):
-            return f"<p>{escape(text)}</p>"
+        case str():
+            return f"<p>{escape(part)}</p>"
         case Figure(_, caption, svg):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
         case Table(columns, rows, words):
@@ -112,6 +110,16 @@ def _cells(tag: str, cells: Sequence[str], words: int) -> str:
         f"<{tag}{left if place < words else ''}>{escape(cell)}</{tag}>"
         for place, cell in enumerate(cells)
     )
+
+
+def number(value: float, decimals: int) -> str:
+    """Return what a cell says of a number, which is nan where it is not known."""
+    return f"{value:,.{decimals}f}" if isfinite(value) else "–"
+
+
+def percent(share: float) -> str:
+    """Return what a cell says of a share, which is nan where it is not known."""
+    return f"{100 * share:+.2f}%" if isfinite(share) else "–"
 
 
 def _plain(text: str) -> str:

@@ -15,7 +15,7 @@ from specahd.runs.reading import Run
 
 # Other defaults of matplotlib give the same picture: no time, no random ids, text as paths.
 _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family": "DejaVu Sans"}
-_LEVELS = (Level.LOWER, Level.UPPER)
+LEVELS = (Level.LOWER, Level.UPPER)
 _PANEL = (2.7, 2.1)
 """Inches of one panel."""
 _TITLE = 26
@@ -30,16 +30,16 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(_FIXED):
         width, height = _PANEL
         figure = Figure(
-            figsize=(max(1.6, len(groups)) * width + 0.4, len(_LEVELS) * height + 0.5),
+            figsize=(max(1.6, len(groups)) * width + 0.4, len(LEVELS) * height + 0.5),
             layout="constrained",
         )
-        panels = figure.subplots(len(_LEVELS), len(groups), sharex="col", squeeze=False)
+        panels = figure.subplots(len(LEVELS), len(groups), sharex="col", squeeze=False)
         for column, (name, runs) in enumerate(groups.items()):
             panels[0, column].set_title(textwrap.fill(name, _TITLE), fontsize=10)
-            for row, level in enumerate(_LEVELS):
+            for row, level in enumerate(LEVELS):
                 _draw(panels[row, column], runs, level)
             panels[-1, column].set_xlabel("programs", fontsize=9)
-        for row, level in enumerate(_LEVELS):
+        for row, level in enumerate(LEVELS):
             panels[row, 0].set_ylabel(f"best {level} score", fontsize=9)
         seeds = {
             text: line

@@ -6,9 +6,8 @@ from itertools import groupby
 from math import isfinite
 from statistics import stdev
 
-from specahd.reporting.aggregates import by_size
-from specahd.reporting.document import Document, Paragraph, Section, Table
-from specahd.runs.kinds import named
+from specahd.reporting.aggregates import by_kind, by_size
+from specahd.reporting.document import Document, Section, Table, number
 from specahd.runs.reading import Run, choose
 from specahd.runs.rows import Row, mean, means
 
@@ -51,19 +50,13 @@ def compare(
     references
         By problem.
     """
-    runs = sorted(choose(found), key=lambda run: (run.kind, run.seed))
-    names = named(run.kind for run in runs)
-    sections = []
-    for problem, group in groupby(runs, key=lambda run: run.kind.problem):
-        by_kind = {
-            names[kind].removeprefix(f"{problem}-"): list(each)
-            for kind, each in groupby(group, key=lambda run: run.kind)
-        }
+    kinds = by_kind(choose(found)).items()
+    sections = [Section("How to read it", [_TEXT])]
+    for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
+        groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         others = references.get(problem, ())
-        sections.append(Section(problem, [_table(by_kind, seconds, others), *_left_out(by_kind)]))
-    return Document(
-        "Comparison of methods", [Section("How to read it", [Paragraph(_TEXT)]), *sections]
-    )
+        sections.append(Section(problem, [_table(groups, seconds, others), *_left_out(groups)]))
+    return Document("Comparison of methods", sections)
 
 
 def _table(
@@ -77,13 +70,14 @@ def _table(
     rows = [
         [
             name,
-            *_costs([row for run in runs for row in run.validation], sizes),
+            *_costs(held, sizes),
             _improvement([means(run.validation).improvement for run in runs]),
-            _number(mean(seconds[run.name] for run in runs), 3),
+            number(mean(seconds[run.name] for run in runs), 3),
             f"{len(runs)}/{len(groups[name])}",
-            *_failures([row for run in runs for row in run.validation]),
+            *_failures(held),
         ]
         for name, runs in done.items()
+        for held in [[row for run in runs for row in run.validation]]
     ]
     most = max(done.values(), key=len)
     rows += [
@@ -91,7 +85,7 @@ def _table(
             reference.name,
             *_costs(held, sizes),
             _improvement([means(held).improvement]),
-            _number(reference.seconds, 3),
+            number(reference.seconds, 3),
             "reference",
             *_failures(reference.rows),
         ]
@@ -111,7 +105,7 @@ def _as_often(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
 
 def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
     costs = {size: means(group).cost for size, group in by_size(rows).items()}
-    return [_number(costs[size], 1) if size in costs else "–" for size in sizes]
+    return [number(costs[size], 1) if size in costs else "–" for size in sizes]
 
 
 def _improvement(shares: Sequence[float]) -> str:
@@ -127,10 +121,6 @@ def _failures(rows: Sequence[Row]) -> list[str]:
     return [f"{found.rollbacks}/{found.steps}" if found.steps else "–", str(found.failed)]
 
 
-def _number(value: float, decimals: int) -> str:
-    return f"{value:,.{decimals}f}" if isfinite(value) else "–"
-
-
-def _left_out(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph]:
+def _left_out(groups: Mapping[str, Sequence[Run]]) -> list[str]:
     partial = [run.name for runs in groups.values() for run in runs if not run.complete]
-    return [Paragraph(f"Partial, counted in no mean: {', '.join(partial)}.")] if partial else []
+    return [f"Partial, counted in no mean: {', '.join(partial)}."] if partial else []

@@ -5,20 +5,22 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import isfinite
 
-from specahd.core.program import Level, Outcome
-from specahd.reporting.aggregates import by_size, convergence, outcomes, stored
-from specahd.reporting.document import Document, Figure, Paragraph, Section, Table
-from specahd.reporting.figure import draw_convergence
+from specahd.core.program import Outcome
+from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes, stored
+from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
+from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
-from specahd.runs.kinds import named
 from specahd.runs.reading import Run, choose
 from specahd.runs.rows import Means, Row, means
 
 DRAWING = "convergence.svg"
-_LEVELS = (Level.LOWER, Level.UPPER)
+_CAPTION = (
+    "Best score so far over the programs asked so far, both levels together. In the coupled "
+    "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
+    "A line ends with its round: each round measures on tasks of its own."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Summary:
 def summarise(found: Sequence[Run]) -> Summary:
     """Make the report of runs; equal rows give equal bytes."""
     runs = choose(found)
-    groups = _groups(runs)
+    groups = by_kind(runs)
     drawing = draw_convergence(groups)
     document = Document(
         "SpecAHD: summary of stored runs",
@@ -42,28 +44,19 @@ def summarise(found: Sequence[Run]) -> Summary:
             Section("Checkpoints", _checkpoints(groups, len(found) - len(runs))),
             Section("Validation by size", _sizes(groups)),
             Section("Programs by outcome", _outcomes(groups)),
-            Section("Convergence", _convergence(drawing)),
+            Section("Convergence", [Figure(DRAWING, _CAPTION, drawing)]),
         ],
     )
     curves = {
         f"{name}-{level}": _csv(convergence(group, level))
         for name, group in groups.items()
-        for level in _LEVELS
+        for level in LEVELS
     }
     metrics = {name: _metrics(group) for name, group in groups.items()}
     return Summary(document, drawing, metrics, curves)
 
 
-def _groups(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Put runs that differ only in their seed together, named by what tells them apart."""
-    names = named(run.kind for run in runs)
-    ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
-    return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
-
-
-def _checkpoints(
-    groups: Mapping[str, Sequence[Run]], passed_over: int
-) -> list[Paragraph | Table | Figure]:
+def _checkpoints(groups: Mapping[str, Sequence[Run]], passed_over: int) -> list[Part]:
     rows = []
     for name, runs in groups.items():
         chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
@@ -77,8 +70,8 @@ def _checkpoints(
                 ", ".join(str(run.seed) for run in done) or "–",
                 f"{len(done)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
-                _percent(chosen.improvement),
-                _percent(unseen.improvement),
+                percent(chosen.improvement),
+                percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
                 f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
@@ -107,10 +100,10 @@ def _checkpoints(
         "problem", "baseline", "seeds", "complete", "programs", "selection", "validation",
         "seeds' range", "rollbacks", "T",
     )  # fmt: skip
-    return [Paragraph(text), Table(columns, rows, words=3)]
+    return [text, Table(columns, rows, words=3)]
 
 
-def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figure]:
+def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     rows = [
         [name, size, *_figures(means(group))]
         for name, runs in groups.items()
@@ -123,21 +116,21 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figu
         "Mean costs over the instances of a size and the seeds of complete runs; "
         "a row is one of both."
     )
-    return [Paragraph(text), Table(columns, rows)]
+    return [text, Table(columns, rows)]
 
 
 def _figures(of: Means) -> list[str]:
     return [
         str(of.rows),
-        f"{of.baseline_cost:,.1f}" if isfinite(of.baseline_cost) else "–",
-        f"{of.cost:,.1f}" if isfinite(of.cost) else "–",
-        _percent(of.improvement),
+        number(of.baseline_cost, 1),
+        number(of.cost, 1),
+        percent(of.improvement),
         f"{of.rollbacks}/{of.steps}",
         str(of.failed),
     ]
 
 
-def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | Figure]:
+def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     counts = {name: outcomes(runs) for name, runs in groups.items()}
     met = [
         outcome
@@ -152,20 +145,11 @@ def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Paragraph | Table | F
             *(str(levels[level][outcome]) for outcome in met),
         ]
         for name, levels in counts.items()
-        for level in _LEVELS
+        for level in LEVELS
     ]
     columns = ("problem", "level", "programs", *(outcome.value for outcome in met))
     text = "Every program that was asked for counts, whatever became of it."
-    return [Paragraph(text), Table(columns, rows, words=2)]
-
-
-def _convergence(drawing: str) -> list[Paragraph | Table | Figure]:
-    caption = (
-        "Best score so far over the programs asked so far, both levels together. In the coupled "
-        "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
-        "A line ends with its round: each round measures on tasks of its own."
-    )
-    return [Figure(DRAWING, caption, drawing)]
+    return [text, Table(columns, rows, words=2)]
 
 
 def _metrics(runs: Sequence[Run]) -> str:
@@ -192,10 +176,6 @@ def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
 
 def _baseline(runs: Sequence[Run]) -> str:
     return ", ".join(sorted({row.baseline for row in _rows(runs, "validation")})) or "–"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:+.2f}%" if isfinite(share) else "–"
 
 
 def _csv(points: Sequence[tuple[int, float]]) -> str:
