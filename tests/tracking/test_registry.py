@@ -13,7 +13,7 @@ from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw, verify
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.tracking.registry import ModelForm, fetched, opened, promote, register
+from specahd.tracking.registry import ModelForm, Version, fetched, opened, promote, register
 
 FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 KILLED = """
@@ -67,9 +67,9 @@ def small_store(empty, tmp_path, monkeypatch):
 def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(small_store, checkpoint):
     run = small_store.add("one", checkpoint=checkpoint)
     version = register_run(small_store.uri, run.info.run_id, checkpoint)
-    assert (version.address, version.new) == ("models:/specahd-cvrp/1", True)
+    assert version == Version("specahd-cvrp", 1, new=True)
     again = register_run(small_store.uri, run.info.run_id, checkpoint)
-    assert (again.address, again.new) == (version.address, False)
+    assert again == Version("specahd-cvrp", 1, new=False)
     other = small_store.add("one", seed=1, checkpoint=checkpoint)
     assert register_run(small_store.uri, other.info.run_id, checkpoint).number == 2
 

@@ -3,13 +3,12 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from specahd.core.errors import FileError
 from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import Store
+from specahd.tracking.store import Store, database_of
 
 LOCK = "dvc.lock"
 TAG = "dvc.checkpoint"
@@ -37,16 +36,12 @@ def _outs(path: Path) -> Iterator[tuple[str, str]]:
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
         stages = record["stages"].values() if path.name == LOCK else [record]
         for stage in stages:
-            yield from _hashed(stage)
+            folder = Path(stage.get("wdir", "."))
+            for out in stage.get("outs", ()):
+                if "md5" in out:
+                    yield (folder / out["path"]).as_posix(), str(out["md5"])
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, AttributeError):
         raise FileError(f"{path} is not a file of DVC; restore it with git.") from None
-
-
-def _hashed(stage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for out in stage.get("outs", ()):
-        if "md5" in out:
-            folder = Path(stage.get("wdir", "."))
-            yield (folder / out["path"]).as_posix(), str(out["md5"])
 
 
 def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> str:
@@ -65,7 +60,8 @@ def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> st
         for path in checkpoints
         if (name := _relative(path, root)) in hashes
     }
-    if not known or not _exists(store):
+    database = database_of(store.uri)
+    if not known or (database is not None and not database.is_file()):
         return ""
     # Seconds to import, and only who tags needs them.
     from mlflow.exceptions import MlflowException
@@ -87,12 +83,6 @@ def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> st
         said = f"The hashes of the checkpoints are not in {store.uri}: {reason}\n"
         return without_password(said)[:200]
     return ""
-
-
-def _exists(store: Store) -> bool:
-    """Say whether there is a store; asking a database that is not there would make one."""
-    database = store.uri.removeprefix("sqlite:///")
-    return database == store.uri or Path(database).is_file()
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -5,7 +5,6 @@ it is asked something, which takes a second or two.
 """
 
 import hashlib
-import logging
 import os
 import re
 import tempfile
@@ -21,7 +20,7 @@ from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import absolute
+from specahd.tracking.store import absolute, database_of, quieten
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -32,8 +31,6 @@ CHAMPION = "champion"
 _MODEL = "model"
 _IDENTITY = "checkpoint_sha256"
 _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")
-_SQLITE = "sqlite:///"
-_NOISY = ("mlflow", "alembic", "urllib3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +66,6 @@ class Version:
     number: int
     new: bool
 
-    @property
-    def address(self) -> str:
-        """What loads it, whatever the champion is by then."""
-        return f"models:/{self.model}/{self.number}"
-
-
-def model_name(problem: str) -> str:
-    """Return the name under which a problem's models are registered."""
-    return f"specahd-{problem}"
-
 
 @contextmanager
 def opened(uri: str) -> "Iterator[MlflowClient]":
@@ -89,15 +76,13 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
     FileError
         There is none, or it cannot be reached, or it does not have what is asked for.
     """
-    # Asking a database that is not there would make an empty one.
-    path = Path(uri.removeprefix(_SQLITE))
-    if uri.startswith(_SQLITE) and not path.is_file():
+    path = database_of(uri)
+    if path is not None and not path.is_file():
         raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    for name in _NOISY:
-        logging.getLogger(name).setLevel(logging.ERROR)
+    quieten()
     from mlflow import MlflowClient
     from mlflow.exceptions import MlflowException
     from sqlalchemy.exc import SQLAlchemyError
@@ -112,11 +97,6 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
         # A server puts its code first.
         reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
         raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
-
-
-def is_address(checkpoint: str) -> bool:
-    """Say whether a checkpoint is named by its place in a store, instead of a directory."""
-    return checkpoint.startswith(("models:", "runs:"))
 
 
 @contextmanager
@@ -140,7 +120,7 @@ def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
     CheckpointError
         Raised in the block, it names the address instead of a temporary directory.
     """
-    if not is_address(checkpoint):
+    if not checkpoint.startswith(("models:", "runs:")):
         yield Path(checkpoint)
         return
     if not _ADDRESS.fullmatch(checkpoint):
@@ -222,7 +202,7 @@ def register(
     CheckpointError
         It was altered, or is another problem's.
     """
-    name, run_id = model_name(problem), run.info.run_id
+    name, run_id = f"specahd-{problem}", run.info.run_id
     if thaw(directory).problem != problem:
         raise CheckpointError(f"The checkpoint {directory} is not one of {problem}.")
     identity = hashlib.sha256((directory / SUMS).read_bytes()).hexdigest()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from specahd.tracking.follower import Measure
-from specahd.tracking.store import Store, absolute
+from specahd.tracking.store import Store, absolute, active_run
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput, Run
@@ -49,7 +49,7 @@ class MlflowRunWriter:
 
     def open(self, run_id: str, key: str, name: str, tags: Mapping[str, str], began: int) -> None:
         """Find the run by its id or its key, or make it; the tags are those of a new one."""
-        found = self._get(run_id) if run_id else None
+        found = active_run(self.client, run_id) if run_id else None
         # A directory of somebody else's could name any run of this store.
         if found is not None and found.data.tags.get(KEY) != key:
             found = None
@@ -68,11 +68,8 @@ class MlflowRunWriter:
 
     def tag(self, tags: Mapping[str, str]) -> None:
         """Set tags of the training's run."""
-        from mlflow.entities import RunTag
-
         if tags:
-            made = [RunTag(name, _tag(value)) for name, value in tags.items()]
-            self.client.log_batch(self.parent.info.run_id, tags=made)
+            self.fill(self.parent.info.run_id, {}, {}, tags, step=0, at=0)
 
     def measure(self, measures: Iterable[tuple[Measure, int]]) -> None:
         """Log measures of the training's run with their times in milliseconds."""
@@ -151,17 +148,6 @@ class MlflowRunWriter:
     def _create(self, name: str, tags: Mapping[str, str], began: int) -> "Run":
         cut = {key: _tag(value) for key, value in tags.items()}
         return self.client.create_run(self.experiment, start_time=began, tags=cut, run_name=name)
-
-    def _get(self, run_id: str) -> "Run | None":
-        from mlflow.exceptions import MlflowException
-
-        try:
-            run = self.client.get_run(run_id)
-        except MlflowException as error:
-            if error.error_code != "RESOURCE_DOES_NOT_EXIST":
-                raise
-            return None
-        return run if run.info.lifecycle_stage == "active" else None
 
     def _search(self, condition: str) -> "Run | None":
         found = self.client.search_runs([self.experiment], condition, max_results=1)

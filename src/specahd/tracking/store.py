@@ -15,9 +15,9 @@ from specahd.tracking import view
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Run
 
 _SQLITE = "sqlite:///"
-_NOISY = ("mlflow", "alembic", "urllib3")
 WAYS = ("nested", "table", "none")
 
 
@@ -46,8 +46,7 @@ class Store:
 
         if not self.uri.startswith("http"):
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-        for name in _NOISY:
-            logging.getLogger(name).setLevel(logging.ERROR)
+        quieten()
 
     def connect(self) -> "tuple[MlflowClient, str]":
         """Open the store and return a client and the experiment's id; make what is missing."""
@@ -55,7 +54,7 @@ class Store:
         self.prepare()
         from mlflow import MlflowClient
 
-        database = Path(self.uri.removeprefix(_SQLITE)) if self.uri.startswith(_SQLITE) else None
+        database = database_of(self.uri)
         location = None
         if database is not None:
             database.parent.mkdir(parents=True, exist_ok=True)
@@ -121,8 +120,32 @@ def absolute(uri: str) -> str:
 
     MLflow keeps what it has opened by its address.
     """
-    path = uri.removeprefix(_SQLITE)
-    return uri if path == uri else f"{_SQLITE}{Path(path).resolve()}"
+    database = database_of(uri)
+    return f"{_SQLITE}{database.resolve()}" if database else uri
+
+
+def database_of(uri: str) -> Path | None:
+    """Return the file of a sqlite store, which asking would make if it is not there."""
+    return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
+
+
+def quieten() -> None:
+    """Have MLflow and what it uses log nothing but errors."""
+    for name in ("mlflow", "alembic", "urllib3"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def active_run(client: "MlflowClient", run_id: str) -> "Run | None":
+    """Return a run, None if the store does not have it or it was deleted."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        run = client.get_run(run_id)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return None
+    return run if run.info.lifecycle_stage == "active" else None
 
 
 def _make(database: Path, location: str) -> None:

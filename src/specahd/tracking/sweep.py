@@ -26,7 +26,7 @@ from rich.table import Table
 
 from specahd.runs.files import POOLS, SWEEP, write_json
 from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import Store
+from specahd.tracking.store import Store, active_run
 from specahd.tracking.sweep_results import Configuration, SweepResults
 from specahd.tracking.view import directions
 
@@ -144,19 +144,11 @@ def _open(store: Store, config: DictConfig) -> None:
 
 def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
     """Return the id of the sweep's run; None if it is in another store, or was deleted."""
-    from mlflow.exceptions import MlflowException
-
     if not path.is_file():
         return None
     noted: str = json.loads(path.read_text(encoding="utf-8"))["run_id"]
-    try:
-        info = client.get_run(noted).info
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
-            raise
-        return None
-    here = info.experiment_id == experiment and info.lifecycle_stage == "active"
-    return noted if here else None
+    run = active_run(client, noted)
+    return noted if run and run.info.experiment_id == experiment else None
 
 
 def _close(store: Store, results: SweepResults) -> None:
