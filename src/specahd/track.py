@@ -25,7 +25,7 @@ from specahd.tracking.cursor import exclusive, whereabouts
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.run_writer import without_password
-from specahd.tracking.upload import UploadFailed
+from specahd.tracking.upload import RunUpload, UploadFailed
 
 
 def track(config: DictConfig) -> None:
@@ -42,7 +42,7 @@ def track(config: DictConfig) -> None:
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
     status = read_run(directory).status
-    upload = tracker.upload(directory)
+    upload = RunUpload(tracker.options, directory)
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:

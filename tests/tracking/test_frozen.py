@@ -10,6 +10,7 @@ from written_run import SOURCE, WrittenRun
 from specahd.tracking.description import write_note
 from specahd.tracking.frozen import read_frozen
 from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.upload import RunUpload
 
 SEARCH = {"penalty": {"weight": 1.0}, "beta": 0.5, "repertoire_size": 2}
 # Of the best score alone, neither is in the checkpoint.
@@ -56,7 +57,7 @@ def bring(run, folder, status="complete", **options):
     """Bring the run into a store; return the client, the training and its candidates by name."""
     uri = f"sqlite:///{folder}/mlflow.db"
     observer = MLflowObserver(uri, f"{folder}/artifacts", "trial", **options)
-    for _ in observer.upload(run.directory).close(status):
+    for _ in RunUpload(observer.options, run.directory).close(status):
         pass
     client = MlflowClient(uri)
     runs = client.search_runs([client.get_experiment_by_name("trial").experiment_id])

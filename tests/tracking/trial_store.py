@@ -7,6 +7,7 @@ from mlflow import MlflowClient
 from written_run import WrittenRun
 
 from specahd.tracking.mlflow import MLflowObserver
+from specahd.tracking.upload import RunUpload
 
 
 def observer(folder: Path, **options) -> MLflowObserver:
@@ -16,7 +17,7 @@ def observer(folder: Path, **options) -> MLflowObserver:
 
 def bring(run: WrittenRun, folder: Path, status: str = "complete", **options) -> None:
     """Bring a run in without a process of its own."""
-    for _ in observer(folder, **options).upload(run.directory).close(status):
+    for _ in RunUpload(observer(folder, **options).options, run.directory).close(status):
         pass
 
 

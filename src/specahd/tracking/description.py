@@ -65,10 +65,6 @@ class Description:
         *names, seed = self.choices.values()
         return "-".join([*names, f"seed{seed}"])
 
-    @property
-    def tickets(self) -> int:
-        return int(self._config["budget"]["programs"])
-
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, no password among them."""
         rest = {key: value for key, value in self._config.items() if key != "choices"}
@@ -155,9 +151,8 @@ def _tracked(folder: Path, tracked: Mapping[str, str]) -> str | None:
 
 
 def _digest(hashes: Mapping[str, str]) -> str:
-    return hashlib.md5(
-        json.dumps(hashes, sort_keys=True).encode(), usedforsecurity=False
-    ).hexdigest()
+    text = json.dumps(hashes, sort_keys=True).encode()
+    return hashlib.md5(text, usedforsecurity=False).hexdigest()
 
 
 def write_note(

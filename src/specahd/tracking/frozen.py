@@ -62,16 +62,12 @@ def read_frozen(directory: Path) -> list[Frozen]:
         roles = ["upper", *(f"lower {place} of {len(lower)}" for place in range(1, len(lower) + 1))]
         scores = _scores(directory, upper["id"], [program["id"] for program in lower])
         return [
-            Frozen(program["id"], role, scores.get(program["id"]), program["idea"], source)
+            Frozen(program["id"], role, scores.get(program["id"]), program["idea"], text.decode())
             for program, role in zip([upper, *lower], roles, strict=True)
-            for source in [_source(folder, program["id"])]
+            for text in [content(folder / "programs" / f"{program['id']}.py", _LIMIT)]
         ]
     except (FileError, ValueError):
         return []
-
-
-def _source(folder: Path, program: str) -> str:
-    return content(folder / "programs" / f"{program}.py", _LIMIT).decode()
 
 
 def _scores(directory: Path, upper: str, repertoire: Sequence[str]) -> dict[str, float]:

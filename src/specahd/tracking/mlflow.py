@@ -24,7 +24,6 @@ from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
 from specahd.tracking.observers import ObserverFailed
 from specahd.tracking.store import Options
-from specahd.tracking.upload import RunUpload
 
 
 class MLflowObserver(Observer):
@@ -47,10 +46,6 @@ class MLflowObserver(Observer):
         self._uploader: subprocess.Popen[bytes] | None = None
         self._prompts: JournalFile | None = None
         self._prompted: set[str] = set()
-
-    def upload(self, directory: Path) -> RunUpload:
-        """Return what brings a run directory into MLflow afterwards."""
-        return RunUpload(self.options, directory)
 
     def on_prepare(self) -> None:
         # What the process imports takes two seconds, and a core is idle until the run begins.
@@ -130,7 +125,9 @@ class MLflowObserver(Observer):
         while select.select([answers], [], [], max(0.0, until - time.monotonic()))[0]:
             line = answers.readline()
             if not line:
-                return self._ended(reason)
+                status = self._uploader.wait()
+                # By a signal, or by what nobody thought of.
+                return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
             obstacle: str | None = json.loads(line).get("reason")
             if obstacle is not None:
                 reason = obstacle
@@ -139,12 +136,6 @@ class MLflowObserver(Observer):
             else:
                 until = time.monotonic() + patience
         return reason
-
-    def _ended(self, reason: str) -> str | None:
-        assert self._uploader is not None
-        status = self._uploader.wait()
-        # By a signal, or by what nobody thought of.
-        return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
 
     def _stop_uploader(self) -> None:
         assert self._uploader is not None

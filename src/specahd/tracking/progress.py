@@ -97,9 +97,7 @@ class ProgressObserver(Observer):
 
     def on_round(self, end: RoundEnd) -> None:
         measures = ", ".join(f"{name} {value:.5g}" for name, value in end.measures.items())
-        self._say(
-            f"round {end.round} ended: {measures}" if measures else f"round {end.round} ended"
-        )
+        self._say(f"round {end.round} ended" + (f": {measures}" if measures else ""))
 
     def on_warning(self, text: str) -> None:
         self._say(text)

@@ -110,11 +110,8 @@ def short(count: float) -> str:
     """Return a count with three digits or so: 205k."""
     power = min(len(_UNITS) - 1, int(math.log10(count) / 3)) if count >= 1000 else 0
     value = count / 1000**power
-    return (
-        f"{value:.0f}{_UNITS[power]}"
-        if value >= 10 or power == 0
-        else f"{value:.1f}{_UNITS[power]}"
-    )
+    decimals = 0 if value >= 10 or power == 0 else 1
+    return f"{value:.{decimals}f}{_UNITS[power]}"
 
 
 def print_summary(
