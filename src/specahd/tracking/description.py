@@ -61,7 +61,6 @@ class Description:
 
     @property
     def name(self) -> str:
-        """The run's name."""
         *names, seed = self.choices.values()
         return "-".join([*names, f"seed{seed}"])
 
@@ -160,15 +159,8 @@ def write_note(
 ) -> str:
     """Return the note of a run that has ended, cut to ``limit`` characters.
 
-    Programs stand last, the upper one first. For those whose sources would make the note
-    too long it says where they are.
-
-    Parameters
-    ----------
-    programs
-        What the run's checkpoint holds.
-    run_id, uri
-        Where MLflow has the run.
+    The programs of its checkpoint stand last, the upper one first. For those whose sources
+    would make the note too long it says where they are.
     """
     begin = _results(directory) + (_commands(directory, run_id, uri) if programs else "")
     told = [_program(program) for program in programs]

@@ -24,14 +24,9 @@ def prepare() -> None:
 
 
 def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
-    """Draw the running best of both levels by ticket.
+    """Draw the running best of both levels by ticket, from the records of a run's journal.
 
     A round measures on tasks of its own, so the best may fall where one begins.
-
-    Parameters
-    ----------
-    records
-        Those of one run's ``journal.jsonl``, in order.
     """
     # Half a second to import, and only who draws needs it.
     from matplotlib.figure import Figure

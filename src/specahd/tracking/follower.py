@@ -129,10 +129,8 @@ class RunFollower:
         """
         # In this order: the journal's line comes after all others of its sample but the time.
         self._held.extend(self._journal.read())
-        for record in self._wal.read():
-            self._replies[record["sample"]] = record
-        for record in self._timings.read():
-            self._seconds[record["sample"]] = record
+        self._replies.update((record["sample"], record) for record in self._wal.read())
+        self._seconds.update((record["sample"], record) for record in self._timings.read())
         for record in self._responses.read(containing=b'"utilities"'):
             program = record["sample"] if "sample" in record else record["carried"]
             if record["utilities"]:

@@ -47,12 +47,8 @@ def _outs(path: Path) -> Iterator[tuple[str, str]]:
 def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> str:
     """Tag the newest MLflow run of each checkpoint's directory with the checkpoint's hash.
 
-    Checkpoints that DVC does not know, and runs that MLflow does not, are passed over.
-
-    Returns
-    -------
-    str
-        A line for the user if the store cannot be used, else nothing.
+    Checkpoints that DVC does not know, and runs that MLflow does not, are passed over. What is
+    returned is a line for the user if the store cannot be used, else nothing.
     """
     hashes = dvc_hashes(root)
     known = {

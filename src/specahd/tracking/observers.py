@@ -12,12 +12,7 @@ class ObserverFailed(Exception):
 
 
 class Observers(Observer):
-    """Tells every observer, and drops one at its first exception.
-
-    Parameters
-    ----------
-    observers
-        Who is told, in this order.
+    """Tells every observer, in their order, and drops one at its first exception.
 
     Attributes
     ----------

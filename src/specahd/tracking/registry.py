@@ -187,15 +187,8 @@ def register(
 ) -> Version:
     """Make a run's checkpoint a version of its problem's model, unless it is one already.
 
-    The version appears last, when all of it is in the store: what a killed process
-    leaves is made again by the next.
-
-    Parameters
-    ----------
-    directory
-        The checkpoint, as fetched from the run.
-    tags
-        Further tags of the version.
+    ``directory`` holds the checkpoint as fetched from the run. The version appears last, when
+    all of it is in the store: what a killed process leaves is made again by the next.
 
     Raises
     ------

@@ -31,8 +31,6 @@ class Store:
         Tracking store. A ``sqlite:///`` file is made, once, under a file lock.
     artifacts
         Directory of the artifacts of a sqlite store.
-    experiment
-        Name of the experiment that holds the runs.
     """
 
     uri: str

@@ -51,12 +51,7 @@ class SweepResults:
 
     @classmethod
     def read(cls, directory: Path, jobs: int) -> "SweepResults":
-        """Read a sweep's directory.
-
-        Parameters
-        ----------
-        jobs
-            How many the sweep has.
+        """Read the directory of a sweep of so many jobs.
 
         Raises
         ------

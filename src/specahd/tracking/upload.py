@@ -39,8 +39,6 @@ _FILES = (
     *(name(pool) for pool in POOLS for name in (rows_file, row_timings_file)),
     *(SANDBOX, MACHINE, ROUTES),
 )
-# Those that came to their ends, one of them early, by its own limit on cost.
-_ENDED = ("complete", "partial")
 _STATUS = {
     "complete": "FINISHED",
     "partial": "FINISHED",
@@ -200,7 +198,7 @@ class RunUpload:
     def _describe(self, writer: MlflowRunWriter, status: str) -> None:
         """Say of the run what it came to, and of candidates that its checkpoint holds them."""
         programs = read_frozen(self._directory)
-        if status in _ENDED:
+        if _STATUS.get(status) == "FINISHED":
             # No other checkpoint will take the place of this one.
             self._candidates.freeze(programs, self._follower.at)
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id

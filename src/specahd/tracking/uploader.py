@@ -29,13 +29,7 @@ _ATTEMPTS = 3
 
 
 class MlflowUploader:
-    """Serves one run.
-
-    Parameters
-    ----------
-    orders, answers
-        Where orders come from, and where answers go.
-    """
+    """Serves one run: orders come in lines of one stream, answers go to the other."""
 
     def __init__(
         self, options: Options, directory: Path, orders: BinaryIO, answers: TextIO
