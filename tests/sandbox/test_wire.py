@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.sandbox import wire
-from specahd.sandbox.wire import Frame, FrameReader, WireError, decode, encode
+from specahd.sandbox.wire import Frame, FrameReader, WireError, encode
 
 numbers = st.integers(-(2**63), 2**63 - 1)
 arrays = st.lists(st.lists(numbers, max_size=6), max_size=6).map(
@@ -32,6 +32,16 @@ def same(one, other):
         and len(one.arrays) == len(other.arrays)
         and all(np.array_equal(a, b) for a, b in zip(one.arrays, other.arrays, strict=True))
     )
+
+
+def decode(data):
+    """Return the frame that the bytes are, no more and no less."""
+    reader = FrameReader()
+    reader.feed(data)
+    frame = reader.take()
+    if frame is None or len(data) != len(encode(frame)):
+        raise WireError("The bytes are not exactly one frame.")
+    return frame
 
 
 @given(frames)

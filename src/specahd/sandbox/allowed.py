@@ -12,14 +12,15 @@ class GuardRefusal(Exception):
         super().__init__(f"Line {line}: {rule}." if line else f"{rule[0].upper()}{rule[1:]}.")
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 MAX_SOURCE = 20_000
 """The longest source of a program, in characters."""
 
-BUILTINS = _words(
+BUILTINS = words(
     """
     abs all any bool dict divmod enumerate filter float frozenset int isinstance iter len list map
     max min next pow range reversed round set slice sorted sum tuple zip
@@ -30,12 +31,12 @@ BUILTINS = _words(
 MATH = frozenset(name for name in vars(math) if not name.startswith("_"))
 """Attributes of ``math``: pure functions and constants, all of them."""
 
-LINALG = _words(
+LINALG = words(
     "cond det eig eigh eigvals eigvalsh inv lstsq matrix_power matrix_rank norm pinv solve svd"
 )
 """Attributes of ``np.linalg``."""
 
-NUMPY = _words(
+NUMPY = words(
     """
     abs absolute add all allclose amax amin any append apply_along_axis arange arccos arccosh arcsin
     arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array
@@ -63,7 +64,7 @@ NUMPY = _words(
 )
 """Attributes of ``np``: no randomness, no files, no uninitialised memory, no settings."""
 
-METHODS = _words(
+METHODS = words(
     """
     T all any argmax argmin argpartition argsort astype clip cumprod cumsum diagonal dot dtype fill
     flat flatten item max mean min ndim nonzero partition prod ravel repeat reshape round

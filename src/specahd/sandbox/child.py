@@ -103,12 +103,13 @@ def serve(
 
 
 def _read_order(connection: socket.socket) -> dict[str, Any]:
-    [length] = LENGTH.unpack(_read_exactly(connection, LENGTH.size))
-    order: dict[str, Any] = json.loads(_read_exactly(connection, length))
+    [length] = LENGTH.unpack(read_exactly(connection, LENGTH.size))
+    order: dict[str, Any] = json.loads(read_exactly(connection, length))
     return order
 
 
-def _read_exactly(connection: socket.socket, size: int) -> bytes:
+def read_exactly(connection: socket.socket, size: int) -> bytes:
+    """Return so many bytes; raises EOFError where the other end says no more."""
     data = bytearray()
     while len(data) < size:
         chunk = connection.recv(size - len(data))

@@ -1,6 +1,7 @@
 """One forked child as its parent has it: asked, listened to, ended."""
 
 import signal
+from dataclasses import replace
 
 from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Result
@@ -64,8 +65,11 @@ class ChildProcess:
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
     def end(self) -> Ending:
+        """Kill it, and say how it ended, after how many seconds that no reply told of."""
         self.channel.close()
-        return self._client.end(self._pid)
+        ending = self._client.end(self._pid)
+        said = self.launch_seconds + self.cpu_seconds
+        return replace(ending, cpu_seconds=max(0.0, ending.cpu_seconds - said))
 
 
 def cause_of_death(ending: Ending) -> tuple[Outcome, str]:

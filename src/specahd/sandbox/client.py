@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from specahd.sandbox.child import read_exactly
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.zygote import END, FORK, ORDER, REPORT
 
@@ -140,22 +141,18 @@ class SandboxClient:
         return Ending(None, os.WEXITSTATUS(status), cpu_seconds)
 
     def _report(self) -> tuple[int, int, float]:
-        report = self._receive(REPORT.size)
-        pid, status, cpu_seconds = REPORT.unpack(report)
-        return pid, status, cpu_seconds
+        report: tuple[int, int, float] = REPORT.unpack(self._receive(REPORT.size))
+        return report
 
     def _receive(self, size: int) -> bytes:
-        data = b""
-        # A zygote that is stopped rather than dead times out here.
-        with contextlib.suppress(OSError):
-            while len(data) < size and (chunk := self._control.recv(size - len(data))):
-                data += chunk
-        if len(data) < size:
+        try:
+            # A zygote that is stopped rather than dead times out here.
+            return read_exactly(self._control, size)
+        except (EOFError, OSError):
             # Nothing that it says later may be read.
             self._process.kill()
             self._process.wait()
-            raise ZygoteLost
-        return data
+            raise ZygoteLost from None
 
     def close(self) -> None:
         """Close the connection: the zygote ends its children and itself."""

@@ -15,25 +15,20 @@ from typing import TypeGuard
 
 import numpy as np
 
-from specahd.sandbox.allowed import GuardRefusal
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from specahd.sandbox.allowed import GuardRefusal, words
 
 _OPTIONS = {
-    "bins": _words("auto doane fd rice scott sqrt stone sturges"),
-    "casting": _words("no equiv safe same_kind unsafe"),
-    "indexing": _words("ij xy"),
-    "kind": _words("quicksort mergesort heapsort stable sort table"),
-    "method": _words("linear lower higher midpoint nearest hazen weibull inverted_cdf"),
-    "mode": _words("raise wrap clip full same valid"),
-    "optimize": _words("greedy optimal"),
-    "ord": _words("fro nuc"),
-    "order": _words("A C F K"),
-    "side": _words("left right"),
-    "UPLO": _words("L U"),
+    "bins": words("auto doane fd rice scott sqrt stone sturges"),
+    "casting": words("no equiv safe same_kind unsafe"),
+    "indexing": words("ij xy"),
+    "kind": words("quicksort mergesort heapsort stable sort table"),
+    "method": words("linear lower higher midpoint nearest hazen weibull inverted_cdf"),
+    "mode": words("raise wrap clip full same valid"),
+    "optimize": words("greedy optimal"),
+    "ord": words("fro nuc"),
+    "order": words("A C F K"),
+    "side": words("left right"),
+    "UPLO": words("L U"),
 }
 _SUBSCRIPTS = re.compile(r"[A-Za-z,.> -]*")
 # By position: of a function of NumPy, of a method; None if it has no such option there.

@@ -20,7 +20,7 @@ from specahd.sandbox import kernel
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Column in the tables below, and the kernel's name (linux/audit.h)."""
 
-_ALLOWED: dict[str, tuple[int, int | None]] = {
+_ALLOWED = {
     # memory
     "brk": (12, 214),
     "madvise": (28, 233),
@@ -97,14 +97,13 @@ def make_filter() -> bytes:
     if machine not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no table of system calls for {machine}")
     column, architecture = _ARCHITECTURES[machine]
-    numbers = sorted(n for call in _ALLOWED.values() if (n := call[column]) is not None)
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_IF_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER),
     ]
-    for number in numbers:
+    for number in sorted(call[column] for call in _ALLOWED.values()):
         program += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
     program += _when(_OPENAT[column], [_low(2), (_IF_ANY_BIT, 1, 0, _WRITING)])
     # To an address: no.

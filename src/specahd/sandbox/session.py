@@ -10,8 +10,8 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from dataclasses import asdict
+from typing import Any
 
 from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
@@ -34,7 +34,7 @@ child dies again and again cannot have it for every call.
 """
 
 
-class Sandbox:
+class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """Runs sessions on the instances of one shared arrays.
 
     Parameters
@@ -98,19 +98,11 @@ class Sandbox:
         for client in self._clients.values():
             client.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class Session:
+class Session(contextlib.AbstractContextManager["Session"]):
     """A few launched programs; made by :meth:`Sandbox.session`, used by one thread.
 
     Attributes
@@ -123,10 +115,7 @@ class Session:
         self, sandbox: Sandbox, programs: Sequence[Launch], limits: SessionLimits, compiling: bool
     ) -> None:
         self._sandbox = sandbox
-        self._programs = [
-            {"source": program.source, "name": program.name, "runner": program.runner}
-            for program in programs
-        ]
+        self._programs = [asdict(program) for program in programs]
         self._limits = limits
         self._compiling = compiling
         self._spent = self._relaunches = 0.0
@@ -159,15 +148,7 @@ class Session:
             with contextlib.suppress(ZygoteLost):
                 self._end()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _answer(self, calls: Sequence[Call], position: int) -> Result:
@@ -248,7 +229,6 @@ class Session:
             The child died with its zygote.
         """
         assert self._child is not None
-        known = self._child.launch_seconds + self._child.cpu_seconds
         try:
             result = self._child.receive(seconds)
         except ChannelClosed:
@@ -265,7 +245,7 @@ class Session:
                 # What is left of its address space is no measure for the next call.
                 self.close()
             return result
-        return Result(outcome, (), detail, max(0.0, ending.cpu_seconds - known))
+        return Result(outcome, (), detail, ending.cpu_seconds)
 
     def _left(self) -> float:
         if self._limits.total_seconds is None:
@@ -280,6 +260,5 @@ class Session:
         child, self._child = self._child, None
         self._spent += child.cpu_seconds
         ending = child.end()
-        known = child.launch_seconds + child.cpu_seconds
-        self._spent += max(0.0, ending.cpu_seconds - known)
+        self._spent += ending.cpu_seconds
         return ending

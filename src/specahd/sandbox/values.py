@@ -7,26 +7,25 @@ two take a set or a string (:mod:`specahd.sandbox.objects`).
 
 import ast
 
-from specahd.sandbox.allowed import GuardRefusal
+from specahd.sandbox.allowed import GuardRefusal, words
 
 MAX_STRING = 200
 MAX_INTEGER = 2**63
 
-_REDUCTIONS = frozenset({"all", "any", "max", "mean", "min", "prod", "std", "sum", "var"})
-_MAKERS = frozenset(
-    {"array", "asarray", "astype", "copy", "full", "full_like", "ones", "ones_like"}
-    | {"zeros", "zeros_like"}
-)
+_REDUCTIONS = words("all any max mean min prod std sum var")
+_MAKERS = words("array asarray astype copy full full_like ones ones_like zeros zeros_like")
 _READERS = {
-    **dict.fromkeys(("all", "any", "dict", "enumerate", "frozenset", "iter", "len", "list"), 1),
-    **dict.fromkeys(("reversed", "set", "sorted", "sum", "tuple"), 1),
-    **dict.fromkeys(("filter", "map", "zip"), 9),
+    **dict.fromkeys(words("all any dict enumerate frozenset iter len list"), 1),
+    **dict.fromkeys(words("reversed set sorted sum tuple"), 1),
+    **dict.fromkeys(words("filter map zip"), 9),
 }
 """Builtins that read so many of their first arguments and keep none."""
-_READING_METHODS = frozenset({"extend", "fromiter", "fromkeys", "update"}) | {
-    *("difference", "difference_update", "intersection", "intersection_update", "isdisjoint"),
-    *("issubset", "issuperset", "symmetric_difference", "union"),
-}
+_READING_METHODS = words(
+    """
+    difference difference_update extend fromiter fromkeys intersection intersection_update
+    isdisjoint issubset issuperset symmetric_difference union update
+    """
+)
 
 
 def check_constant(node: ast.Constant) -> None:

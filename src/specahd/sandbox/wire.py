@@ -138,40 +138,18 @@ class FrameReader:
             return None
         content = bytes(memoryview(self._buffer)[_HEADER.size : end])
         del self._buffer[:end]
-        text = _decode_text(content[body - detail :])
+        try:
+            text = content[body - detail :].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise WireError("A frame's text is not UTF-8.") from error
         arrays = _decode_arrays(content[: body - detail], count)
         return Frame(code, number, instance, seconds, text, arrays, fallbacks)
-
-
-def decode(data: bytes) -> Frame:
-    """Return the frame that the bytes are, no more and no less.
-
-    Raises
-    ------
-    WireError
-        The bytes are not exactly one frame.
-    """
-    reader = FrameReader()
-    reader.feed(data)
-    frame = reader.take()
-    if frame is None or len(data) != len(encode(frame)):
-        raise WireError("The bytes are not exactly one frame.")
-    return frame
-
-
-def _decode_text(data: bytes) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise WireError("A frame's text is not UTF-8.") from error
 
 
 def _decode_arrays(data: bytes, count: int) -> tuple[IntArray, ...]:
     if len(data) % 8:
         raise WireError("A frame's arrays are torn.")
-    words = np.frombuffer(data, "<i8")
-    if words.dtype != np.int64:
-        words = words.astype(np.int64)
+    words = np.frombuffer(data, "<i8").astype(np.int64, copy=False)
     # Python integers: their sum cannot overflow.
     lengths: Sequence[int] = words[:count].tolist()
     if min(lengths, default=0) < 0 or sum(lengths) != words.size - count:
