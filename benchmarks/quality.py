@@ -16,7 +16,7 @@ from typing import Any
 from solve import best_known, pyvrp_data
 from specahd import api
 from specahd.api.problems import settings_of
-from specahd.api.programs import programs_for
+from specahd.api.programs import BY_HAND, programs_for
 from specahd.engine import runner
 from specahd.engine.blocks import shared_block
 from specahd.engine.improver import MAX_SIZE, runners
@@ -27,7 +27,7 @@ from specahd.repair.cases import make_case
 
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
-    written = programs_for(problem, None)
+    written = programs_for(problem, BY_HAND)
     uppers, lowers = (getattr(runner, name.partition(":")[2]) for name in runners(problem))
     upper = uppers.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -9,7 +10,7 @@ import yaml
 from commands import run
 from specahd import api
 from specahd.api.problems import make_problem
-from specahd.api.programs import EVOLVED, programs_for
+from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import ConfigError
 from specahd.engine.written import BETTER, SHIPPED
@@ -51,6 +52,16 @@ def test_it_solves(name):
     assert solved.programs == programs.names
     assert not solved.failure
     assert solved.descent.repairs >= 2000
+
+
+@pytest.mark.parametrize(("capacity", "checkpoint"), [(100, EVOLVED), (10_000, BY_HAND)])
+def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, checkpoint):
+    """On short routes with time windows the evolved programs are better (docs/benchmarks.md)."""
+    problem = make_problem("vrptw")
+    drawn = next(problem.generate("validation", 1))
+    instance = api.ProblemInstance(problem, replace(drawn, capacity=capacity))
+    solved = api.solve(instance, repairs=100)
+    assert solved.programs == programs_for(problem, checkpoint).names
 
 
 def test_a_problem_without_one_is_told(monkeypatch, tmp_path):

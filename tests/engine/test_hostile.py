@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specahd import api
-from specahd.api.programs import programs_for
+from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
@@ -39,7 +39,7 @@ def sandbox(instance):
 
 def programs(upper="return np.arange(1, 30)", lower="return int(np.argmin(detours))"):
     """Return programs with these bodies; the short ones that stand here compile quickly."""
-    written = programs_for(api.make_problem("cvrp"), None)
+    written = programs_for(api.make_problem("cvrp"), BY_HAND)
     groups, [position] = written.upper, written.lowers
     return Programs(
         replace(groups, source=f"def {improver.NAMES[0]}({GROUPS}):\n    {upper}\n"),
@@ -70,10 +70,10 @@ def searched(sandbox, instance, chosen, repairs=3000):
 
 
 def test_honest_programs_improve(sandbox, instance):
-    found = searched(sandbox, instance, programs_for(instance.problem, None))
+    found = searched(sandbox, instance, programs_for(instance.problem, BY_HAND))
     assert (found.ended, found.failure) == ("repairs", "")
     assert found.cost < found.moments[0].cost
-    again = searched(sandbox, instance, programs_for(instance.problem, None))
+    again = searched(sandbox, instance, programs_for(instance.problem, BY_HAND))
     assert (again.solution, again.repairs) == (found.solution, found.repairs)
 
 
@@ -103,7 +103,7 @@ def test_split_deliveries_are_mended_too():
     """Programs are wrong in the engine of another problem: all is delivered all the same."""
     problem = api.make_problem("sdvrp", baseline="nearest")
     parts = api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
-    written = programs_for(problem, None)
+    written = programs_for(problem, BY_HAND)
     source = (
         f"def {improver.NAMES[1]}({SPLIT_POSITION}):\n    return int(quantities[len(quantities)])\n"
     )
@@ -125,7 +125,7 @@ def timed_sandbox():
 
 def timed_programs(instance, *lines):
     """Return the hand-written programs, the upper one with these lines in place of its own."""
-    written = programs_for(instance.problem, None)
+    written = programs_for(instance.problem, BY_HAND)
     head = written.upper.source.partition("\n")[0]
     upper = replace(written.upper, source="\n    ".join((head, *lines)) + "\n")
     return Programs(upper, written.lowers)

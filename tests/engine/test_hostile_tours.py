@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specahd import api
-from specahd.api.programs import programs_for
+from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import blocks, improver
@@ -35,7 +35,7 @@ def sandbox(instance):
 
 def searched(sandbox, instance, upper, lower):
     """Return what a search found with programs of these bodies; it is never worse."""
-    written = programs_for(PROBLEM, None)
+    written = programs_for(PROBLEM, BY_HAND)
     [position] = written.lowers
     chosen = Programs(
         replace(written.upper, source=f"def {improver.NAMES[0]}({GROUPS}):\n    {upper}\n"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specahd.api.problems import make_problem
-from specahd.api.programs import BY_HAND, programs_for
+from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
 from specahd.engine import improver, naming, passes, runner, strings, written
 from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
@@ -42,7 +42,7 @@ def shipped(tmp_path, monkeypatch):
     upper = "def select_customer_groups(a, b):\n    return a\n"
     (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
     monkeypatch.setattr(written, "SHIPPED", folder)
-    monkeypatch.setattr(written, "BETTER", ["cvrp"])
+    monkeypatch.setattr(written, "BETTER", {"cvrp": bool})
     return text
 
 
@@ -65,8 +65,10 @@ def test_texts_are_those_of_the_package(shipped):
     assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
 
 
-@pytest.mark.parametrize("checkpoint", [None, BY_HAND])
-@pytest.mark.parametrize("name", ["cvrp", "vrptw", "sdvrp", "tsp"])
+@pytest.mark.parametrize(
+    ("name", "checkpoint"),
+    [*((name, BY_HAND) for name in ("cvrp", "vrptw", "sdvrp", "tsp")), ("vrptw", EVOLVED)],
+)
 def test_programs_of_ours_have_one_text(name, checkpoint):
     """Solving runs the strongest seed programs or what is shipped; the zygote has them compiled."""
     problem = make_problem(name, repair="insertion")

@@ -1,13 +1,16 @@
 """The scale of a search follows from the instance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from specahd.engine.schedule import (
     group_count,
+    known_neighbours,
     neighbour_count,
+    on_short_routes,
     temperatures,
-    timed_neighbour_count,
 )
 
 
@@ -36,8 +39,13 @@ def test_where_repairs_of_a_customer_are_few_fewer_neighbours_are_looked_at(cust
     assert neighbour_count(customers) == count
 
 
-def test_on_long_routes_with_time_windows_fewer_neighbours_are_looked_at():
-    assert timed_neighbour_count(11.0) > timed_neighbour_count(55.0)
+@pytest.mark.parametrize(("capacity", "short", "neighbours"), [(199, True, 100), (200, False, 50)])
+def test_on_long_routes_with_time_windows_fewer_neighbours_are_looked_at(
+    capacity, short, neighbours
+):
+    instance = SimpleNamespace(windows=None, capacity=capacity, demands=np.array([0, 5, 15]))
+    assert on_short_routes(instance) is short
+    assert known_neighbours(instance) == neighbours
 
 
 def test_a_search_may_begin_hotter():

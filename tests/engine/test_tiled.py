@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from specahd import api
-from specahd.api.programs import programs_for
+from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import runner, strings, tiled, timed_strings
@@ -270,7 +270,7 @@ def test_a_worker_that_claims_what_it_does_not_show_spoils_nothing(places):
 
 @contextmanager
 def processes(place, workers=2, programs=None):
-    programs = programs or programs_for(place.problem, None)
+    programs = programs or programs_for(place.problem, BY_HAND)
     options = (place.problem, place.data, programs, 0, 1 << 30, True)
     with tiled_engine(*options, lambda status: None, workers) as engine:
         engine.start(place.start)

@@ -1,6 +1,7 @@
 """The programs that solving runs: a checkpoint's, or those that come with specahd."""
 
 from pathlib import Path
+from typing import Any
 
 from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
@@ -17,14 +18,19 @@ EVOLVED = "evolved"
 """In place of a checkpoint: the one of the problem that comes with specahd."""
 
 
-def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs:
+def stronger(problem: AnyProblem, instance: Any) -> str:
+    """Return which programs solve an instance better, :data:`BY_HAND` or :data:`EVOLVED`."""
+    better = BETTER.get(problem.name)
+    return EVOLVED if better is not None and better(instance) else BY_HAND
+
+
+def programs_for(problem: AnyProblem, checkpoint: str | Path) -> Programs:
     """Return the programs that solve a problem.
 
     Parameters
     ----------
     checkpoint
-        Its directory, or that of its run; :data:`BY_HAND` or :data:`EVOLVED`; None for the one
-        of the two that solves better.
+        Its directory, or that of its run; :data:`BY_HAND` or :data:`EVOLVED`.
 
     Raises
     ------
@@ -40,8 +46,6 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path | None) -> Programs
             f"engine for the repair operator {OPERATOR}."
         )
     inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
-    if checkpoint is None:
-        checkpoint = EVOLVED if problem.name in BETTER else BY_HAND
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
         return Programs(upper, (lower,))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
-from specahd.api.programs import OPERATOR, programs_for
+from specahd.api.programs import OPERATOR, programs_for, stronger
 from specahd.api.solutions import Solution
 from specahd.api.starts import Start, construct
 from specahd.core.background import Background
@@ -141,7 +141,7 @@ def solve(
     checkpoint
         The directory of a checkpoint that was trained for the repair operator ``insertion``;
         ``by-hand`` for the strongest programs written by hand, ``evolved`` for the checkpoint
-        that comes with specahd; None takes the better of the two.
+        that comes with specahd; None takes the better of the two for such an instance.
     incumbent
         A file with a feasible solution to start from; the result never costs more.
     seed
@@ -201,7 +201,8 @@ def solve(
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given.problem), given.data
-    programs = programs_for(problem, checkpoint)
+    chosen = stronger(problem, data) if checkpoint is None else checkpoint
+    programs = programs_for(problem, chosen)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
     count = working(problem, data, workers, cluster)

@@ -88,7 +88,7 @@ class EngineProgram:
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
         """
         count = len(self._arguments)
-        for source in sources(self._name, count, self._functions):
+        for source in dict.fromkeys(sources(self._name, count, self._functions)):
             self._own[source] = self._compiled(source, self._name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:

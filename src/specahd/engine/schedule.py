@@ -14,6 +14,8 @@ _TIMED_HOT = 3.0
 _TOUR_HOT = 1.0
 """The share for tours, measured on pr2392 and rl11849."""
 _TOUR_NEIGHBOURS = 24
+_SHORT = 20.0
+"""Stops of the longest routes that are short."""
 
 
 def shares(instance: Any) -> tuple[float, float]:
@@ -28,8 +30,16 @@ def known_neighbours(instance: Any) -> int:
     if not hasattr(instance, "demands"):
         return _TOUR_NEIGHBOURS
     if hasattr(instance, "windows"):
-        return timed_neighbour_count(instance.capacity / max(1e-9, instance.demands[1:].mean()))
+        return 100 if on_short_routes(instance) else 50
     return neighbour_count(instance.size)
+
+
+def on_short_routes(instance: Any) -> bool:
+    """Say whether a vehicle has room for fewer than twenty mean demands.
+
+    With time windows, loads and windows rule most positions on such routes out.
+    """
+    return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
 
 
 def neighbour_count(customers: int) -> int:
@@ -38,14 +48,6 @@ def neighbour_count(customers: int) -> int:
     Where a second is worth few repairs of each customer, fewer neighbours and more repairs pay.
     """
     return 60 if customers <= 5000 else 40
-
-
-def timed_neighbour_count(stops: float) -> int:
-    """Return the same for customers with time windows, by how many stops a vehicle has room for.
-
-    On short routes loads and windows rule most positions out.
-    """
-    return 100 if stops < 20.0 else 50
 
 
 def temperatures(
