@@ -8,8 +8,8 @@ For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent 
 SEEDS is a list like 0,1,2. Each solver has one core and the same seconds, one run after the
 other; the costs are recomputed by the checker. OUT receives one line for each run and is read
 again: a run that is there is not made twice. At the end stands a table of median gaps to
-bks.csv, which lies beside the folders of the instances. With ``CHECKPOINT=DIR``, ``evolved``
-or ``by-hand`` in the environment these programs run too.
+bks.csv, which lies beside the folders of the instances. With ``CHECKPOINT=DIR``, or ``evolved``, in
+the environment the programs of that checkpoint run too.
 """
 
 import csv
@@ -27,13 +27,14 @@ from typing import Any
 import numpy as np
 
 from specahd import api
+from specahd.api.programs import BY_HAND
 from specahd.problems.sdvrp.baseline import cut
 from specahd.problems.sdvrp.deliveries import joined
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.vehicles import solver
 
 
-def engine(given: Any, seconds: float, seed: int, checkpoint: str | None = None) -> Any:
+def engine(given: Any, seconds: float, seed: int, checkpoint: str = BY_HAND) -> Any:
     """Return the solution of the engine, which the trusted process checked, and its repairs."""
     solved = api.solve(given, seconds, checkpoint, seed=seed)
     return solved.routes, solved.descent.repairs
@@ -130,7 +131,7 @@ def solvers(problem: str) -> dict[str, Any]:
     if problem == "tsp" and find_spec("elkai"):
         found["LKH"] = lkh
     if checkpoint := os.environ.get("CHECKPOINT"):
-        found[Path(checkpoint).name] = partial(engine, checkpoint=checkpoint)
+        found["evolved"] = partial(engine, checkpoint=checkpoint)
     return found
 
 

@@ -25,8 +25,9 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from specahd import api
+from specahd.api.programs import BY_HAND
 from specahd.checkpoint import SUMS
-from specahd.reporting.document import Document, Paragraph, Section, Table
+from specahd.reporting.document import Document, Section, Table
 from specahd.runs.files import CHECKPOINT, CONFIG
 from specahd.runs.reading import Run, choose, read_runs
 
@@ -34,8 +35,9 @@ AS_IT_IS = "the engine as it is"
 TEXT = (
     "Mean costs by size of what the engine reaches, lower is better, over the seeds of the "
     "trainings. The gain is the mean over the instances of how much cheaper it is than the engine "
-    "as it is; with more than one seed, the mean over these and their sample standard deviation. "
-    "Stopped are solutions after which the programs had failed; the best until then counts."
+    "as it is, with its programs by hand; with more than one seed, the mean over these and their "
+    "sample standard deviation. Stopped are solutions after which the programs had failed; the "
+    "best until then counts."
 )
 Key = tuple[str, str, int, str]
 Row = dict[str, Any]
@@ -91,7 +93,7 @@ def solved(
             row = known.get((problem, method, seed, instance.name))
             if row is not None and row["checkpoint"] == programs:
                 continue
-            found = api.solve(instance, seconds, checkpoint)
+            found = api.solve(instance, seconds, checkpoint or BY_HAND)
             told = found.statistics()
             kept = ("size", "cost", "failure", "repairs")
             yield {
@@ -144,9 +146,9 @@ def table(rows: Sequence[Row], seconds: float) -> Document:
             for method in dict.fromkeys(row["method"] for row in mine)
         ]
         columns = ("method", *(f"{size:,}" for size in sizes), "gain", "repairs/s", "stopped")
-        told = Paragraph(f"{seconds:g} s each on {len(shared)} instances.")
+        told = f"{seconds:g} s each on {len(shared)} instances."
         sections.append(Section(problem, [told, Table(columns, lines)]))
-    return Document("The engine task", [Section("How to read it", [Paragraph(TEXT)]), *sections])
+    return Document("The engine task", [Section("How to read it", [TEXT]), *sections])
 
 
 def line(rows: Sequence[Row], costs: Mapping[Any, float], sizes: Sequence[int]) -> list[str]:
