@@ -310,7 +310,7 @@ def descendants(process):
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow):
     options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]
-    process = start("specahd.train", *options, cwd=tmp_path)
+    process = start("specahd.train", *options, cwd=tmp_path, cold=True)
     path = tmp_path / "r" / "journal.jsonl"
     while not (path.exists() and len(list(journal.read(path))) > 30):
         time.sleep(0.02)
