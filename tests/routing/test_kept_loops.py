@@ -1,0 +1,40 @@
+"""What numba compiled from files that changed since is compiled again."""
+
+import os
+
+from specahd.routing.kernels import forget_older
+
+
+def made(path, time):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (time, time))
+    return path
+
+
+def test_all_that_is_older_than_a_compiled_file_goes(tmp_path):
+    made(tmp_path / "inner" / "called.py", 100)
+    made(tmp_path / "outer" / "calls.py", 100)
+    # Nothing of it is compiled.
+    other = made(tmp_path / "outer" / "other.py", 900)
+    kept = [
+        made(tmp_path / "inner" / "__pycache__" / "called.f-3.py311.nbi", 200),
+        made(tmp_path / "outer" / "__pycache__" / "calls.g-7.py311.nbi", 200),
+        made(tmp_path / "outer" / "__pycache__" / "gone.h-1.py311.nbi", 300),
+    ]
+    code = made(tmp_path / "outer" / "__pycache__" / "calls.g-7.py311.1.nbc", 200)
+    forget_older(tmp_path)
+    assert all(index.exists() for index in kept)
+
+    made(tmp_path / "inner" / "called.py", 250)
+    forget_older(tmp_path)
+    assert [index.exists() for index in kept] == [False, False, True]
+    assert other.exists()
+    assert code.exists()
+
+
+def test_a_package_without_any_is_left_as_it_is(tmp_path):
+    source = made(tmp_path / "plain.py", 100)
+    forget_older(tmp_path)
+    forget_older(tmp_path / "nowhere")
+    assert source.exists()
