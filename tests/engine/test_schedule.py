@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from specahd.engine.schedule import (
+    exchanges,
     group_count,
     known_neighbours,
     neighbour_count,
@@ -39,13 +40,22 @@ def test_where_repairs_of_a_customer_are_few_fewer_neighbours_are_looked_at(cust
     assert neighbour_count(customers) == count
 
 
-@pytest.mark.parametrize(("capacity", "short", "neighbours"), [(199, True, 100), (200, False, 50)])
-def test_on_long_routes_with_time_windows_fewer_neighbours_are_looked_at(
-    capacity, short, neighbours
+@pytest.mark.parametrize(
+    ("capacity", "short", "neighbours", "exchanged"),
+    [(199, True, 100, False), (200, False, 50, True)],
+)
+def test_on_long_routes_with_time_windows_tails_are_exchanged_and_fewer_neighbours_looked_at(
+    capacity, short, neighbours, exchanged
 ):
     instance = SimpleNamespace(windows=None, capacity=capacity, demands=np.array([0, 5, 15]))
     assert on_short_routes(instance) is short
     assert known_neighbours(instance) == neighbours
+    assert (exchanges(instance) > 0) is exchanged
+
+
+def test_without_time_windows_tails_are_not_exchanged():
+    instance = SimpleNamespace(capacity=1000, demands=np.array([0, 5, 15]))
+    assert exchanges(instance) == 0
 
 
 def test_a_search_may_begin_hotter():

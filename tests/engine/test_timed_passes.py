@@ -62,8 +62,9 @@ def search(block):
     upper = runner.TIMED_GROUPS.translate(source, "choose")
     runner.TIMED_POSITIONS.translate(source_of(strings.greedy_in_time, "choose"), "choose")
 
-    def call(seed, repairs=5000, temperature=100.0, start=ALONE, upper=upper):
-        order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature)
+    def call(seed, repairs=5000, temperature=100.0, start=ALONE, upper=upper, exchanges=0):
+        heats = temperature, 0.05 * temperature
+        order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, *heats, exchanges=exchanges)
         return runner.TIMED_GROUPS(upper, block, [order.encode(), start]).arrays
 
     return call
@@ -84,8 +85,12 @@ def walked(flat, block):
     return earliest, latest
 
 
-def test_solutions_are_in_time_and_cost_what_is_said(search, instance):
-    report, flat = search(1)
+EXCHANGES = pytest.mark.parametrize("exchanges", [0, 20])
+
+
+@EXCHANGES
+def test_solutions_are_in_time_and_cost_what_is_said(search, instance, exchanges):
+    report, flat = search(1, exchanges=exchanges)
     routes = [part[part > 0].tolist() for part in np.split(flat, np.flatnonzero(flat == 0))]
     problem = VRPTW()
     assert problem.check(instance, routes) == ()
@@ -95,9 +100,10 @@ def test_solutions_are_in_time_and_cost_what_is_said(search, instance):
     assert Report.decode(report).mended == 0
 
 
-def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
+@EXCHANGES
+def test_times_are_those_of_a_walk_along_the_routes(search, instance, block, exchanges):
     """After annealing, hot to the end, what was kept up to date is what a walk finds."""
-    search(2, temperature=2000.0)
+    search(2, temperature=2000.0, exchanges=exchanges)
     held = runner.TIMED_GROUPS._search
     ready, due, service, start, latest, *_ = held._beside
     state = held._state
@@ -116,9 +122,10 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block):
     assert (start[customers] == np.maximum(reached, ready[customers])).all()
 
 
-def test_programs_see_the_times_of_the_current_solution(search, block):
+@EXCHANGES
+def test_programs_see_the_times_of_the_current_solution(search, block, exchanges):
     """After annealing, hot to the end, they are those that a walk along the routes finds."""
-    search(4, temperature=2000.0)
+    search(4, temperature=2000.0, exchanges=exchanges)
     held = runner.TIMED_GROUPS._search
     held.named(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
     *_, views, _ = held._beside
@@ -157,6 +164,7 @@ def test_nothing_of_a_search_follows_from_what_programs_see_of_times(search):
     assert all((one == other).all() for one, other in zip(expected, again, strict=True))
 
 
-def test_the_same_seed_gives_the_same_bytes(search):
-    first, second = search(3), search(3)
+@EXCHANGES
+def test_the_same_seed_gives_the_same_bytes(search, exchanges):
+    first, second = (search(3, exchanges=exchanges) for _ in range(2))
     assert all((one == other).all() for one, other in zip(first, second, strict=True))

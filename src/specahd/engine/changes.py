@@ -16,9 +16,10 @@ CURRENT, BEST = 0, 1
 """What ``costs`` holds."""
 PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
 """The rows of ``shown``."""
-FREE, CHANGED, SINCE_BEST, TURN = range(4)
+FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES = range(5)
 """What ``numbers`` holds: how many routes are free, how long the lists of changed nodes are,
-and where the noise is renewed next."""
+where the noise is renewed next, and how many exchanges of tails are tried for each group."""
+NUMBERS = 5
 STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
 

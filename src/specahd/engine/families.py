@@ -9,7 +9,7 @@ from typing import Any
 from numba import njit, types
 from numba.extending import overload
 
-from specahd.engine import changes, deliveries, timed
+from specahd.engine import changes, deliveries, tail_exchange, timed
 from specahd.engine.changes import EXPOSURES, FOLLOWING, PRECEDING, ROUTE_OF
 from specahd.engine.links import BEFORE, BEHIND, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
@@ -74,6 +74,15 @@ def push(times: Any, *_: Any) -> Any:
     """Bring the times of a route up to date after a customer was put in.
 
     Arguments: ``times``, ``nodes``, ``edges``, the customer.
+    """
+    raise NotImplementedError
+
+
+def exchange_tails(times: Any, *_: Any) -> Any:
+    """Let tails of two routes change places where that is accepted.
+
+    Arguments: ``times``, the instance's arrays, the capacity, the state's arrays, how many
+    exchanges are tried, the temperature.
     """
     raise NotImplementedError
 
@@ -308,3 +317,4 @@ overload(choose)(_of_family(_plain_choice, _timed_choice))
 overload(refresh)(_of_family(_nothing, timed.close_gaps))
 overload(restore)(_of_family(_nothing, timed.restore))
 overload(push)(_of_family(_nothing, timed.push))
+overload(exchange_tails)(_of_family(_nothing, tail_exchange.exchange_tails))

@@ -80,10 +80,13 @@ class SandboxedEngine:
     ----------
     slice_repairs, slice_seconds
         What one slice should have, as the limit is one of repairs or of time.
+    exchanges
+        How many exchanges of tails are tried for each group; none unless it is set.
     """
 
     slice_repairs = SLICE_REPAIRS
     slice_seconds = SLICE_SECONDS
+    exchanges = 0
 
     def __init__(
         self,
@@ -154,6 +157,7 @@ class SandboxedEngine:
             temperature=self._temperature(share),
             end_temperature=self._temperature(end_share),
             lowers=tuple(self.lowers),
+            exchanges=self.exchanges,
         )
 
     def _temperature(self, share: float) -> float:

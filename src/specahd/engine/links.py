@@ -25,16 +25,20 @@ REMOVED, INSERTED = 0, 1
 
 
 @njit(cache=True)
-def unlink(
-    nodes: Any, edges: Any, route_loads: Any, demand: int, customer: int, distance: float
-) -> None:
-    """Take a customer out; ``distance`` is that between the nodes around it."""
-    before = nodes[customer, BEFORE]
-    behind = nodes[customer, BEHIND]
+def join(nodes: Any, edges: Any, before: int, behind: int, distance: float) -> None:
+    """Let a node follow another at such a distance."""
     nodes[before, BEHIND] = behind
     nodes[behind, BEFORE] = before
     edges[before, BEHIND] = distance
     edges[behind, BEFORE] = distance
+
+
+@njit(cache=True)
+def unlink(
+    nodes: Any, edges: Any, route_loads: Any, demand: int, customer: int, distance: float
+) -> None:
+    """Take a customer out; ``distance`` is that between the nodes around it."""
+    join(nodes, edges, nodes[customer, BEFORE], nodes[customer, BEHIND], distance)
     route_loads[nodes[customer, ROUTE]] -= demand
     nodes[customer, ROUTE] = OUT
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from specahd.routing.base import IntArray
 
-_WORDS = 10
-_WHOLE, _REAL = slice(0, 5), slice(5, _WORDS)
+_WORDS = 11
+_WHOLE, _REAL = slice(0, 6), slice(6, _WORDS)
 """Where an order has its integers, and where the bits of its other numbers."""
 
 
@@ -51,6 +51,8 @@ class Order:
         Which lower programs repair the groups of this slice, drawn evenly for each group.
     part
         Whether the routes are a part of a solution's.
+    exchanges
+        How many exchanges of tails are tried for each group (VRPTW).
     """
 
     seed: int
@@ -64,6 +66,7 @@ class Order:
     end_temperature: float
     lowers: tuple[int, ...] = (0,)
     part: bool = False
+    exchanges: int = 0
 
     @classmethod
     def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
@@ -73,8 +76,8 @@ class Order:
     def encode(self) -> IntArray:
         """Return the order as an input of a call."""
         words = np.zeros(_WORDS + len(self.lowers), np.int64)
-        whole = (self.seed, self.repairs, self.max_groups, self.max_size, int(self.part))
-        words[_WHOLE] = whole
+        limits = self.repairs, self.max_groups, self.max_size
+        words[_WHOLE] = (self.seed, *limits, int(self.part), self.exchanges)
         words.view(np.float64)[_REAL] = (
             *(self.seconds, self.progress, self.end_progress),
             *(self.temperature, self.end_temperature),
@@ -95,11 +98,12 @@ class Order:
     @classmethod
     def decode(cls, words: IntArray) -> Self:
         """Read what :meth:`encode` made."""
-        seed, repairs, max_groups, max_size, part = words[_WHOLE].tolist()
+        seed, repairs, max_groups, max_size, part, exchanges = words[_WHOLE].tolist()
         seconds, begin, end, hot, cold = words[_REAL].view(np.float64).tolist()
         limits, progress = (max_groups, max_size), (begin, end)
         lowers = tuple(words[_WORDS:].tolist())
-        return cls(seed, repairs, seconds, *limits, *progress, hot, cold, lowers, bool(part))
+        heat = hot, cold
+        return cls(seed, repairs, seconds, *limits, *progress, *heat, lowers, bool(part), exchanges)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from specahd.engine.changes import (
     BEST,
     BETTER,
     CURRENT,
+    EXCHANGES,
     EXPOSURES,
     FREE,
     KEPT,
@@ -25,7 +26,14 @@ from specahd.engine.changes import (
     keep_best,
     mark,
 )
-from specahd.engine.families import choose, find_positions, push, refresh, restore
+from specahd.engine.families import (
+    choose,
+    exchange_tails,
+    find_positions,
+    push,
+    refresh,
+    restore,
+)
 from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
 from specahd.engine.naming import NOISE_PER_GROUP, ask, next_group
 from specahd.engine.programs import (
@@ -243,6 +251,7 @@ def _search(
                 ):
                     free[numbers[FREE]] = terminal - customers - 1
                     numbers[FREE] += 1
+        exchange_tails(times, instance, capacity, state, numbers[EXCHANGES] * max_groups, heat)
         done += inserted
         counts[REPAIRS] = began + done
         if costs[CURRENT] < costs[BEST] - 1e-9 * abs(costs[BEST]):

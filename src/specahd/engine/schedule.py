@@ -14,6 +14,7 @@ _TIMED_HOT = 3.0
 _TOUR_HOT = 1.0
 """The share for tours, measured on pr2392 and rl11849."""
 _TOUR_NEIGHBOURS = 24
+_EXCHANGES = 128
 _SHORT = 20.0
 """Stops of the longest routes that are short."""
 
@@ -40,6 +41,14 @@ def on_short_routes(instance: Any) -> bool:
     With time windows, loads and windows rule most positions on such routes out.
     """
     return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
+
+
+def exchanges(instance: Any) -> int:
+    """Return how many exchanges of tails are tried for each group.
+
+    They pay on long routes with time windows, of which groups take but a small part out.
+    """
+    return _EXCHANGES if hasattr(instance, "windows") and not on_short_routes(instance) else 0
 
 
 def neighbour_count(customers: int) -> int:

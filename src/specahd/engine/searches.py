@@ -103,6 +103,7 @@ class Search:
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
         choices = np.array(order.lowers, np.int64)
+        self._state.numbers[changes.EXCHANGES] = order.exchanges
         began = self._state.counts[changes.REPAIRS]
         clock = time.thread_time()
         step = min(_FIRST_STEP, order.repairs) if order.seconds else order.repairs

@@ -65,7 +65,7 @@ def state_for(
         heads[owners[node]] = node
     numbered = routes.copy()
     numbered[routes != 0] = np.arange(1, used + 1)
-    numbers = np.zeros(4, np.int64)
+    numbers = np.zeros(changes.NUMBERS, np.int64)
     numbers[changes.FREE] = links.load_routes(numbered, nodes, loads, quantities, free)
     spare = np.zeros(nodes_count, np.int64)
     left = nodes_count - used

@@ -63,7 +63,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     edges = np.zeros((size, 2))
     loads = np.zeros(count, np.int64)
     free = np.zeros(count, np.int64)
-    numbers = np.zeros(4, np.int64)
+    numbers = np.zeros(changes.NUMBERS, np.int64)
     numbers[changes.FREE] = links.load_routes(routes, nodes, loads, demands, free)
     generator = state_of(seed)
     noise = np.empty(passes.NOISE + 2 * 1024)

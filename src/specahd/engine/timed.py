@@ -178,7 +178,7 @@ def restore(times: Any) -> None:
 
 
 @njit(cache=True)
-def _forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
+def forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
     """Let what is new at a node reach the later ones."""
     ready, _, service, start, _, _, _, _, _, _, _ = times
     customers = len(ready) - 1
@@ -196,7 +196,7 @@ def _forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
 
 
 @njit(cache=True)
-def _backward(times: Any, nodes: Any, edges: Any, behind: int) -> None:
+def backward(times: Any, nodes: Any, edges: Any, behind: int) -> None:
     """Let what is new at a node reach the earlier ones."""
     _, due, service, _, latest, _, _, _, _, _, _ = times
     customers = len(due) - 1
@@ -226,8 +226,8 @@ def close_gaps(times: Any, nodes: Any, edges: Any, log: Any, lines: int) -> None
             and nodes[behind, ROUTE] >= 0
             and nodes[ahead, BEHIND] == behind
         ):
-            _forward(times, nodes, edges, ahead)
-            _backward(times, nodes, edges, behind)
+            forward(times, nodes, edges, ahead)
+            backward(times, nodes, edges, behind)
 
 
 @njit(cache=True)
@@ -239,7 +239,7 @@ def push(times: Any, nodes: Any, edges: Any, customer: int) -> None:
     ahead = nodes[customer, BEFORE]
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
     start[customer] = max(time + edges[customer, BEFORE], ready[customer])
-    _forward(times, nodes, edges, customer)
+    forward(times, nodes, edges, customer)
     time = latest[nodes[customer, BEHIND]]
     latest[customer] = min(due[customer], time - edges[customer, BEHIND] - service[customer])
-    _backward(times, nodes, edges, customer)
+    backward(times, nodes, edges, customer)

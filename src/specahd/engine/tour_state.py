@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from specahd.engine.changes import CHANGED, CHANGES, COUNTS
+from specahd.engine.changes import CHANGED, CHANGES, COUNTS, NUMBERS
 from specahd.engine.links import BEHIND
 from specahd.engine.passes import NOISE
 from specahd.engine.random import refill, state_of
@@ -61,7 +61,7 @@ def state_for(tour: IntArray, distances: Any, seed: int) -> TourState:
     marks[CHANGES] = 1
     changed = np.zeros((2, size), np.int32)
     changed[0] = np.arange(size)
-    numbers = np.zeros(4, np.int64)
+    numbers = np.zeros(NUMBERS, np.int64)
     numbers[CHANGED] = size
     return TourState(
         nodes,

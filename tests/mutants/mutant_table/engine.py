@@ -7,4 +7,17 @@ ROWS = {
         ("ends = noise[draw + 31] < 0.2", "ends = noise[draw + 31] > 0.2", "tests/engine/test_route_ends.py::test_one_side_of_a_cut_leaves"),
         ("noise[draw + 29] < 0.8", "noise[draw + 29] < 0.7", "tests/engine/test_route_ends.py::test_most_ends_are_inserted_in_the_order_of_service"),
     ],
+    "src/specahd/engine/tail_exchange.py": [
+        ("route_loads[route] + more > capacity or ", "", "tests/engine/test_tail_exchange.py::test_no_vehicle_is_overloaded"),
+        (" or route_loads[other] - more > capacity", "", "tests/engine/test_tail_exchange.py::test_no_vehicle_is_overloaded"),
+        (" or not _in_time(times, first, second, there)", "", "tests/engine/test_tail_exchange.py::test_no_customer_is_reached_too_late"),
+        ("if not _in_time(times, ahead, behind, joined):", "if False:", "tests/engine/test_tail_exchange.py::test_no_customer_is_reached_too_late"),
+        ("free[numbers[FREE]] = other", "free[numbers[FREE]] = route", "tests/engine/test_tail_exchange.py::test_a_route_that_lost_all_customers_is_free"),
+        ("mark(ahead, marks, changed, numbers)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
+        ("mark(end, marks, changed, numbers)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
+        ("route_loads[other] -= more", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
+        ("costs[CURRENT] += detour", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
+        ("backward(times, nodes, edges, second)", "pass", "tests/engine/test_timed_passes.py::test_times_are_those_of_a_walk_along_the_routes"),
+        ("forward(times, nodes, edges, ahead)", "pass", "tests/engine/test_timed_passes.py::test_times_are_those_of_a_walk_along_the_routes"),
+    ],
 }  # fmt: skip
