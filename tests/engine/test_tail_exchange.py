@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from specahd.engine import changes, links, runner
+from specahd.engine import changes, links, runner, timed
 from specahd.engine.orders import Order
 from specahd.engine.searches import search_for
 
@@ -75,12 +75,15 @@ def test_no_vehicle_is_overloaded():
 
 
 def test_no_customer_is_reached_too_late():
-    """Neither by the one route nor by the other: who comes first there has to be waited for."""
-    for waited, hurried in ((1, 3), (4, 6)):
+    """The one route would be: its first customer is waited for until 30, and the next is 10 away.
+
+    Across, the next is reached at 38.
+    """
+    for waited, hurried in ((1, 2), (4, 5)):
         ready, due = np.zeros(6), np.full(6, CLOSES)
-        ready[waited - 1], due[hurried - 1] = 500.0, 100.0
+        ready[waited - 1], due[hurried - 1] = 30.0, 39.0
         assert exchanged(block(TWO_LINES, [1] * 6, 3, ready, due), CROSSED)[1] == CROSSED
-        due[hurried - 1] = 600.0
+        due[hurried - 1] = 41.0
         assert exchanged(block(TWO_LINES, [1] * 6, 3, ready, due), CROSSED)[1] == ALONG
 
 
@@ -129,6 +132,12 @@ def test_whatever_is_accepted_all_is_kept_up_to_date():
         assert {number: state.route_loads[number] for number in loads} == loads
         free = state.free[: state.numbers[changes.FREE]].tolist()
         assert sorted(free + list(loads)) == list(range(len(state.route_loads)))
+        _, _, _, start, latest, *_ = search._beside
+        kept = start.copy(), latest.copy()
+        for number in range(len(state.route_loads)):
+            timed.refresh_route(search._beside, state.nodes, state.edges, number)
+        assert (kept[0] == start).all()
+        assert (kept[1] == latest).all()
         best = links.flat_routes(state.best, 30)
         between = np.concatenate(([0], best, [0]))
         length = distances[between[:-1], between[1:]].sum()

@@ -150,10 +150,15 @@ def serve(folder: Path) -> None:
             stat, text = path.stat(), path.read_text()
             path.write_text(mutated(text, mutant))
             # A moment of its own: Python takes what it has compiled for current by the second.
-            os.utime(path, (stat.st_atime, stat.st_mtime + 10 * (order + 1)))
+            moment = stat.st_mtime + 10 * (order + 1)
+            kept = list(path.parent.glob(f"__pycache__/{path.stem}.*.nbi"))
+            if not kept:
+                os.utime(path, (stat.st_atime, moment))
+            # One that is compiled is newer than all loops, which are forgotten then, and again.
             status = run_tests(mutant.tests, log)
             path.write_text(text)
-            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            restored = stat.st_mtime if not kept else time.time() + 1.0
+            os.utime(path, (stat.st_atime, restored))
         said = log.read_text(errors="replace")[-4000:]
         seconds = time.monotonic() - began
         say(json.dumps({"status": status, "seconds": seconds, "said": said}))

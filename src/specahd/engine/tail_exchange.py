@@ -125,8 +125,6 @@ def exchange_tails(
         _assign(nodes, marks, changed, numbers, other_end, other)
         mark(first, marks, changed, numbers)
         mark(ahead, marks, changed, numbers)
-        mark(end, marks, changed, numbers)
-        mark(other_end, marks, changed, numbers)
         forward(times, nodes, edges, first)
         forward(times, nodes, edges, ahead)
         backward(times, nodes, edges, second)

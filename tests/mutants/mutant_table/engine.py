@@ -14,10 +14,9 @@ ROWS = {
         ("if not _in_time(times, ahead, behind, joined):", "if False:", "tests/engine/test_tail_exchange.py::test_no_customer_is_reached_too_late"),
         ("free[numbers[FREE]] = other", "free[numbers[FREE]] = route", "tests/engine/test_tail_exchange.py::test_a_route_that_lost_all_customers_is_free"),
         ("mark(ahead, marks, changed, numbers)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
-        ("mark(end, marks, changed, numbers)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
         ("route_loads[other] -= more", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
         ("costs[CURRENT] += detour", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
-        ("backward(times, nodes, edges, second)", "pass", "tests/engine/test_timed_passes.py::test_times_are_those_of_a_walk_along_the_routes"),
-        ("forward(times, nodes, edges, ahead)", "pass", "tests/engine/test_timed_passes.py::test_times_are_those_of_a_walk_along_the_routes"),
+        ("backward(times, nodes, edges, second)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
+        ("forward(times, nodes, edges, ahead)", "pass", "tests/engine/test_tail_exchange.py::test_whatever_is_accepted_all_is_kept_up_to_date"),
     ],
 }  # fmt: skip

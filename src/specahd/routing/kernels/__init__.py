@@ -11,16 +11,18 @@ _PACKAGE = Path(__file__).parents[2]
 
 
 def forget_older(package: Path) -> None:
-    """Remove what numba keeps of a package that is older than one of the files it is made of.
+    """Remove all that numba keeps of a package if any of it is older than a file it is made of.
 
-    A file is one of these if numba keeps something of it. Where nothing can be removed, all stays.
+    A file is one of these if numba ever kept something of it. Where nothing can be removed, all
+    stays.
     """
-    kept = list(package.glob("**/__pycache__/*.nbi"))
-    sources = {index.parents[1] / f"{index.name.partition('.')[0]}.py" for index in kept}
+    indices = list(package.glob("**/__pycache__/*.nbi"))
+    kept = [*indices, *package.glob("**/__pycache__/*.nbc")]
+    sources = {each.parents[1] / f"{each.name.partition('.')[0]}.py" for each in kept}
     with suppress(OSError):
         newest = max((source.stat().st_mtime for source in sources if source.exists()), default=0.0)
-        for index in kept:
-            if index.stat().st_mtime < newest:
+        if any(index.stat().st_mtime < newest for index in indices):
+            for index in indices:
                 index.unlink(missing_ok=True)
 
 
