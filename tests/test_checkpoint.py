@@ -117,10 +117,10 @@ def test_what_a_router_chooses_for_reads_as_it_always_did(frozen):
     assert thaw(frozen).system().portfolio is False
 
 
-@pytest.mark.parametrize("odd", [False, 1, "yes", None])
-def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
+def altered(frozen, **fields):
+    """Write other fields into the manifest, and its hash into the sums."""
     path = frozen / "manifest.json"
-    manifest = {**json.loads(path.read_text()), "portfolio": odd}
+    manifest = {**json.loads(path.read_text()), **fields}
     path.write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     lines = [
         line for line in (frozen / "SHA256SUMS").read_text().splitlines() if line[66:] != path.name
@@ -129,5 +129,24 @@ def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
     (frozen / "SHA256SUMS").write_text(
         "".join(f"{line}\n" for line in sorted(lines, key=lambda line: line[66:]))
     )
+
+
+@pytest.mark.parametrize("odd", [False, 1, "yes", None])
+def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
+    altered(frozen, portfolio=odd)
     with pytest.raises(CheckpointError, match="portfolio is missing or not as a training run"):
         thaw(frozen)
+
+
+@pytest.mark.parametrize("odd", [None, "yes", [["seed", 0]], {"seed": "${oc.env:HOME}"}])
+def test_a_training_is_plain_options_or_is_not_told(frozen, odd):
+    altered(frozen, training=odd)
+    with pytest.raises(CheckpointError, match="training is missing or not as a training run"):
+        thaw(frozen)
+
+
+def test_a_checkpoint_from_before_trainings_were_told_is_read(frozen):
+    assert "training" not in json.loads((frozen / "manifest.json").read_text())
+    assert thaw(frozen).training == {}
+    altered(frozen, training={"seed": 0})
+    assert thaw(frozen).training == {"seed": 0}

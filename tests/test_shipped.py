@@ -40,6 +40,11 @@ def test_it_is_of_the_configuration_beside_it(name):
     assert frozen.neighbours == asked["search"]["neighbours"]
     assert len(frozen.repertoire) <= asked["search"]["repertoire_size"]
     frozen.admit(make_problem(name, **options))
+    for group in ("budget", "search", "limits", "tiers"):
+        told = frozen.training[group]
+        assert told == {option: asked[group][option] for option in told}
+    assert frozen.training["seed"] == asked["seed"]
+    assert frozen.training["pools"]["seed"] == asked["pools"]["seed"]
 
 
 @pytest.mark.parametrize("name", NAMES)

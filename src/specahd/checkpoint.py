@@ -1,9 +1,8 @@
 """Freeze and thaw: a trained (g, H, A) as a directory of plain files.
 
-``manifest.json`` says what it is, ``programs/*.py`` hold the sources,
-``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of
-every other file. Nothing in it depends on workers, host or date: equal runs
-give equal bytes.
+``manifest.json`` says what it is and how it was trained, ``programs/*.py`` hold the sources,
+``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of every other
+file. Nothing in it depends on workers, host or date: equal runs give equal bytes.
 
 A checkpoint may come from a stranger: it is data, all of which is looked at before
 any of it is used. The hashes tell that nothing was altered by accident, not who wrote it.
@@ -12,14 +11,14 @@ any of it is used. The hashes tell that nothing was altered by accident, not who
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import CheckpointError, FileError
 from specahd.core.folders import oddity, whole
-from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
+from specahd.core.plain import NAME, Shape, check_plain, content, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
 from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
@@ -72,6 +71,8 @@ class Checkpoint:
         k of the router.
     portfolio
         As of :class:`specahd.repair.system.RepairSystem`.
+    training
+        Its training (:func:`specahd.api.provenance.provenance`), to be read; empty if old.
     """
 
     problem: str
@@ -83,6 +84,7 @@ class Checkpoint:
     accept: Accept
     neighbours: int
     portfolio: bool = False
+    training: Mapping[str, Any] = field(default_factory=dict)
 
     def system(self, accept: Accept | None = None) -> RepairSystem:
         """Return the repair system, under another acceptance policy if one is given."""
@@ -148,6 +150,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
             "scale": list(checkpoint.statistics.scale),
         },
         **({"portfolio": True} if checkpoint.portfolio else {}),
+        **({"training": dict(checkpoint.training)} if checkpoint.training else {}),
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -252,12 +255,13 @@ def thaw(directory: Path) -> Checkpoint:
         problem=manifest["problem"],
         settings=manifest["settings"],
         upper=_program(directory, Level.UPPER, manifest["upper"]),
-        repertoire=_repertoire(directory, manifest["repertoire"]),
+        repertoire=tuple(_program(directory, Level.LOWER, each) for each in manifest["repertoire"]),
         archive=archive,
         statistics=Statistics(tuple(descriptor["mean"]), tuple(descriptor["scale"])),
         accept=Accept(manifest["accept"]),
         neighbours=manifest["neighbours"],
         portfolio="portfolio" in manifest,
+        training=manifest.get("training", {}),
     )
 
 
@@ -287,14 +291,13 @@ def _manifest(directory: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"The checkpoint {directory} {verb} {told(odd)}, and its manifest says otherwise."
         )
-    made: dict[str, Any] = manifest
-    return made
+    return dict(manifest)
 
 
 def _wrong(manifest: Mapping[str, Any]) -> str | None:
     """Return which part of a manifest of the right shape no training run writes."""
     for part, shape in (
-        (manifest, {**_MANIFEST, "portfolio": bool}),
+        (manifest, {**_MANIFEST, "portfolio": bool, "training": dict}),
         (manifest["descriptor"], _MANIFEST["descriptor"]),
         *((entry, _PROGRAM) for entry in (manifest["upper"], *manifest["repertoire"])),
     ):
@@ -309,6 +312,10 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         return "neighbours"
     if manifest.get("portfolio", True) is not True:
         return "portfolio"
+    try:
+        check_plain({**manifest.get("training", {})})
+    except (TypeError, ValueError):
+        return "training"
     descriptor = manifest["descriptor"]
     if not len(descriptor["names"]) == len(descriptor["mean"]) == len(descriptor["scale"]):
         return "descriptor"
@@ -323,10 +330,6 @@ def _text(directory: Path, name: str) -> bytes:
         return content(directory / name, _TEXT)
     except FileError as error:
         raise CheckpointError(str(error)) from None
-
-
-def _repertoire(directory: Path, entries: Sequence[Mapping[str, Any]]) -> tuple[Program, ...]:
-    return tuple(_program(directory, Level.LOWER, entry) for entry in entries)
 
 
 def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.provenance import provenance
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
@@ -317,6 +318,7 @@ def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
         accept=Accept(plan.settings.accept),
         neighbours=plan.settings.neighbours,
         portfolio=candidate.portfolio,
+        training=provenance(plan),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,13 @@ class Memory:
             raise ConfigError(f"Expected memory.filter to be true or false, got {filter!r}.")
         if not _integer(skills) or skills < 0:
             raise ConfigError(f"Expected memory.skills of at least 0, got {skills!r}.")
+        self.options: Mapping[str, Any] = {
+            "encoders": [*islice(encoders, fuse)],
+            "threshold": threshold,
+            "filter": filter,
+            "skills": skills,
+        }
+        """What it was made with: the names of the encoders that are used, and the rest."""
         self._space = SimilarityIndex(dict(islice(encoders.items(), fuse)))
         self._threshold = threshold
         self._filter = filter

@@ -1,0 +1,93 @@
+"""The configuration of a training, as the manifest of its checkpoint records it."""
+
+import functools
+import hashlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specahd.checkpoint import SUMS, located
+from specahd.routing.pools import MANIFEST
+
+if TYPE_CHECKING:
+    from specahd.api.plans import TrainingPlan
+
+_NOT_OF_THE_RESULT = (
+    ("budget", "name"),
+    ("budget", "max_cost"),
+    ("budget", "max_tokens"),
+    ("search", "samplers"),
+)
+"""Options that leave the programs what they are: a name, bounds that are raised when a run goes
+on, and how many requests are made at once."""
+
+
+def provenance(plan: "TrainingPlan") -> dict[str, Any]:
+    """Return what decides the programs of a training, whoever writes them.
+
+    Two plans with equal provenance, and equal replies to their requests, give the same
+    checkpoint. What wrote the replies is not part of it: a recording stands for the model.
+    Neither is what only decides how fast the run is: workers, requests at once.
+
+    Returns
+    -------
+    dict
+        ``seed``; ``method`` with all of its options; ``memory`` by level; ``budget``, ``search``,
+        ``limits`` and ``tiers`` with their options; ``pools``: their seed and the SHA-256 of
+        their manifest. A given repertoire is the SHA-256 of its ``SHA256SUMS``.
+
+    Raises
+    ------
+    OSError
+        The pools have not been prepared.
+    """
+    described = {
+        "budget": asdict(plan.budget),
+        "search": asdict(plan.settings),
+        "limits": asdict(plan.execution.limits),
+        "tiers": asdict(plan.tiers),
+    }
+    for group, option in _NOT_OF_THE_RESULT:
+        del described[group][option]
+    if plan.given is not None:
+        described["search"]["repertoire"] = _digest(located(plan.given) / SUMS)
+    return {
+        **described,
+        "seed": plan.seed,
+        "method": _maker(plan.method),
+        "memory": {level.value: dict(memory.options) for level, memory in plan.memories.items()},
+        "pools": {
+            "seed": plan.pools.seed,
+            "manifest": _digest(Path(plan.pools.dir) / plan.problem.name / MANIFEST),
+        },
+    }
+
+
+def _maker(maker: Any) -> Any:
+    """Return what a factory makes: its class, with the options given and those by default."""
+    given: dict[str, Any] = {}
+    while isinstance(maker, functools.partial):
+        maker, given = maker.func, {**maker.keywords, **given}
+    # A method's rounds are given the parts of the run too; what is checked is its options.
+    parameters = inspect.signature(getattr(maker, "check", maker)).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    options = {name: _plain(value) for name, value in {**defaults, **given}.items()}
+    return {
+        "class": f"{maker.__module__}.{maker.__qualname__}",
+        **{name: value for name, value in options.items() if value is not None},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON has it: text, numbers, lists, and classes with their options."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    return _maker(value)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

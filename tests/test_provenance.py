@@ -1,0 +1,153 @@
+"""What a checkpoint's manifest says of its training: what decides the programs, and no more."""
+
+import dataclasses
+import hashlib
+import json
+from functools import partial
+
+import pytest
+
+from specahd import api
+from specahd.api.plans import TrainingPlan
+from specahd.api.problems import make_problem, settings_of
+from specahd.api.provenance import provenance
+from specahd.checkpoint import SUMS, freeze, thaw
+from specahd.config import files
+from specahd.core.budget import Budget
+from specahd.core.program import Level
+from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
+from specahd.design.coupled import Coupled
+from specahd.memory.memory import Memory
+from specahd.methods.eoh import EoH
+from specahd.repair.execution import Execution
+from test_checkpoint import checkpoint
+
+BUDGET = Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    folder = tmp_path / "pools" / "cvrp"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text("{}")
+    problem = make_problem("cvrp")
+    return TrainingPlan(
+        problem=problem,
+        problem_settings=settings_of(problem),
+        proposer=files.make("llm", "offline"),
+        method=files.maker("method", "specahd"),
+        memories={level: files.make("memory", "structural") for level in Level},
+        budget=BUDGET,
+        seed=3,
+        settings=Settings(),
+        pools=Pools(str(tmp_path / "pools"), 5),
+    )
+
+
+def test_it_holds_every_option_that_decides_the_programs(plan):
+    read = json.loads(json.dumps(provenance(plan)))
+    memory = {"encoders": ["syntax", "tokens", "idea"], "threshold": 0.996}
+    memory |= {"filter": True, "skills": 3}
+    assert read == {
+        "seed": 3,
+        "method": {
+            "class": "specahd.design.coupled.Coupled",
+            "policy": {
+                "class": "specahd.methods.eoh.EoH",
+                "population": 10,
+                "operators": ["e1", "e2", "m1", "m2", "m3"],
+                "rank_offset": 0,
+                "distinct": False,
+            },
+        },
+        "memory": {"lower": memory, "upper": memory},
+        "budget": {
+            "programs": 4,
+            "rounds": 1,
+            "lower_share": 0.5,
+            **dict.fromkeys(("lower_train", "upper_train", "selection", "validation"), 2),
+        },
+        "search": {
+            "levels": "both",
+            "repertoire": None,
+            "lag": 8,
+            "finalists": 1,
+            "beta": 0.5,
+            "repertoire_size": 10,
+            "neighbours": 5,
+            "cells": 4000,
+            "penalty": {"weight": 1.0, "empty": 0.01, "rejected": 0.005, "rolled_back": 0.005},
+            "accept": "improving",
+        },
+        "limits": {"upper_call": 120.0, "lower_call": 10.0, "candidate": 120.0, "memory_gb": 2.0},
+        "tiers": {"choose": "auto", "steps": 30_000, "probes": 8},
+        "pools": {"seed": 5, "manifest": hashlib.sha256(b"{}").hexdigest()},
+    }
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 4},
+        {"budget": dataclasses.replace(BUDGET, selection=3)},
+        {"settings": Settings(lag=1)},
+        {"settings": Settings(penalty=Penalty(empty=0.5))},
+        {"tiers": TierRule(steps=1)},
+        {"execution": Execution(limits=CallLimits(lower_call=1.0))},
+        {"method": partial(Coupled, policy=partial(EoH, population=9))},
+        {"method": partial(Coupled, policy=EoH, upper=EoH)},
+        {"method": files.maker("method", "eoh")},
+        {"memories": {Level.LOWER: Memory(), Level.UPPER: files.make("memory", "structural")}},
+        {"memories": {level: files.make("memory", "structural", fuse=2) for level in Level}},
+    ],
+)
+def test_what_changes_the_programs_changes_it(plan, change):
+    assert provenance(dataclasses.replace(plan, **change)) != provenance(plan)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"budget": dataclasses.replace(BUDGET, name="tiny", max_cost=2.0, max_tokens=5)},
+        {"settings": Settings(samplers=1)},
+        {"execution": Execution(executor=partial(dict, workers=1))},
+        {"method": partial(Coupled, policy=EoH)},
+    ],
+)
+def test_what_changes_no_program_does_not_change_it(plan, change):
+    assert provenance(dataclasses.replace(plan, **change)) == provenance(plan)
+
+
+def test_other_pools_change_it(plan, tmp_path):
+    before = provenance(plan)
+    (tmp_path / "pools" / "cvrp" / "manifest.json").write_text('{"other": 1}')
+    assert provenance(plan) != before
+
+
+def test_a_given_repertoire_is_named_by_what_it_holds(plan, tmp_path):
+    freeze(checkpoint(), tmp_path / "given")
+    given = Settings(levels="upper", repertoire=str(tmp_path / "given"))
+    named = provenance(dataclasses.replace(plan, settings=given))["search"]["repertoire"]
+    assert named == hashlib.sha256((tmp_path / "given" / SUMS).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", files.names("method"))
+def test_every_method_that_comes_with_specahd_is_told_with_its_options(plan, name):
+    maker = files.maker("method", name)
+    told = provenance(dataclasses.replace(plan, method=maker))["method"]
+    assert json.loads(json.dumps(told)) == told
+    policy = files.options("method", name)["policy"]
+    stated = {key for key, value in policy.items() if key[0] != "_" and value is not None}
+    assert told["policy"]["class"] == policy["_target_"]
+    assert stated <= told["policy"].keys()
+
+
+def test_a_training_writes_it_and_a_checkpoint_keeps_it(tmp_path):
+    pools = tmp_path / "pools"
+    run = api.train("cvrp", budget=BUDGET, out=tmp_path / "run", pools=pools)
+    frozen = thaw(run.checkpoint)
+    assert frozen.training["budget"]["programs"] == BUDGET.programs
+    manifest = (pools / "cvrp" / "manifest.json").read_bytes()
+    assert frozen.training["pools"]["manifest"] == hashlib.sha256(manifest).hexdigest()
+    freeze(frozen, tmp_path / "again")
+    assert (tmp_path / "again" / SUMS).read_text() == (run.checkpoint / SUMS).read_text()
