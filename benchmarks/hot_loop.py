@@ -21,8 +21,8 @@ from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, 
 from specahd.engine.orders import Order
 from specahd.engine.programs import BACK, THERE
 from specahd.engine.random import refill, uniform
+from specahd.engine.renumbered import search_for
 from specahd.engine.schedule import group_count, temperatures
-from specahd.engine.searches import search_for
 from specahd.routing.kernels.distances import between
 
 STAGES = (

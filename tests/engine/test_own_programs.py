@@ -1,6 +1,7 @@
 """What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
 
 import inspect
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -10,7 +11,8 @@ from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
 from specahd.engine import improver, naming, passes, runner, strings, written
-from specahd.engine.programs import POSITION_ANSWER, POSITION_ARGUMENTS
+from specahd.engine.programs import GROUPS_ARGUMENTS, POSITION_ANSWER, POSITION_ARGUMENTS
+from specahd.engine.schedule import ALONG_CURVE
 from specahd.routing.base import contracts
 from specahd.routing.compiled.runner import compiled
 
@@ -63,6 +65,19 @@ def position(program):
 def test_texts_are_those_of_the_package(shipped):
     found = list(written.sources("select_position", 8, [strings.greedy_with_blinks]))
     assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
+
+
+def test_what_searches_large_instances_is_one_of_them():
+    problem = make_problem("cvrp")
+    nodes = ALONG_CURVE.start
+    large = SimpleNamespace(
+        coords=np.zeros((nodes, 2)), capacity=9, demands=np.ones(nodes), matrix=None
+    )
+    upper = programs_for(problem, BY_HAND, large).upper
+    assert upper.source != programs_for(problem, BY_HAND).upper.source
+    parameters = len(GROUPS_ARGUMENTS)
+    texts = written.sources("select_customer_groups", parameters, runner.GROUPS._functions)
+    assert upper.source in texts
 
 
 @pytest.mark.parametrize(

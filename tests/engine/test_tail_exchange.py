@@ -7,7 +7,7 @@ import pytest
 
 from specahd.engine import changes, links, runner, timed
 from specahd.engine.orders import Order
-from specahd.engine.searches import search_for
+from specahd.engine.renumbered import search_for
 
 CLOSES = 1000.0
 

@@ -17,7 +17,7 @@ from specahd.engine.blocks import shared_block
 from specahd.engine.descent import descend
 from specahd.engine.orders import Order, Report
 from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
-from specahd.engine.searches import PartSearch
+from specahd.engine.renumbered import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
 from specahd.engine.written import source_of

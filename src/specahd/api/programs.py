@@ -1,5 +1,6 @@
 """The programs that solving runs: a checkpoint's, or those that come with specahd."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.engine.improver import Programs
-from specahd.engine.written import BETTER, SHIPPED
+from specahd.engine.written import BETTER, IN_TURN, SHIPPED, in_turn
 from specahd.routing.base import AnyProblem, contracts
 
 OPERATOR = "insertion"
@@ -24,13 +25,17 @@ def stronger(problem: AnyProblem, instance: Any) -> str:
     return EVOLVED if better is not None and better(instance) else BY_HAND
 
 
-def programs_for(problem: AnyProblem, checkpoint: str | Path) -> Programs:
+def programs_for(
+    problem: AnyProblem, checkpoint: str | Path, instance: Any | None = None
+) -> Programs:
     """Return the programs that solve a problem.
 
     Parameters
     ----------
     checkpoint
         Its directory, or that of its run; :data:`BY_HAND` or :data:`EVOLVED`.
+    instance
+        What is solved; some of the programs by hand have a variant for large ones.
 
     Raises
     ------
@@ -48,6 +53,9 @@ def programs_for(problem: AnyProblem, checkpoint: str | Path) -> Programs:
     inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
+        large = IN_TURN.get(problem.name)
+        if instance is not None and large is not None and large(instance):
+            upper = replace(upper, id=f"{upper.id}-in-turn", source=in_turn(upper.source))
         return Programs(upper, (lower,))
     if checkpoint == EVOLVED:
         checkpoint = SHIPPED / problem.name

@@ -203,7 +203,7 @@ def solve(
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given.problem), given.data
     chosen = stronger(problem, data) if checkpoint is None else checkpoint
-    programs = programs_for(problem, chosen)
+    programs = programs_for(problem, chosen, data)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
     count = working(problem, data, workers, cluster)

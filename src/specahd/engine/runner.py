@@ -36,7 +36,8 @@ from specahd.engine.programs import (
     TOUR_GROUPS_ARGUMENTS,
     TOUR_POSITION_ARGUMENTS,
 )
-from specahd.engine.searches import DEMANDS, READY, PartSearch, Search, search_for
+from specahd.engine.renumbered import search_for
+from specahd.engine.searches import DEMANDS, READY, Search
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
@@ -151,10 +152,9 @@ class UpperProgram(EngineProgram):
         if not order.repairs:
             return search_for(arrays, routes, order.seed).named(program, order)
         if len(routes[0]) or self._search is None:
-            begun = PartSearch if order.part else search_for
             # The last one's arrays may be large.
             self._search = None
-            self._search = begun(arrays, routes, order.seed)
+            self._search = search_for(arrays, routes, order.seed, part=order.part)
         return self._search.run(program, _LOWERS[self._search.lowers].held, order)
 
 

@@ -15,6 +15,9 @@ _TOUR_HOT = 1.0
 """The share for tours, measured on pr2392 and rl11849."""
 _TOUR_NEIGHBOURS = 24
 _EXCHANGES = 128
+ALONG_CURVE = range(2001, 200_001)
+"""Nodes of an instance whose customers get numbers along a curve: below, their distances are in a
+matrix; above, sorting what is read takes longer than it saves in a usual search."""
 _SHORT = 20.0
 """Stops of the longest routes that are short."""
 
@@ -38,9 +41,16 @@ def known_neighbours(instance: Any) -> int:
 def on_short_routes(instance: Any) -> bool:
     """Say whether a vehicle has room for fewer than twenty mean demands.
 
-    With time windows, loads and windows rule most positions on such routes out.
+    With time windows, loads and windows rule most positions on such routes out. Without them,
+    large instances are searched part by part on such routes (docs/benchmarks.md).
     """
     return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
+
+
+def many_on_short_routes(instance: Any) -> bool:
+    """Say whether customers get numbers along a curve, and a vehicle has room for few of them."""
+    numbered = instance.matrix is None and len(instance.coords) in ALONG_CURVE
+    return numbered and on_short_routes(instance)
 
 
 def exchanges(instance: Any) -> int:

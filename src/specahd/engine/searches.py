@@ -157,65 +157,6 @@ class Search:
         return (links.flat_routes(self._state.best, len(self._demands) - 1),)
 
 
-class PartSearch(Search):
-    """The same for some of a solution's routes: their customers are an instance of their own.
-
-    Parameters
-    ----------
-    arrays
-        Of the whole instance, of CVRP or VRPTW.
-    """
-
-    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        self._nodes = np.union1d(routes[0], 0)
-        places = np.zeros(len(arrays[DEMANDS]), np.int64)
-        places[self._nodes] = np.arange(len(self._nodes))
-        own = places[routes[0]]
-        # As they come to a whole search; loops are compiled for no other arrays.
-        own.flags.writeable = False
-        super().__init__(_part(arrays, self._nodes, places), (own,), seed)
-
-    def _answer(self) -> Answer:
-        answer = super()._answer()
-        following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
-        current = self._nodes[links.flat_routes(following, len(self._demands) - 1)]
-        report, *best = answer.arrays
-        return Answer([report, current, *best], answer.fallbacks)
-
-    def best_routes(self) -> tuple[IntArray, ...]:
-        return tuple(self._nodes[routes] for routes in super().best_routes())
-
-
-def _part(arrays: Arrays, nodes: IntArray, places: IntArray) -> Arrays:
-    """Return the arrays of an instance that has some nodes of another one.
-
-    A list of neighbours keeps its length. Its last entries, where others were, are the customer
-    itself, next to which it is never inserted.
-
-    Parameters
-    ----------
-    nodes
-        In their order, from 0.
-    places
-        By node, where it stands among these; 0 for others.
-    """
-    part = {
-        name: array[np.ix_(nodes, nodes)] if name == MATRIX else array[nodes]
-        for name, array in arrays.items()
-        if len(array) == len(places)
-    }
-    near, away = places[part["neighbours"]], part["neighbour_distances"]
-    for node in np.flatnonzero((near == 0).any(axis=1)):
-        kept = near[node] > 0
-        count = np.count_nonzero(kept)
-        near[node, :count], away[node, :count] = near[node, kept], away[node, kept]
-        near[node, count:], away[node, count:] = node, away[node, -1:]
-    part["neighbours"] = near
-    for array in part.values():
-        array.flags.writeable = False
-    return {**arrays, **part}
-
-
 class SplitSearch(Search):
     """The same where several routes may deliver to a customer."""
 
@@ -264,13 +205,6 @@ class TourSearch(Search):
 
     def best_routes(self) -> tuple[IntArray, ...]:
         return (tours.flat_tour(self._state.best),)
-
-
-def search_for(arrays: Arrays, routes: Sequence[IntArray], seed: int) -> Search:
-    """Return a search that begins at a solution; one with quantities has split deliveries."""
-    if DEMANDS not in arrays:
-        return TourSearch(arrays, routes, seed)
-    return (SplitSearch if len(routes) > 1 else Search)(arrays, routes, seed)
 
 
 def _distances(arrays: Arrays) -> Any:

@@ -8,12 +8,17 @@ from typing import Any
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine.schedule import on_short_routes
+from specahd.engine.route_ends import strings_and_ends
+from specahd.engine.schedule import many_on_short_routes, on_short_routes
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints"
 """Where a checkpoint of each problem's name comes with specahd."""
 BETTER: Mapping[str, Callable[[Any], bool]] = {"vrptw": on_short_routes}
 """By problem, on which instances it is better than the programs by hand (docs/benchmarks.md)."""
+IN_TURN: Mapping[str, Callable[[Any], bool]] = {"cvrp": many_on_short_routes}
+"""By problem, on which instances the program by hand does as :func:`in_turn` says."""
+_DRAWN = "1 + int(noise[draw] * customers)"
+_NEARBY = "1 + int((10.0 * progress * customers + 2000.0 * noise[draw]) % customers)"
 
 
 def source_of(function: Callable[..., Any], name: str) -> str:
@@ -22,6 +27,17 @@ def source_of(function: Callable[..., Any], name: str) -> str:
     assert isinstance(tree, ast.FunctionDef)
     tree.name = name
     return canonical_source(tree)
+
+
+def in_turn(source: str) -> str:
+    """Return :func:`strings_and_ends` with parts of the instance in turn.
+
+    The groups of a pass begin at customers of 2,000 consecutive numbers, which move on with the
+    progress of the search, ten times past all customers. Where numbers follow a curve, these lie
+    near each other, and what passes read of them stays in the near cache.
+    """
+    assert source.count(_DRAWN) == 1
+    return source.replace(_DRAWN, _NEARBY)
 
 
 def sources(
@@ -39,7 +55,10 @@ def sources(
         Those that are written by hand.
     """
     for function in functions:
-        yield source_of(function, name)
+        source = source_of(function, name)
+        yield source
+        if function is strings_and_ends:
+            yield in_turn(source)
     files = (file for problem in BETTER for file in (SHIPPED / problem / "programs").glob("*.py"))
     for file in sorted(files):
         source = file.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from specahd.problems.tsp.generator import generate
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances
-from specahd.routing.kernels.tours import hilbert_places
+from specahd.routing.space_filling import hilbert_places
 
 BASELINES = [nearest, greedy, space_filling, two_opt]
 PLANE = [name for name in Convention if name not in (Convention.GEO, Convention.EXPLICIT)]

@@ -12,12 +12,12 @@ from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import Distances, distances_of
 from specahd.routing.kernels.local_search import improve_tour
 from specahd.routing.kernels.tours import (
-    hilbert_places,
     join_fragments,
     nearest_tour,
     pair_distances,
     walk,
 )
+from specahd.routing.space_filling import along_curve
 
 NEIGHBOURS = 10
 """How many neighbours of each node ``greedy`` considers first."""
@@ -25,8 +25,6 @@ MOVE_NEIGHBOURS = 24
 """How many neighbours of each node ``two_opt`` considers; fewer miss edges between clusters."""
 LONGEST_TURN = 50_000
 """Most nodes that a move of ``two_opt`` turns round."""
-HILBERT_BITS = 20
-"""The curve of ``space_filling`` passes through 2**20 columns of as many cells."""
 
 # Nodes at distance d are at most stretch * d + slack apart in the plane.
 _REACH = {
@@ -95,14 +93,7 @@ def space_filling(instance: TSPInstance) -> Solution:
     Reference: J. J. Bartholdi and L. K. Platzman, Operations Research Letters 1
     (1982), 121-125. Coordinates from scaling serve EXPLICIT instances.
     """
-    corner = instance.coords.min(axis=0)
-    side = float((instance.coords.max(axis=0) - corner).max())
-    cells = np.zeros((instance.size, 2), np.int64)
-    if side > 0.0:
-        scaled = (instance.coords - corner) / side * (2**HILBERT_BITS - 1)
-        cells = scaled.astype(np.int64)
-    places = hilbert_places(cells[:, 0], cells[:, 1], HILBERT_BITS)
-    return tuple(np.argsort(places, kind="stable").tolist())
+    return tuple(np.argsort(along_curve(instance.coords), kind="stable").tolist())
 
 
 def two_opt(instance: TSPInstance) -> Solution:

@@ -134,32 +134,3 @@ def walk(beside: Any) -> Any:
         previous = node
         node = following
     return tour
-
-
-@njit(cache=True, nogil=True)
-def hilbert_places(x: Any, y: Any, bits: int) -> Any:
-    """Return the place of each cell along the Hilbert curve that fills a square.
-
-    Parameters
-    ----------
-    x, y
-        Columns and rows of the cells, integers in [0, 2**bits).
-    """
-    out = np.zeros(len(x), np.int64)
-    for point in range(len(x)):
-        column = x[point]
-        row = y[point]
-        place = 0
-        for level in range(bits - 1, -1, -1):
-            half = 1 << level
-            right = 1 if column & half else 0
-            upper = 1 if row & half else 0
-            place += half * half * ((3 * right) ^ upper)
-            # Each quadrant holds the same curve, mirrored or turned.
-            if upper == 0:
-                if right == 1:
-                    column = (1 << bits) - 1 - column
-                    row = (1 << bits) - 1 - row
-                column, row = row, column
-        out[point] = place
-    return out

@@ -1,0 +1,130 @@
+"""Searches that number nodes otherwise: some of an instance's, or all of them as they lie."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.core.answer import Answer
+from specahd.engine import links
+from specahd.engine.orders import Order
+from specahd.engine.schedule import ALONG_CURVE
+from specahd.engine.searches import (
+    DEMANDS,
+    NOBODY,
+    Arrays,
+    Search,
+    SplitSearch,
+    TourSearch,
+)
+from specahd.routing.base import IntArray
+from specahd.routing.distances import MATRIX
+from specahd.routing.space_filling import along_curve
+
+
+class RenumberedSearch(Search):
+    """A search in which nodes have other numbers than for whoever asks.
+
+    Parameters
+    ----------
+    arrays
+        Of the whole instance, of CVRP or VRPTW.
+    nodes
+        The depot and all nodes of the routes; their places are their numbers here.
+    """
+
+    def __init__(
+        self, arrays: Arrays, routes: Sequence[IntArray], seed: int, nodes: IntArray
+    ) -> None:
+        self._nodes = nodes
+        self._places = np.zeros(len(arrays[DEMANDS]), np.int64)
+        self._places[nodes] = np.arange(len(nodes))
+        own = self._places[routes[0]]
+        # As they come to any search; loops are compiled for no other arrays.
+        own.flags.writeable = False
+        super().__init__(_part(arrays, nodes, self._places), (own,), seed)
+
+    def named(self, upper: Any, order: Order) -> Answer:
+        sizes, customers = super().named(upper, order).arrays
+        return Answer([sizes, self._nodes[customers]])
+
+    def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
+        return super().run(upper, lowers, order, self._places[group])
+
+    def best_routes(self) -> tuple[IntArray, ...]:
+        return tuple(self._nodes[routes] for routes in super().best_routes())
+
+
+class PartSearch(RenumberedSearch):
+    """A search for some of a solution's routes: their customers are an instance of their own."""
+
+    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
+        super().__init__(arrays, routes, seed, _numbered(arrays, np.union1d(routes[0], 0)))
+
+    def _answer(self) -> Answer:
+        answer = super()._answer()
+        following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
+        current = self._nodes[links.flat_routes(following, len(self._demands) - 1)]
+        report, *best = answer.arrays
+        return Answer([report, current, *best], answer.fallbacks)
+
+
+def search_for(
+    arrays: Arrays, routes: Sequence[IntArray], seed: int, *, part: bool = False
+) -> Search:
+    """Return a search that begins at a solution; one with quantities has split deliveries.
+
+    Parameters
+    ----------
+    part
+        Whether the routes are some of a solution's; answers tell the current ones, too.
+    """
+    if DEMANDS not in arrays:
+        return TourSearch(arrays, routes, seed)
+    if len(routes) > 1:
+        return SplitSearch(arrays, routes, seed)
+    if part:
+        return PartSearch(arrays, routes, seed)
+    nodes = np.arange(len(arrays[DEMANDS]))
+    numbered = _numbered(arrays, nodes)
+    if numbered is nodes:
+        return Search(arrays, routes, seed)
+    return RenumberedSearch(arrays, routes, seed, numbered)
+
+
+def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:
+    """Return nodes, of which the depot is the first, in the order in which they get numbers."""
+    if MATRIX in arrays or len(nodes) not in ALONG_CURVE:
+        return nodes
+    order = np.argsort(along_curve(arrays["coords"][nodes[1:]]), kind="stable")
+    return np.concatenate((nodes[:1], nodes[1:][order]))
+
+
+def _part(arrays: Arrays, nodes: IntArray, places: IntArray) -> Arrays:
+    """Return the arrays of an instance that has some nodes of another one.
+
+    A list of neighbours keeps its length. Its last entries, where others were, are the customer
+    itself, next to which it is never inserted.
+
+    Parameters
+    ----------
+    nodes
+        In their order, from 0.
+    places
+        By node, where it stands among these; 0 for others.
+    """
+    part = {
+        name: array[np.ix_(nodes, nodes)] if name == MATRIX else array[nodes]
+        for name, array in arrays.items()
+        if len(array) == len(places)
+    }
+    near, away = places[part["neighbours"]], part["neighbour_distances"]
+    for node in np.flatnonzero((near == 0).any(axis=1)):
+        kept = near[node] > 0
+        count = np.count_nonzero(kept)
+        near[node, :count], away[node, :count] = near[node, kept], away[node, kept]
+        near[node, count:], away[node, count:] = node, away[node, -1:]
+    part["neighbours"] = near
+    for array in part.values():
+        array.flags.writeable = False
+    return {**arrays, **part}
