@@ -1,30 +1,27 @@
 """Repairs per second and memory of the engine, by size: ``python benchmarks/engine.py [SIZE ...]``.
 
-Random instances of CVRP, hand-written programs, one process; CPU time, so that a busy machine
-changes less.
+Random instances of CVRP, the hand-written programs that solve them, one process; CPU time, so
+that a busy machine changes less.
 """
 
-import inspect
 import resource
 import sys
 import time
 
 import numpy as np
 
-from specahd.core.program import canonical_source
-from specahd.core.syntax import parse
-from specahd.engine import runner, strings
+from specahd.engine import runner
 from specahd.engine.blocks import MATRIX_NODES
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import group_count, neighbour_count, temperatures
+from specahd.engine.route_ends import strings_and_ends
+from specahd.engine.schedule import ALONG_CURVE, group_count, neighbour_count, temperatures
+from specahd.engine.strings import greedy_with_blinks
+from specahd.engine.written import in_turn, source_of
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 
 SECONDS = 5.0
-
-
-def source_of(function):
-    return canonical_source(parse(inspect.getsource(function)).body[0])
+UPPER, LOWER = "select_customer_groups", "select_position"
 
 
 def block_of(size, rng):
@@ -88,7 +85,9 @@ def measure(size, upper):
 
 
 if __name__ == "__main__":
-    program = runner.GROUPS.translate(source_of(strings.adjacent_strings), "adjacent_strings")
-    runner.POSITIONS.translate(source_of(strings.greedy_with_blinks), "greedy_with_blinks")
+    whole = source_of(strings_and_ends, UPPER)
+    drawn, turned = (runner.GROUPS.translate(text, UPPER) for text in (whole, in_turn(whole)))
+    runner.POSITIONS.translate(source_of(greedy_with_blinks, LOWER), LOWER)
     for argument in sys.argv[1:] or ("1000", "10000", "100000"):
-        measure(int(argument), program)
+        size = int(argument)
+        measure(size, turned if size + 1 in ALONG_CURVE else drawn)

@@ -71,11 +71,14 @@ def test_large_instances_without_a_matrix_are_renumbered(place, monkeypatch):
         assert type(search_for(place.arrays, place.routes, 0)) is Search
 
 
-def test_numbers_inside_follow_the_curve(place):
-    inside = search_for(place.arrays, place.routes, 0)
+@pytest.mark.parametrize("part", [False, True])
+def test_numbers_inside_follow_the_curve(place, part):
+    [routes] = place.routes
+    kept = routes[: np.flatnonzero(routes == 0)[10]] if part else routes
+    inside = search_for(place.arrays, [kept], 0, part=part)
     assert inside._nodes[0] == 0
-    assert sorted(inside._nodes) == list(range(CUSTOMERS + 1))
-    assert (np.diff(along_curve(place.data.coords[1:])[inside._nodes[1:] - 1]) >= 0).all()
+    assert sorted(inside._nodes) == sorted({0, *kept.tolist()})
+    assert (np.diff(along_curve(place.data.coords[inside._nodes[1:]])) >= 0).all()
 
 
 def test_the_best_routes_cost_what_is_reported(place):
@@ -141,7 +144,7 @@ def test_groups_begin_at_consecutive_customers_that_move_on_with_the_search(prog
 
 
 def test_only_large_instances_on_short_routes_are_searched_in_turn():
-    def named(problem="cvrp", nodes=2001, capacity=199, matrix=None, checkpoint=BY_HAND):
+    def named(problem="cvrp", nodes=20_001, capacity=199, matrix=None, checkpoint=BY_HAND):
         demands = np.full(nodes, 10)
         given = SimpleNamespace(
             coords=np.zeros((nodes, 2)), capacity=capacity, demands=demands, matrix=matrix
@@ -152,7 +155,7 @@ def test_only_large_instances_on_short_routes_are_searched_in_turn():
     assert named(nodes=200_000) == named()
     assert "turn" not in programs_for(api.make_problem("cvrp"), BY_HAND).names[0]
     for other in (
-        {"nodes": 2000},
+        {"nodes": 20_000},
         {"nodes": 200_001},
         {"capacity": 200},
         {"matrix": np.zeros(1)},

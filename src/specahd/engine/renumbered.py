@@ -93,8 +93,11 @@ def search_for(
 
 
 def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:
-    """Return nodes, of which the depot is the first, in the order in which they get numbers."""
-    if MATRIX in arrays or len(nodes) not in ALONG_CURVE:
+    """Return nodes, of which the depot is the first, in the order in which they get numbers.
+
+    Parts of an instance do as the whole: programs are chosen for it.
+    """
+    if MATRIX in arrays or len(arrays[DEMANDS]) not in ALONG_CURVE:
         return nodes
     order = np.argsort(along_curve(arrays["coords"][nodes[1:]]), kind="stable")
     return np.concatenate((nodes[:1], nodes[1:][order]))

@@ -15,9 +15,9 @@ _TOUR_HOT = 1.0
 """The share for tours, measured on pr2392 and rl11849."""
 _TOUR_NEIGHBOURS = 24
 _EXCHANGES = 128
-ALONG_CURVE = range(2001, 200_001)
-"""Nodes of an instance whose customers get numbers along a curve: below, their distances are in a
-matrix; above, sorting what is read takes longer than it saves in a usual search."""
+ALONG_CURVE = range(20_001, 200_001)
+"""Nodes of an instance whose customers get numbers along a curve: of fewer, what passes read lies
+near enough; of more, the copies take longer than they save in a search of half a minute."""
 _SHORT = 20.0
 """Stops of the longest routes that are short."""
 
