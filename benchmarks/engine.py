@@ -14,7 +14,7 @@ from specahd.engine import runner
 from specahd.engine.blocks import MATRIX_NODES
 from specahd.engine.orders import Order, Report
 from specahd.engine.route_ends import strings_and_ends
-from specahd.engine.schedule import ALONG_CURVE, group_count, neighbour_count, temperatures
+from specahd.engine.schedule import SMALL, group_count, neighbour_count, temperatures
 from specahd.engine.strings import greedy_with_blinks
 from specahd.engine.written import in_turn, source_of
 from specahd.routing.geometry import Convention
@@ -90,4 +90,4 @@ if __name__ == "__main__":
     runner.POSITIONS.translate(source_of(greedy_with_blinks, LOWER), LOWER)
     for argument in sys.argv[1:] or ("1000", "10000", "100000"):
         size = int(argument)
-        measure(size, turned if size + 1 in ALONG_CURVE else drawn)
+        measure(size, turned if size + 1 > SMALL else drawn)

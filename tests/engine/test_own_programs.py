@@ -12,7 +12,7 @@ from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
 from specahd.engine import improver, naming, passes, runner, strings, written
 from specahd.engine.programs import GROUPS_ARGUMENTS, POSITION_ANSWER, POSITION_ARGUMENTS
-from specahd.engine.schedule import ALONG_CURVE
+from specahd.engine.schedule import SMALL
 from specahd.routing.base import contracts
 from specahd.routing.compiled.runner import compiled
 
@@ -69,7 +69,7 @@ def test_texts_are_those_of_the_package(shipped):
 
 def test_what_searches_large_instances_is_one_of_them():
     problem = make_problem("cvrp")
-    nodes = ALONG_CURVE.start
+    nodes = SMALL + 1
     large = SimpleNamespace(
         coords=np.zeros((nodes, 2)), capacity=9, demands=np.ones(nodes), matrix=None
     )

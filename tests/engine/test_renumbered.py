@@ -50,7 +50,7 @@ def small():
     """Let instances be numbered along a curve that are small enough for a test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "MATRIX_NODES", 10)
-        patch.setattr(renumbered, "ALONG_CURVE", range(CUSTOMERS + 1, CUSTOMERS + 2))
+        patch.setattr(renumbered, "SMALL", CUSTOMERS)
         yield
 
 
@@ -66,9 +66,8 @@ def test_large_instances_without_a_matrix_are_renumbered(place, monkeypatch):
     looked_up = {name: each for name, each in place.arrays.items() if name != "convention"}
     looked_up["distance_matrix"] = np.ones((CUSTOMERS + 1, CUSTOMERS + 1))
     assert type(search_for(looked_up, place.routes, 0)) is Search
-    for nodes in (range(CUSTOMERS + 2, 5000), range(CUSTOMERS + 1)):
-        monkeypatch.setattr(renumbered, "ALONG_CURVE", nodes)
-        assert type(search_for(place.arrays, place.routes, 0)) is Search
+    monkeypatch.setattr(renumbered, "SMALL", CUSTOMERS + 1)
+    assert type(search_for(place.arrays, place.routes, 0)) is Search
 
 
 @pytest.mark.parametrize("part", [False, True])
@@ -152,11 +151,9 @@ def test_only_large_instances_on_short_routes_are_searched_in_turn():
         return programs_for(api.make_problem(problem), checkpoint, given).names[0]
 
     assert named() == "upper-strings-and-ends-in-turn"
-    assert named(nodes=200_000) == named()
     assert "turn" not in programs_for(api.make_problem("cvrp"), BY_HAND).names[0]
     for other in (
         {"nodes": 20_000},
-        {"nodes": 200_001},
         {"capacity": 200},
         {"matrix": np.zeros(1)},
         {"problem": "sdvrp"},

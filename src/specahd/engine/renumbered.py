@@ -8,7 +8,7 @@ import numpy as np
 from specahd.core.answer import Answer
 from specahd.engine import links
 from specahd.engine.orders import Order
-from specahd.engine.schedule import ALONG_CURVE
+from specahd.engine.schedule import SMALL
 from specahd.engine.searches import (
     DEMANDS,
     NOBODY,
@@ -97,7 +97,7 @@ def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:
 
     Parts of an instance do as the whole: programs are chosen for it.
     """
-    if MATRIX in arrays or len(arrays[DEMANDS]) not in ALONG_CURVE:
+    if MATRIX in arrays or len(arrays[DEMANDS]) <= SMALL:
         return nodes
     order = np.argsort(along_curve(arrays["coords"][nodes[1:]]), kind="stable")
     return np.concatenate((nodes[:1], nodes[1:][order]))

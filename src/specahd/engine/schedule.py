@@ -15,9 +15,9 @@ _TOUR_HOT = 1.0
 """The share for tours, measured on pr2392 and rl11849."""
 _TOUR_NEIGHBOURS = 24
 _EXCHANGES = 128
-ALONG_CURVE = range(20_001, 200_001)
-"""Nodes of an instance whose customers get numbers along a curve: of fewer, what passes read lies
-near enough; of more, the copies take longer than they save in a search of half a minute."""
+SMALL = 20_000
+"""Nodes of the largest instance whose customers keep their numbers: what passes read of it lies
+near enough. Those of larger ones get numbers along a curve."""
 _SHORT = 20.0
 """Stops of the longest routes that are short."""
 
@@ -49,7 +49,7 @@ def on_short_routes(instance: Any) -> bool:
 
 def many_on_short_routes(instance: Any) -> bool:
     """Say whether customers get numbers along a curve, and a vehicle has room for few of them."""
-    numbered = instance.matrix is None and len(instance.coords) in ALONG_CURVE
+    numbered = instance.matrix is None and len(instance.coords) > SMALL
     return numbered and on_short_routes(instance)
 
 

@@ -6,8 +6,8 @@ ROWS = {
     "src/specahd/engine/renumbered.py": [
         ("Answer([sizes, self._nodes[customers]])", "Answer([sizes, customers])", f"{_RENUMBERED}::test_groups_are_named_and_given_in_the_numbers_outside"),
         ("order, self._places[group])", "order, group)", f"{_RENUMBERED}::test_groups_are_named_and_given_in_the_numbers_outside"),
-        ("len(arrays[DEMANDS]) not in ALONG_CURVE", "len(nodes) not in ALONG_CURVE", f"{_RENUMBERED}::test_numbers_inside_follow_the_curve"),
-        ("not in ALONG_CURVE", "in ALONG_CURVE", f"{_RENUMBERED}::test_large_instances_without_a_matrix_are_renumbered"),
+        ("len(arrays[DEMANDS]) <= SMALL", "len(nodes) <= SMALL", f"{_RENUMBERED}::test_numbers_inside_follow_the_curve"),
+        ("<= SMALL", "< SMALL", f"{_RENUMBERED}::test_large_instances_without_a_matrix_are_renumbered"),
     ],
     "src/specahd/engine/written.py": [
         ("if function is strings_and_ends:", "if False:", "tests/engine/test_own_programs.py::test_what_searches_large_instances_is_one_of_them"),
