@@ -1,8 +1,10 @@
 """Pictures say what the records say."""
 
+from math import cos, sin
+
 import pytest
 
-from specahd.tracking.figures import convergence, route_map
+from specahd.tracking.figures import convergence, route_map, solving_figure
 
 
 def record(level, number, best, score=None):
@@ -47,5 +49,28 @@ def test_only_edges_that_differ_have_colour(tmp_path):
     for panel, shared, own in zip(figure.axes, (3, 3), (1, 1), strict=True):
         drawn = [len(collection.get_segments()) for collection in panel.collections[:2]]
         assert drawn == [shared, own]
-    assert "square$5_$6: +20.00%" in figure.get_suptitle()
+    assert "square$5_$6: saves 20.00%" in figure.get_suptitle()
     figure.savefig(tmp_path / "picture.png")
+
+
+def test_many_stops_cover_no_more_than_few():
+    def covered(stops):
+        routes = [[*range(1, stops)]]
+        figure = solving_figure(
+            {
+                "instance": "ring",
+                "coords": [[cos(stop), sin(stop)] for stop in range(stops)],
+                "before": routes,
+                "after": routes,
+                "cost_before": 2e7,
+                "cost_after": 1.9e7,
+            },
+            [(0.0, 2e7, 0), (1.0, 1.9e7, 10)],
+        )
+        lines, _, dots = figure.axes[0].collections
+        figure.draw_without_rendering()
+        assert figure.axes[2].yaxis.get_offset_text().get_text() == ""
+        return stops * dots.get_sizes()[0], stops * lines.get_linewidths()[0] ** 2
+
+    assert covered(500) == pytest.approx((3000.0, 500.0))
+    assert covered(2000) == covered(8000) == pytest.approx((12_000.0, 2000.0))

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
+_CROWD = 2_000
+"""Of more stops dots and lines get smaller, so that the area they cover stays what it is."""
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 
 
@@ -105,6 +107,7 @@ def solving_figure(
     seconds, costs, _ = zip(*history, strict=True)
     panel.step(seconds, costs, where="post", color=_COLOURS["lower"])
     panel.set(xlabel="seconds", ylabel="cost")
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
     _open_frame(panel)
     figure.suptitle(_gain(drawn), parse_math=False)
     return figure
@@ -112,7 +115,7 @@ def solving_figure(
 
 def _gain(drawn: Mapping[str, Any]) -> str:
     cost, repaired = drawn["cost_before"], drawn["cost_after"]
-    return f"{drawn['instance']}: {100 * (cost - repaired) / max(1e-12, cost):+.2f}%"
+    return f"{drawn['instance']}: saves {100 * (cost - repaired) / max(1e-12, cost):.2f}%"
 
 
 def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
@@ -121,6 +124,7 @@ def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
 
     coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
     across, along = zip(*coords, strict=True)
+    share = min(1.0, _CROWD / len(coords))
     for panel, edges, other, colour, title in (
         (panels[0], before, after, _COLOURS["upper"], f"before: {drawn['cost_before']:,.1f}"),
         (panels[1], after, before, _COLOURS["lower"], f"after: {drawn['cost_after']:,.1f}"),
@@ -128,8 +132,8 @@ def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
         for drawn_edges, shade in ((edges & other, "0.75"), (edges - other, colour)):
             # Sorted, so that equal runs give equal pictures.
             lines = [(coords[first], coords[second]) for first, second in sorted(drawn_edges)]
-            panel.add_collection(LineCollection(lines, colors=shade, linewidths=1.0))
-        panel.scatter(across, along, s=6, color="0.35", zorder=3)
+            panel.add_collection(LineCollection(lines, colors=shade, linewidths=share**0.5))
+        panel.scatter(across, along, s=6 * share, linewidths=0, color="0.35", zorder=3)
         if len(drawn["before"]) > 1:
             panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
