@@ -138,8 +138,8 @@ def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
         thaw(frozen)
 
 
-@pytest.mark.parametrize("odd", [None, "yes", [["seed", 0]], {"seed": "${oc.env:HOME}"}])
-def test_a_training_is_plain_options_or_is_not_told(frozen, odd):
+@pytest.mark.parametrize("odd", [None, "yes", [["seed", 0]], 3])
+def test_a_training_is_a_group_of_options_or_is_not_told(frozen, odd):
     altered(frozen, training=odd)
     with pytest.raises(CheckpointError, match="training is missing or not as a training run"):
         thaw(frozen)

@@ -4,8 +4,11 @@ import dataclasses
 import hashlib
 import json
 from functools import partial
+from math import inf
 
+import numpy as np
 import pytest
+from omegaconf import OmegaConf
 
 from specahd import api
 from specahd.api.plans import TrainingPlan
@@ -140,6 +143,32 @@ def test_every_method_that_comes_with_specahd_is_told_with_its_options(plan, nam
     stated = {key for key, value in policy.items() if key[0] != "_" and value is not None}
     assert told["policy"]["class"] == policy["_target_"]
     assert stated <= told["policy"].keys()
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (np.int64(3), 3),
+        (np.float32(0.5), 0.5),
+        (inf, "inf"),
+        (True, True),
+        ("${not} told to Hydra", "${not} told to Hydra"),
+        ({1: (2, None)}, {"1": [2, None]}),
+        (OmegaConf.create({"weights": {"e1": 0.5}}), {"weights": {"e1": 0.5}}),
+        (max, {"class": "builtins.max"}),
+        (object(), {"class": "builtins.object"}),
+        (partial(EoH, population=3, operators=()), None),
+    ],
+)
+def test_an_option_of_any_kind_is_told_and_read_back(plan, tmp_path, option, told):
+    def method(option):
+        raise AssertionError("made")
+
+    said = provenance(dataclasses.replace(plan, method=partial(method, option=option)))
+    if told is not None:
+        assert said["method"]["option"] == told
+    freeze(dataclasses.replace(checkpoint(), training=said), tmp_path / "frozen")
+    assert thaw(tmp_path / "frozen").training == said
 
 
 def test_a_training_writes_it_and_a_checkpoint_keeps_it(tmp_path):

@@ -18,7 +18,7 @@ from typing import Any
 
 from specahd.core.errors import CheckpointError, FileError
 from specahd.core.folders import oddity, whole
-from specahd.core.plain import NAME, Shape, check_plain, content, misfit, parse_json, told
+from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
 from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
@@ -312,9 +312,7 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         return "neighbours"
     if manifest.get("portfolio", True) is not True:
         return "portfolio"
-    try:
-        check_plain({**manifest.get("training", {})})
-    except (TypeError, ValueError):
+    if misfit(manifest.get("training", {}), dict[str, object]) is not None:
         return "training"
     descriptor = manifest["descriptor"]
     if not len(descriptor["names"]) == len(descriptor["mean"]) == len(descriptor["scale"]):

@@ -3,8 +3,10 @@
 import functools
 import hashlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,25 +67,44 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     }
 
 
-def _maker(maker: Any) -> Any:
-    """Return what a factory makes: its class, with the options given and those by default."""
+def _maker(maker: Any) -> dict[str, Any]:
+    """Return what a factory makes: its class, with the options given and those by default.
+
+    Of an object that is made already only the class is known.
+    """
     given: dict[str, Any] = {}
     while isinstance(maker, functools.partial):
         maker, given = maker.func, {**maker.keywords, **given}
-    # A method's rounds are given the parts of the run too; what is checked is its options.
-    parameters = inspect.signature(getattr(maker, "check", maker)).parameters.values()
-    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
-    options = {name: _plain(value) for name, value in {**defaults, **given}.items()}
+    if not hasattr(maker, "__qualname__"):
+        return {"class": f"{type(maker).__module__}.{type(maker).__qualname__}"}
+    options = {name: _plain(value) for name, value in {**_defaults(maker), **given}.items()}
     return {
         "class": f"{maker.__module__}.{maker.__qualname__}",
         **{name: value for name, value in options.items() if value is not None},
     }
 
 
+def _defaults(maker: Any) -> dict[str, Any]:
+    """Return the options that a class or function has by default."""
+    try:
+        # A method's rounds are given the parts of the run too; what is checked is its options.
+        parameters = inspect.signature(getattr(maker, "check", maker)).parameters.values()
+    except (TypeError, ValueError):
+        # Some that are written in C do not tell.
+        return {}
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
 def _plain(value: Any) -> Any:
     """Return an option as JSON has it: text, numbers, lists, and classes with their options."""
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, str | int):
         return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [_plain(item) for item in value]
     return _maker(value)
