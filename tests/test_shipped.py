@@ -13,6 +13,7 @@ from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import ConfigError
+from specahd.engine import schedule
 from specahd.engine.written import BETTER, SHIPPED
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
@@ -67,6 +68,16 @@ def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, che
     instance = api.ProblemInstance(problem, replace(drawn, capacity=capacity))
     solved = api.solve(instance, repairs=100)
     assert solved.programs == programs_for(problem, checkpoint).names
+
+
+@pytest.mark.parametrize(("largest", "named"), [(10, True), (20_000, False)])
+def test_large_instances_are_searched_part_by_part(largest, named, monkeypatch):
+    monkeypatch.setattr(schedule, "SMALL", largest)
+    problem = make_problem("cvrp")
+    instance = api.ProblemInstance(problem, next(problem.generate("validation", 1)))
+    assert schedule.on_short_routes(instance.data)
+    solved = api.solve(instance, repairs=100)
+    assert ("in-turn" in solved.programs[0]) is named
 
 
 def test_a_problem_without_one_is_told(monkeypatch, tmp_path):
