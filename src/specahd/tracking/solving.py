@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from specahd.core.folders import short as shortened
 from specahd.core.settings import SearchLimit
@@ -34,22 +34,19 @@ class SolvingLine:
         Of the instance.
     limit
         Says what is left, and what costs are compared with.
-    console
-        Where to show it; standard error if None.
     """
 
-    def __init__(self, name: str, limit: SearchLimit, console: Console | None = None) -> None:
+    def __init__(self, name: str, limit: SearchLimit) -> None:
+        self._name = name
         self._limit = limit
-        self._console = console or Console(stderr=True)
-        self._live = self._console.is_terminal
+        self._console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             TextColumn("{task.fields[note]}", markup=False),
             console=self._console,
         )
-        self._name = name
-        self._task: TaskID | None = None
+        self._task = self._progress.add_task(name, total=1.0, note="")
         self._said = -1
         self._first: float | None = None
 
@@ -57,24 +54,15 @@ class SolvingLine:
         """Show where the search stands."""
         if self._first is None:
             self._first = moment.cost
-        if not self._live:
-            tenth = int(moment.share * _LINES)
-            if tenth > self._said:
-                self._said = tenth
-                self._console.print(
-                    f"{self._name}: {self.note(moment)}",
-                    markup=False,
-                    highlight=False,
-                    soft_wrap=True,
-                )
-            return
-        if self._task is None:
+        tenth = int(moment.share * _LINES)
+        if self._console.is_terminal:
             self._progress.start()
-            self._task = self._progress.add_task(self._name, total=1.0, note="")
-        self._progress.update(self._task, completed=moment.share, note=self.note(moment))
+            self._progress.update(self._task, completed=moment.share, note=self._note(moment))
+        elif tenth > self._said:
+            self._said = tenth
+            self._console.out(f"{self._name}: {self._note(moment)}", highlight=False)
 
-    def note(self, moment: Moment) -> str:
-        """Return what is said of a moment."""
+    def _note(self, moment: Moment) -> str:
         parts = [f"cost {told(moment.cost)}"]
         if self._limit.target:
             parts.append(f"gap {gap(moment.cost, self._limit.target)}")
@@ -82,17 +70,15 @@ class SolvingLine:
             parts.append(f"{100 * (moment.cost / self._first - 1):+.2f}% of the start")
         if moment.repairs and moment.seconds > 0:
             parts.append(f"{short(moment.repairs / moment.seconds)} repairs/s")
-        parts.append(self._left(moment))
-        return ", ".join(parts)
-
-    def _left(self, moment: Moment) -> str:
         if self._limit.repairs is not None:
-            return f"{short(max(0, self._limit.repairs - moment.repairs))} repairs left"
-        return f"{max(0.0, self._limit.time_limit - moment.seconds):.0f} s left"
+            parts.append(f"{short(max(0, self._limit.repairs - moment.repairs))} repairs left")
+        else:
+            parts.append(f"{max(0.0, self._limit.time_limit - moment.seconds):.0f} s left")
+        return ", ".join(parts)
 
     def close(self) -> None:
         """Give the terminal back."""
-        if self._task is not None:
+        if self._console.is_terminal:
             self._progress.stop()
 
 
@@ -118,7 +104,6 @@ def print_summary(
     statistics: Mapping[str, Any], target: float | None, written: Sequence[Path]
 ) -> None:
     """Print what a search found, and the files that hold it, on standard output."""
-    console = Console(file=sys.stdout)
     start, cost = statistics["start"], statistics["cost"]
     compared = f", gap {gap(cost, target)} to {told(target)}" if target else ""
     # Nothing gained is no -0.00%.
@@ -134,4 +119,4 @@ def print_summary(
         f"{statistics['startup_seconds']:.1f} s to start",
         *(f"written   {shortened(path.absolute())}" for path in written),
     ):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        sys.stdout.write(f"{line}\n")

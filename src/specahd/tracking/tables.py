@@ -2,13 +2,15 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from specahd.repair.rows import PoolSummary
-from specahd.repair.study import Policy
-from specahd.tracking.selection import TrainedRun
+if TYPE_CHECKING:
+    from specahd.repair.rows import PoolSummary
+    from specahd.repair.study import Policy
+    from specahd.tracking.selection import TrainedRun
 
 _POOL_WIDTH = 16
 """Characters of a pool's name that stand in one line; a longer one is broken."""
@@ -17,34 +19,35 @@ _KEPT = 3
 _NOTHING = 0.00005
 """The least improvement that two digits of a percentage show."""
 _WIDEST = 1000
+"""Columns of a terminal on which every table has all of its figures."""
 
 
-def print_summaries(summaries: Sequence[PoolSummary], title: str, notes: Sequence[str]) -> None:
+def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Sequence[str]) -> None:
     """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
-    console = _console()
+    output = console()
     columns = _figures(summaries)
     pools = [f"{summary.pool} ({summary.instances})" for summary in summaries]
-    left_out = _drop(columns, console.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools)))))
-    table = Table(title=title, title_justify="left", caption_justify="left")
+    left_out = _drop(columns, output.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools)))))
     units = {summary.unit for summary in summaries if summary.unit}
-    table.caption = f"mean costs{''.join(f' in {unit}' for unit in sorted(units))}"
+    caption = f"mean costs{''.join(f' in {unit}' for unit in sorted(units))}"
     if "rollbacks" in columns:
-        table.caption += "; rollbacks: rebuilt regions without a feasible merge, of all"
+        caption += "; rollbacks: rebuilt regions without a feasible merge, of all"
+    table = new_table(title, caption)
     # The only column that may be broken; what stands in the others is never cut.
     table.add_column("pool", overflow="fold")
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in zip(pools, *columns.values(), strict=True):
         table.add_row(*row)
-    console.width = max(console.width, _widths(columns, _POOL_WIDTH))
-    console.print(table)
+    output.width = max(output.width, _widths(columns, _POOL_WIDTH))
+    output.print(table)
     for note in (*left_out, *_remarks(summaries), *notes):
-        console.print(note, markup=False, highlight=False, soft_wrap=True)
+        output.out(note, highlight=False)
 
 
-def _figures(summaries: Sequence[PoolSummary]) -> dict[str, list[str]]:
+def _figures(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
     """Return the columns of figures by their headings, the references last."""
-    [source] = {summary.baseline for summary in summaries} or {"incumbent"}
+    [source] = {summary.baseline for summary in summaries}
     columns = {
         # Of a file, the title has the name.
         source if len(source) <= _POOL_WIDTH else "incumbent": [
@@ -54,7 +57,7 @@ def _figures(summaries: Sequence[PoolSummary]) -> dict[str, list[str]]:
         "improvement": [f"{100 * each.improvement:+.2f}%" for each in summaries],
         "rollbacks": [f"{each.rollbacks}/{each.steps}" for each in summaries],
     }
-    for name in summaries[0].references if summaries else ():
+    for name in summaries[0].references:
         columns[name] = [f"{each.references[name]:,.1f}" for each in summaries]
     return columns
 
@@ -74,7 +77,7 @@ def _drop(columns: dict[str, list[str]], width: int, pool: int) -> list[str]:
     return lines
 
 
-def _remarks(summaries: Sequence[PoolSummary]) -> list[str]:
+def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
     """Say in words what the figures do not: failures, and that nothing was gained."""
     lines = []
     for each in summaries:
@@ -92,22 +95,20 @@ def _remarks(summaries: Sequence[PoolSummary]) -> list[str]:
     return lines
 
 
-def cheaper_references(summary: PoolSummary) -> list[str]:
+def cheaper_references(summary: "PoolSummary") -> list[str]:
     """Say which baseline solver has cheaper solutions than those that were written."""
-    one = summary.instances == 1
     lines = []
     for name, count in summary.cheaper.items():
         of_all = f"on {count} of {summary.instances} instances"
-        where = "than the one that was written" if one else of_all
+        where = of_all if summary.instances > 1 else "than the one that was written"
         if count:
             lines.append(f"{name} finds a cheaper solution {where}: baseline={name}")
     return lines
 
 
-def print_policies(policies: Mapping[str, Policy], title: str) -> None:
+def print_policies(policies: "Mapping[str, Policy]", title: str) -> None:
     """Print a routing study: one row per policy."""
-    table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "ΔGB: signed improvement over the globally best member in training"
+    table = new_table(title, "ΔGB: signed improvement over the globally best member in training")
     table.add_column("policy", no_wrap=True)
     for heading in ("response", "ΔGB", "regret", "oracle hits"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -119,13 +120,12 @@ def print_policies(policies: Mapping[str, Policy], title: str) -> None:
             f"{policy.regret:.3f}%",
             f"{policy.hits:.1f}%",
         )
-    _print_whole(table)
+    console(_WIDEST).print(table)
 
 
-def print_trainings(runs: Sequence[TrainedRun], title: str) -> None:
+def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
     """Print the runs that were considered, the chosen one first and marked."""
-    table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "selection alone decides; ties go to the smaller seed, then run id"
+    table = new_table(title, "selection alone decides; ties go to the smaller seed, then run id")
     for heading in ("", "run", "seed", "method", "budget", "status"):
         table.add_column(heading, no_wrap=True, justify="right" if heading == "seed" else "left")
     for heading in ("selection", "validation (not used)"):
@@ -140,17 +140,15 @@ def print_trainings(runs: Sequence[TrainedRun], title: str) -> None:
             run.objection or "complete",
             *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
         )
-    _print_whole(table)
+    console(_WIDEST).print(table)
 
 
-def _print_whole(table: Table) -> None:
-    """Print a table with all of its figures, be it wider than the terminal."""
-    console = _console()
-    needed = table.__rich_measure__(console, console.options.update(max_width=_WIDEST)).maximum
-    console.width = max(console.width, needed)
-    console.print(table)
+def new_table(title: str, caption: str) -> Table:
+    """Return a table without columns."""
+    return Table(title=title, caption=caption, title_justify="left", caption_justify="left")
 
 
-def _console() -> Console:
+def console(width: int | None = None) -> Console:
+    """Return what prints on standard output, as wide as it is unless a width is given."""
     # A file has no width; 80 columns would cut the numbers of large instances.
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100)
+    return Console(file=sys.stdout, width=width or (None if sys.stdout.isatty() else 100))
