@@ -44,12 +44,29 @@ class MLflowObserver(Observer):
         self.options = Options(uri, artifacts, experiment, candidates, traces, patience)
         self._directory = Path()
         self._uploader: subprocess.Popen[bytes] | None = None
+        self._orders: IO[bytes]
+        self._answers: IO[bytes]
         self._prompts: JournalFile | None = None
         self._prompted: set[str] = set()
 
     def on_prepare(self) -> None:
-        # What the process imports takes two seconds, and a core is idle until the run begins.
-        self._start_uploader()
+        """Start the process: its imports take two seconds in which a core is idle."""
+        if self._uploader is not None:
+            return
+        self._uploader = subprocess.Popen(
+            [sys.executable, "-m", "specahd.tracking.uploader"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=named(),
+            bufsize=0,
+            # Ctrl-C is for the run, which then says how it ended.
+            process_group=0,
+        )
+        assert self._uploader.stdin is not None
+        assert self._uploader.stdout is not None
+        self._orders, self._answers = self._uploader.stdin, self._uploader.stdout
+        self._tell(**asdict(self.options))
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
@@ -57,7 +74,7 @@ class MLflowObserver(Observer):
             path = directory / PROMPTS
             self._prompted = {record["sample"] for record in journal.read(path)}
             self._prompts = JournalFile(path)
-        self._start_uploader()
+        self.on_prepare()
         self._tell(directory=str(directory))
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
@@ -81,71 +98,45 @@ class MLflowObserver(Observer):
             return
         self._tell(status=status)
         try:
-            reason = self._wait(self.options.patience, hurry=status != "complete")
+            reason = self._wait(self._uploader, hurry=status != "complete")
         except KeyboardInterrupt:
             reason = "Ctrl-C ended the waiting"
         finally:
-            self._stop_uploader()
+            self._uploader.kill()
+            self._uploader.wait()
+            self._orders.close()
+            self._answers.close()
+            self._uploader = None
         if reason is not None:
             raise ObserverFailed(
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
                 f"python -m specahd.track run={short(self._directory)}"
             )
 
-    def _start_uploader(self) -> None:
-        if self._uploader is not None:
-            return
-        self._uploader = subprocess.Popen(
-            [sys.executable, "-m", "specahd.tracking.uploader"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=named(),
-            bufsize=0,
-            # Ctrl-C is for the run, which then says how it ended.
-            process_group=0,
-        )
-        self._tell(**asdict(self.options))
-
     def _tell(self, **what: Any) -> None:
-        assert self._uploader is not None
         # One that has ended said why.
         with suppress(BrokenPipeError):
-            _pipe(self._uploader.stdin).write(json.dumps(what).encode() + b"\n")
+            self._orders.write(json.dumps(what).encode() + b"\n")
 
-    def _wait(self, patience: float, *, hurry: bool) -> str | None:
+    def _wait(self, uploader: "subprocess.Popen[bytes]", *, hurry: bool) -> str | None:
         """Return None when all is written, else what is in the way.
 
         Who is in a hurry does not wait for a second attempt.
         """
-        assert self._uploader is not None
-        answers = _pipe(self._uploader.stdout)
+        patience = self.options.patience
         reason = f"no answer within {patience:g} s"
         until = time.monotonic() + patience
-        while select.select([answers], [], [], max(0.0, until - time.monotonic()))[0]:
-            line = answers.readline()
+        while select.select([self._answers], [], [], max(0.0, until - time.monotonic()))[0]:
+            line = self._answers.readline()
             if not line:
-                status = self._uploader.wait()
+                status = uploader.wait()
                 # By a signal, or by what nobody thought of.
                 return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
             obstacle: str | None = json.loads(line).get("reason")
-            if obstacle is not None:
-                reason = obstacle
-                if hurry:
-                    return reason
-            else:
+            if obstacle is None:
                 until = time.monotonic() + patience
+            elif hurry:
+                return obstacle
+            else:
+                reason = obstacle
         return reason
-
-    def _stop_uploader(self) -> None:
-        assert self._uploader is not None
-        self._uploader.kill()
-        self._uploader.wait()
-        for pipe in (self._uploader.stdin, self._uploader.stdout):
-            _pipe(pipe).close()
-        self._uploader = None
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None
-    return pipe
