@@ -1,14 +1,14 @@
 """The programs that a run froze into its checkpoint: their roles, and what chose each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from specahd.core import journal
 from specahd.core.errors import FileError
+from specahd.core.journal import Record
 from specahd.core.plain import NAME, Shape, content, misfit, parse_json
 from specahd.core.program import Outcome
 from specahd.runs.configuration import read_configuration
@@ -17,7 +17,16 @@ from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
 _LIMIT = 4 << 20
 _PROGRAM: Shape = {"id": NAME, "idea": str}
 _MANIFEST: Shape = {"upper": _PROGRAM, "repertoire": [_PROGRAM]}
-_ROUND: Shape = {"round": int, "upper": NAME, "repertoire": [NAME]}
+_ROUND: Shape = {
+    "round": int,
+    "upper": NAME,
+    "repertoire": [NAME],
+    "utility": float | None,
+    "selection": float | None,
+    "selection_failed": int,
+}
+_UNMEASURED = {"utility": None, "selection": None, "selection_failed": 0}
+"""What the record of a round leaves out."""
 _SEARCH: Shape = {"search": {"beta": float, "repertoire_size": int}}
 _RESPONSES: Mapping[str, Shape] = {
     "outcomes": [Outcome],
@@ -60,7 +69,8 @@ def read_frozen(directory: Path) -> list[Frozen]:
             return []
         upper, lower = manifest["upper"], manifest["repertoire"]
         roles = ["upper", *(f"lower {place} of {len(lower)}" for place in range(1, len(lower) + 1))]
-        scores = _scores(directory, upper["id"], [program["id"] for program in lower])
+        chosen = _round(directory, upper["id"], [program["id"] for program in lower])
+        scores = {upper["id"]: chosen["utility"], **_gains(directory, chosen)} if chosen else {}
         return [
             Frozen(program["id"], role, scores.get(program["id"]), program["idea"], text.decode())
             for program, role in zip([upper, *lower], roles, strict=True)
@@ -70,52 +80,38 @@ def read_frozen(directory: Path) -> list[Frozen]:
         return []
 
 
-def _scores(directory: Path, upper: str, repertoire: Sequence[str]) -> dict[str, float]:
-    """Return what chose each program, as far as that is known."""
-    chosen = _round(directory, upper, repertoire)
-    if chosen is None:
-        return {}
-    utility = _number(chosen, "utility")
-    known = {} if utility is None else {upper: utility}
-    return known | _gains(directory, chosen["round"], repertoire)
-
-
-def _round(directory: Path, upper: str, repertoire: Sequence[str]) -> Mapping[str, Any] | None:
+def _round(directory: Path, upper: str, repertoire: list[str]) -> Record | None:
     """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
-    records = [
+    records = ({**_UNMEASURED, **record} for record in journal.read(directory / JOURNAL))
+    rounds = [
         record
-        for record in journal.read(directory / JOURNAL)
+        for record in records
         if record.get("record") == "round"
         and misfit(record, _ROUND) is None
-        and (record["upper"], record["repertoire"]) == (upper, list(repertoire))
+        and (record["upper"], record["repertoire"]) == (upper, repertoire)
     ]
 
-    def rank(record: Mapping[str, Any]) -> tuple[float, float]:
-        selection = _number(record, "selection")
-        failed = _number(record, "selection_failed") or 0.0
-        return -failed, -inf if selection is None else selection
+    def rank(record: Record) -> tuple[int, float]:
+        selection = record["selection"]
+        return -record["selection_failed"], -inf if selection is None else selection
 
-    return max(records, key=rank, default=None)
-
-
-def _number(record: Mapping[str, Any], name: str) -> float | None:
-    value = record.get(name)
-    return None if misfit(value, float) is not None else float(value or 0.0)
+    return max(rounds, key=rank, default=None)
 
 
-def _gains(directory: Path, number: int, repertoire: Sequence[str]) -> dict[str, float]:
-    """Return by how much each program of a repertoire increased J in a round."""
+def _gains(directory: Path, chosen: Record) -> dict[str, float]:
+    """Return by how much each program of a round's repertoire increased J, as far as is known."""
     # NumPy takes a while to import, and only who ends a run needs it.
     import numpy as np
 
     from specahd.repair.repertoire import objective
     from specahd.repair.responses import Response
 
+    repertoire = chosen["repertoire"]
     search = read_configuration(directory / CONFIG, _SEARCH)["search"]
     rows: dict[str, list[float]] = {}
     for record in journal.read(directory / RESPONSES):
         program = str(record.get("sample", record.get("carried")))
-        ours = program in repertoire and record.get("round") == number
+        ours = program in repertoire and record.get("round") == chosen["round"]
         if ours and misfit(record, _RESPONSES) is None:
             columns = (record[name] for name in _RESPONSES)
             rows[program] = [
