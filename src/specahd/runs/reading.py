@@ -159,7 +159,7 @@ def require_current(directory: Path) -> None:
     """
     path = directory / JOURNAL
     records = journal.read(path) if path.is_file() else iter(())
-    first = next((record for record in records if _is_sample(record)), None)
+    first = next((record for record in records if is_sample(record)), None)
     if first is not None and "contract" not in first:
         raise FileError(
             f"{directory} was written by {_version(directory)}, which alone can go "
@@ -174,7 +174,7 @@ def _precedence(run: Run) -> tuple[bool, float, float, str]:
 
 
 def _samples(directory: Path) -> tuple[SampleRecord, ...]:
-    records = journal.read(directory / JOURNAL, lambda each: _SAMPLE if _is_sample(each) else {})
+    records = journal.read(directory / JOURNAL, lambda each: _SAMPLE if is_sample(each) else {})
     return tuple(
         SampleRecord(
             Level(record["level"]),
@@ -183,11 +183,12 @@ def _samples(directory: Path) -> tuple[SampleRecord, ...]:
             None if record["best"] is None else float(record["best"]),
         )
         for record in records
-        if _is_sample(record)
+        if is_sample(record)
     )
 
 
-def _is_sample(record: Mapping[str, Any]) -> bool:
+def is_sample(record: Mapping[str, Any]) -> bool:
+    """Say whether a record of the journal is that of a program."""
     return "sample" in record and "record" not in record
 
 

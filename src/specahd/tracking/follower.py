@@ -13,22 +13,12 @@ from statistics import fmean
 from typing import Any
 
 from specahd.core import journal
+from specahd.core.journal import Record
 from specahd.core.plain import NAME, Shape
 from specahd.core.program import Level, Outcome
-from specahd.runs.files import (
-    CONFIG,
-    JOURNAL,
-    POOLS,
-    PROMPTS,
-    REPLIES,
-    RESPONSES,
-    ROUTES,
-    TIMINGS,
-    rows_file,
-)
+from specahd.runs import files
+from specahd.runs.reading import is_sample
 from specahd.runs.rows import row_shape
-
-Record = Mapping[str, Any]
 
 # Programs per minute are counted over so many samples.
 _WINDOW = 20
@@ -105,10 +95,10 @@ class RunFollower:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._journal = _GrowingFile(directory / JOURNAL)
-        self._wal = _GrowingFile(directory / REPLIES)
-        self._timings = _GrowingFile(directory / TIMINGS)
-        self._responses = _GrowingFile(directory / RESPONSES)
+        self._journal = _GrowingFile(directory / files.JOURNAL)
+        self._wal = _GrowingFile(directory / files.REPLIES)
+        self._timings = _GrowingFile(directory / files.TIMINGS)
+        self._responses = _GrowingFile(directory / files.RESPONSES)
         self._held: deque[Record] = deque()
         self._replies: dict[str, Record] = {}
         self._seconds: dict[str, Record] = {}
@@ -119,7 +109,7 @@ class RunFollower:
         self._commits: deque[int] = deque(maxlen=_WINDOW + 1)
         self._tickets = 0
         # The start of the run, for nothing writes its configuration again.
-        self.began = (directory / CONFIG).stat().st_mtime_ns // 1_000_000
+        self.began = (directory / files.CONFIG).stat().st_mtime_ns // 1_000_000
         self.at = self.began
 
     def new_entries(self, *, final: bool = False) -> list[JournalEntry]:
@@ -135,7 +125,7 @@ class RunFollower:
             program = record["sample"] if "sample" in record else record["carried"]
             if record["utilities"]:
                 self._utilities[program] = fmean(record["utilities"]), fmean(record["penalties"])
-        last = next((record for record in reversed(self._held) if _is_sample(record)), None)
+        last = next((record for record in reversed(self._held) if is_sample(record)), None)
         entries = []
         while self._held and (
             final or self._held[0] is not last or last["sample"] in self._seconds
@@ -151,7 +141,7 @@ class RunFollower:
             reply = self._replies.pop(record["text"], {})
             self._texts.update({name: reply[name] for name in _SPENT if name in reply})
             self._texts["auxiliary_calls"] += 1
-        if not _is_sample(record):
+        if not is_sample(record):
             return JournalEntry(record, self.at, 0, ())
         sample = record["sample"]
         seconds = self._seconds.pop(sample, {})
@@ -217,10 +207,6 @@ class _GrowingFile:
                     yield json.loads(line)
 
 
-def _is_sample(record: Record) -> bool:
-    return "record" not in record and "outcome" in record
-
-
 def check_records(directory: Path) -> None:
     """Read every record that is told to MLflow, and compare it with what a run writes.
 
@@ -230,30 +216,30 @@ def check_records(directory: Path) -> None:
         A line is something else.
     """
     for name, shape in (
-        (JOURNAL, _of_journal),
-        (RESPONSES, _of_responses),
-        (REPLIES, {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
-        (TIMINGS, _of_timings),
-        (PROMPTS, {"sample": NAME, "prompt": str}),
-        *((rows_file(pool), row_shape) for pool in POOLS),
-        (ROUTES, _ROUTES),
+        (files.JOURNAL, _of_journal),
+        (files.RESPONSES, _of_responses),
+        (files.REPLIES, {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
+        (files.TIMINGS, _of_timings),
+        (files.PROMPTS, {"sample": NAME, "prompt": str}),
+        *((files.rows_file(pool), row_shape) for pool in files.POOLS),
+        (files.ROUTES, _ROUTES),
     ):
         for _ in journal.read(directory / name, shape):
             pass
 
 
-def _of_journal(record: Mapping[str, Any]) -> Shape:
+def _of_journal(record: Record) -> Shape:
     if "record" not in record:
         return _SAMPLE
     return {"round": int, "upper": str} if record["record"] == "round" else {"record": str}
 
 
-def _of_responses(record: Mapping[str, Any]) -> Shape:
+def _of_responses(record: Record) -> Shape:
     if "utilities" not in record:
         return {}
     who = "sample" if "sample" in record else "carried"
     return {who: NAME, "utilities": [float], "penalties": [float]}
 
 
-def _of_timings(record: Mapping[str, Any]) -> Shape:
+def _of_timings(record: Record) -> Shape:
     return {"sample": NAME, **{name: float for name in ("at", "commit", "reply") if name in record}}
