@@ -32,7 +32,7 @@ IMPORTED = [
     "specahd.memory.structural",
     "specahd.tracking.figures",
     "specahd.tracking.observers",
-    "specahd.tracking.runs",
+    "specahd.tracking.registry",
     "specahd.tracking.tables",
 ]
 

@@ -14,8 +14,9 @@ from omegaconf import DictConfig
 from specahd import model
 from specahd.config.cli import run_command
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.registry import CHAMPION, ModelForm, fetched, opened, promote, register
+from specahd.tracking.registry import CHAMPION, ModelForm, fetched, promote, register
 from specahd.tracking.selection import champion, trainings
+from specahd.tracking.store import opened
 from specahd.tracking.tables import print_trainings
 
 _FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)

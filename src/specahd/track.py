@@ -24,7 +24,7 @@ from specahd.runs.reading import read_run
 from specahd.tracking.cursor import exclusive, whereabouts
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
-from specahd.tracking.run_writer import without_password
+from specahd.tracking.store import without_password
 from specahd.tracking.upload import RunUpload, UploadFailed
 
 

@@ -135,7 +135,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
-    from specahd.tracking.runs import with_directory
+    from specahd.tracking.registry import with_directory
 
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
     return with_choices(with_directory(arguments, store))

@@ -13,7 +13,8 @@ from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw, verify
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.tracking.registry import ModelForm, Version, fetched, opened, promote, register
+from specahd.tracking.registry import ModelForm, Version, fetched, promote, register
+from specahd.tracking.store import opened
 
 FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 KILLED = """

@@ -4,7 +4,7 @@ import pytest
 from small_store import SmallStore
 
 from specahd.core.errors import FileError
-from specahd.tracking.runs import with_directory
+from specahd.tracking.registry import with_directory
 
 
 @pytest.fixture(scope="module")

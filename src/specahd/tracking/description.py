@@ -14,7 +14,7 @@ from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEE
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.frozen import Frozen
 from specahd.tracking.lineage import dvc_hashes
-from specahd.tracking.run_writer import without_password
+from specahd.tracking.store import without_password
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput

@@ -1,14 +1,13 @@
 """What DVC knows of the working directory, and telling MLflow: where the two records meet."""
 
-import sqlite3
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
 
 from specahd.core.errors import FileError
-from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import Store, database_of
+from specahd.tracking.store import Store, database_of, opened, without_password
 
 LOCK = "dvc.lock"
 TAG = "dvc.checkpoint"
@@ -54,33 +53,26 @@ def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> st
     known = {
         path.parent.resolve(): hashes[name]
         for path in checkpoints
-        if (name := _relative(path, root)) in hashes
+        if (name := os.path.relpath(path.resolve(), root.resolve())) in hashes
     }
     database = database_of(store.uri)
     if not known or (database is not None and not database.is_file()):
         return ""
-    # Seconds to import, and only who tags needs them.
-    from mlflow.exceptions import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
-        client, experiment = store.connect()
-        for directory, md5 in known.items():
-            quote = '"' if "'" in str(directory) else "'"
-            found = client.search_runs(
-                [experiment],
-                f"tags.directory = {quote}{directory}{quote}",
-                order_by=["attributes.start_time DESC"],
-            )
-            for run in [run for run in found if "mlflow.parentRunId" not in run.data.tags][:1]:
-                client.set_tag(run.info.run_id, TAG, md5)
-    except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
-        reason = (str(error).splitlines() or [""])[0]
-        said = f"The hashes of the checkpoints are not in {store.uri}: {reason}\n"
-        return without_password(said)[:200]
+        with opened(store.uri) as client:
+            experiment = client.get_experiment_by_name(store.experiment)
+            if experiment is None:
+                return ""
+            for directory, md5 in known.items():
+                quote = '"' if "'" in str(directory) else "'"
+                found = client.search_runs(
+                    [experiment.experiment_id],
+                    f"tags.directory = {quote}{directory}{quote}",
+                    order_by=["attributes.start_time DESC"],
+                )
+                for run in [run for run in found if "mlflow.parentRunId" not in run.data.tags][:1]:
+                    client.set_tag(run.info.run_id, TAG, md5)
+    except FileError as error:
+        place = without_password(store.uri)
+        return f"The hashes of the checkpoints are not in {place}: {error}"[:200] + "\n"
     return ""
-
-
-def _relative(path: Path, root: Path) -> str:
-    whole, base = path.resolve(), root.resolve()
-    return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else ""

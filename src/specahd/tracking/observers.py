@@ -5,6 +5,7 @@ from pathlib import Path
 
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
+from specahd.tracking.store import in_one_line
 
 
 class ObserverFailed(Exception):
@@ -57,7 +58,5 @@ class Observers(Observer):
                 self.warnings.append(str(error))
             except Exception as error:  # noqa: BLE001  # whatever it is, the run goes on
                 self._observers.remove(observer)
-                reason = (str(error).splitlines() or [""])[0]
-                self.warnings.append(
-                    f"{type(observer).__name__} stopped: {type(error).__name__}: {reason}"[:200]
-                )
+                warning = f"{type(observer).__name__} stopped: {in_one_line(error)}"
+                self.warnings.append(warning[:200])

@@ -1,11 +1,10 @@
-"""The MLflow registry: a run's checkpoint becomes a version of a model, and is fetched by name.
+"""Checkpoints and runs by their names in MLflow; a checkpoint becomes a version of a model there.
 
 Only stores that are there are opened; nothing here makes one. MLflow is imported when
 it is asked something, which takes a second or two.
 """
 
 import hashlib
-import os
 import re
 import tempfile
 import warnings
@@ -19,8 +18,7 @@ from typing import TYPE_CHECKING
 from specahd.checkpoint import SUMS, thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import absolute, database_of, quieten
+from specahd.tracking.store import opened, without_password
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -30,6 +28,8 @@ CHAMPION = "champion"
 """The alias of the version that selection chose."""
 _MODEL = "model"
 _IDENTITY = "checkpoint_sha256"
+_RESUMED = re.compile(r"resume=([0-9a-f]{32})")
+_STORE = "tracking.uri="
 _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")
 
 
@@ -65,38 +65,6 @@ class Version:
     model: str
     number: int
     new: bool
-
-
-@contextmanager
-def opened(uri: str) -> "Iterator[MlflowClient]":
-    """Open a store that is there, and tell in one sentence why it refuses something.
-
-    Raises
-    ------
-    FileError
-        There is none, or it cannot be reached, or it does not have what is asked for.
-    """
-    path = database_of(uri)
-    if path is not None and not path.is_file():
-        raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
-    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    quieten()
-    from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield MlflowClient(absolute(uri))
-    except (MlflowException, SQLAlchemyError) as error:
-        store = without_password(uri)
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]
-        if " failed with exception " in reason:
-            raise FileError(f"The MLflow store {store} cannot be reached.") from None
-        # A server puts its code first.
-        reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
-        raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
 
 
 @contextmanager
@@ -175,6 +143,42 @@ def _tidy(directory: Path) -> None:
     for path in [path for path in directory.rglob("*") if path.is_file() and path != sums]:
         if path.relative_to(directory).as_posix() not in named:
             path.unlink()
+
+
+def with_directory(arguments: Sequence[str], store: str) -> list[str]:
+    """Return a command line in which ``resume=`` names a directory instead of an MLflow run.
+
+    Parameters
+    ----------
+    store
+        The tracking store, unless the command line names another.
+
+    Raises
+    ------
+    FileError
+        The store cannot be reached, or knows no such training.
+    """
+    for word in arguments:
+        if word.startswith(_STORE):
+            store = word.removeprefix(_STORE)
+    return [
+        f"resume={_run_directory(named[1], store)}" if (named := _RESUMED.fullmatch(word)) else word
+        for word in arguments
+    ]
+
+
+def _run_directory(run: str, uri: str) -> str:
+    with opened(uri) as client:
+        tags = client.get_run(run).data.tags
+    if "directory" not in tags:
+        raise FileError(
+            f"The run {run} in {without_password(uri)} is no training, so it cannot be resumed."
+        )
+    directory = str(tags["directory"])
+    # It becomes a word of the command line.
+    if not Path(directory).is_absolute() or "${" in directory or not directory.isprintable():
+        raise FileError(f"The run {run} in {without_password(uri)} names no directory.")
+    return directory
 
 
 def register(

@@ -1,7 +1,6 @@
 """One run in an MLflow store: found or made, and written so that writing again changes nothing."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -19,12 +18,6 @@ _ABOVE = "mlflow.parentRunId"
 LONGEST_TAG = 5000
 # What MLflow accepts in one request, and in one value.
 _METRICS, _PARAMS, _PARAM = 1000, 100, 6000
-_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
-
-
-def without_password(text: str) -> str:
-    """Return a text in which no URI contains a password."""
-    return _PASSWORD.sub(r"\1:***@", text)
 
 
 class MlflowRunWriter:

@@ -1,16 +1,19 @@
-"""The MLflow store that runs are kept in; it is made here, once, if it is missing."""
+"""The MLflow store that runs are kept in: made, once, to be written; only opened to be asked."""
 
 import logging
 import os
+import re
 import sqlite3
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from specahd.core.errors import ConfigError
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.ranges import one_of
 from specahd.tracking import view
 
 if TYPE_CHECKING:
@@ -18,6 +21,13 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 _SQLITE = "sqlite:///"
+_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
+_SETTINGS = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+}
+"""Of MLflow, where the user has set nothing else."""
 WAYS = ("nested", "table", "none")
 
 
@@ -38,18 +48,14 @@ class Store:
     experiment: str
 
     def prepare(self) -> None:
-        """Import what opening takes, more than a second and only for who tracks; be quiet."""
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        import mlflow
-
+        """Import what opening takes, so that it does not wait for it."""
+        _import_mlflow()
         if not self.uri.startswith("http"):
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-        quieten()
 
     def connect(self) -> "tuple[MlflowClient, str]":
         """Open the store and return a client and the experiment's id; make what is missing."""
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "3")
-        self.prepare()
+        _import_mlflow()
         from mlflow import MlflowClient
 
         database = database_of(self.uri)
@@ -102,15 +108,40 @@ class Options(Store):
     patience: float = 60.0
 
     def __post_init__(self) -> None:
-        if self.candidates not in WAYS:
-            raise ConfigError(
-                f"Expected tracking.candidates to be one of {', '.join(WAYS)}, "
-                f"got {self.candidates!r}."
-            )
+        one_of("tracking.candidates", self.candidates, WAYS)
         if not isinstance(self.traces, bool):
             raise ConfigError(f"Expected tracking.traces to be true or false, got {self.traces!r}.")
         if not isinstance(self.patience, int | float) or not self.patience > 0:
             raise ConfigError(f"Expected tracking.patience above 0, got {self.patience!r}.")
+
+
+@contextmanager
+def opened(uri: str) -> "Iterator[MlflowClient]":
+    """Open a store that is there, and tell in one sentence why it refuses something.
+
+    Raises
+    ------
+    FileError
+        There is none, or it cannot be reached, or it does not have what is asked for.
+    """
+    path = database_of(uri)
+    if path is not None and not path.is_file():
+        raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
+    _import_mlflow()
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield MlflowClient(absolute(uri))
+    except (MlflowException, SQLAlchemyError) as error:
+        store = without_password(uri)
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]
+        if " failed with exception " in reason:
+            raise FileError(f"The MLflow store {store} cannot be reached.") from None
+        # A server puts its code first.
+        reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
+        raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
 
 
 def absolute(uri: str) -> str:
@@ -127,10 +158,15 @@ def database_of(uri: str) -> Path | None:
     return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
 
 
-def quieten() -> None:
-    """Have MLflow and what it uses log nothing but errors."""
-    for name in ("mlflow", "alembic", "urllib3"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+def without_password(text: str) -> str:
+    """Return a text in which no URI contains a password."""
+    return _PASSWORD.sub(r"\1:***@", text)
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an exception is and says first, without passwords."""
+    [first, *_] = str(error).splitlines() or [""]
+    return without_password(f"{type(error).__name__}: {first}")
 
 
 def active_run(client: "MlflowClient", run_id: str) -> "Run | None":
@@ -144,6 +180,16 @@ def active_run(client: "MlflowClient", run_id: str) -> "Run | None":
             raise
         return None
     return run if run.info.lifecycle_stage == "active" else None
+
+
+def _import_mlflow() -> None:
+    """Import MLflow, more than a second and only for who asks it something; have it be quiet."""
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    import mlflow  # noqa: F401  # which sets the levels of its loggers
+
+    for name in ("mlflow", "alembic", "urllib3"):
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _make(database: Path, location: str) -> None:

@@ -21,13 +21,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
-from rich.console import Console
-from rich.table import Table
 
 from specahd.runs.files import POOLS, SWEEP, write_json
-from specahd.tracking.run_writer import without_password
-from specahd.tracking.store import Store, active_run
+from specahd.tracking.store import Store, in_one_line, without_password
 from specahd.tracking.sweep_results import Configuration, SweepResults
+from specahd.tracking.tables import console, new_table
 from specahd.tracking.view import directions
 
 if TYPE_CHECKING:
@@ -65,8 +63,7 @@ class SweepCallback(Callback):
             try:
                 work()
             except Exception as error:  # noqa: BLE001  # whatever it is, the sweep goes on
-                reason = (str(error).splitlines() or [""])[0]
-                failure.append(f"{type(error).__name__}: {reason}")
+                failure.append(in_one_line(error))
 
         thread = Thread(target=run, name="sweep", daemon=True)
         thread.start()
@@ -74,8 +71,7 @@ class SweepCallback(Callback):
         if thread.is_alive():
             failure.append(f"it took more than {self._patience:g} s")
         for reason in failure:
-            sentence = f"The sweep {consequence}: {without_password(reason)}"
-            sys.stderr.write(sentence[:200] + "\n")
+            sys.stderr.write(f"The sweep {consequence}: {reason}"[:200] + "\n")
 
 
 def _store(config: DictConfig) -> Store | None:
@@ -147,8 +143,8 @@ def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
     if not path.is_file():
         return None
     noted: str = json.loads(path.read_text(encoding="utf-8"))["run_id"]
-    run = active_run(client, noted)
-    return noted if run and run.info.experiment_id == experiment else None
+    found = client.search_runs([experiment], f"attributes.run_id = '{noted}'")
+    return noted if found else None
 
 
 def _close(store: Store, results: SweepResults) -> None:
@@ -186,8 +182,8 @@ def _close(store: Store, results: SweepResults) -> None:
 def _print(results: SweepResults) -> None:
     counts = ", ".join(f"{count} {name}" for name, count in results.counts.items())
     found = results.configurations()
-    view = Table(title=f"sweep: {counts}", title_justify="left", caption_justify="left")
-    view.caption = "improvement: mean ± sample standard deviation of the complete jobs"
+    improvement = "improvement: mean ± sample standard deviation of the complete jobs"
+    view = new_table(f"sweep: {counts}", improvement)
     if any(each.label for each in found):
         view.add_column("configuration")
     view.add_column("seeds")
@@ -201,13 +197,10 @@ def _print(results: SweepResults) -> None:
             f"{each.complete}/{len(each.seeds)}",
             *(_improvement(each, pool) for pool in POOLS),
         )
-    # A file has no width.
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 100)
-    console.print(view)
+    console().print(view)
     partial = sorted(name for each in found for name in each.partial)
     if partial:
-        line = f"partial, counted in no mean: {', '.join(partial)}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        sys.stdout.write(f"partial, counted in no mean: {', '.join(partial)}\n")
 
 
 def _improvement(configuration: Configuration, pool: str) -> str:

@@ -29,8 +29,8 @@ from specahd.tracking.description import NOTE, Description, write_note
 from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.frozen import read_frozen
-from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter, without_password
-from specahd.tracking.store import Options
+from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
+from specahd.tracking.store import Options, in_one_line, without_password
 from specahd.tracking.traces import Traces
 from specahd.tracking.view import PERCENT
 
@@ -59,8 +59,7 @@ class UploadFailed(Exception):
             if isinstance(cause, OSError | sqlite3.Error):
                 error = cause
             cause = cause.__cause__ or cause.__context__
-        [first, *_] = str(error).splitlines() or [""]
-        super().__init__(without_password(f"{type(error).__name__}: {first}")[:300])
+        super().__init__(in_one_line(error)[:300])
 
 
 class RunUpload:
