@@ -18,9 +18,10 @@ from specahd.config import CONF_DIR
 from specahd.config.resume import resumed, with_choices
 from specahd.config.schemas import register
 from specahd.core.errors import FileError, UserError
+from specahd.runs.files import CURSOR
 from specahd.search.replay import Replay
-from specahd.tracking.cursor import CURSOR, SyncCursor
 from specahd.tracking.follower import check_records
+from specahd.tracking.upload import SyncCursor
 
 SMALL = [
     *("budget=smoke", "budget.programs=4", "budget.rounds=1", "budget.lower_train=2"),

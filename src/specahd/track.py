@@ -21,11 +21,10 @@ from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
-from specahd.tracking.cursor import exclusive, whereabouts
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.store import without_password
-from specahd.tracking.upload import RunUpload, UploadFailed
+from specahd.tracking.upload import RunUpload, UploadFailed, exclusive, whereabouts
 
 
 def track(config: DictConfig) -> None:

@@ -87,8 +87,8 @@ def _warn(observer: Observers) -> None:
 
 
 def _tell(run: "Training", title: str) -> None:
-    from specahd.tracking.cursor import whereabouts
     from specahd.tracking.tables import print_summaries
+    from specahd.tracking.upload import whereabouts
 
     target = short(run.checkpoint)
     print_summaries(

@@ -12,8 +12,7 @@ from specahd.core.budget import Spent
 from specahd.core.errors import ConfigError
 from specahd.core.events import Committed
 from specahd.core.program import Level, Outcome
-from specahd.tracking.cursor import SyncCursor
-from specahd.tracking.upload import UploadFailed
+from specahd.tracking.upload import SyncCursor, UploadFailed
 
 
 def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):

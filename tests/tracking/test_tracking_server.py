@@ -13,9 +13,9 @@ import pytest
 from mlflow import MlflowClient
 from written_run import SOURCE, WrittenRun
 
-from specahd.tracking.cursor import SyncCursor
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.observers import Observers
+from specahd.tracking.upload import SyncCursor
 
 
 class Server:

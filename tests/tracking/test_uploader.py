@@ -13,8 +13,8 @@ import pytest
 from trial_store import observer, stored
 
 from specahd.core.errors import FileError
-from specahd.tracking.cursor import SyncCursor, exclusive
 from specahd.tracking.observers import Observers
+from specahd.tracking.upload import SyncCursor, exclusive
 
 TELL = """
 import sys

@@ -9,8 +9,8 @@ from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.tracking import view
-from specahd.tracking.cursor import SyncCursor, whereabouts
 from specahd.tracking.store import Store
+from specahd.tracking.upload import SyncCursor, whereabouts
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -1,9 +1,14 @@
-"""What MLflow keeps of single candidates: a nested run each, rows of one table, or nothing."""
+"""What MLflow keeps of single candidates: nested runs, rows of a table, traces, or nothing."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from specahd.core import journal
+from specahd.runs.files import PROMPTS
 from specahd.tracking.description import NOTE
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.frozen import Frozen
@@ -13,19 +18,28 @@ from specahd.tracking.store import WAYS
 TABLE = "candidates.json"
 IN_CHECKPOINT, ROLE, SCORE = "in_checkpoint", "role", "checkpoint_score"
 """Tags of a candidate that the checkpoint holds, and the metric that chose it."""
+_SPENT = ("prompt_tokens", "completion_tokens", "cost")
 _COLUMNS = (
     *("candidate", "ticket", "level", "round", "operator", "outcome", "score", "parents"),
-    *("idea", "detail", "prompt_tokens", "completion_tokens", "cost", "seconds", "source"),
-    *(ROLE, SCORE),
+    *("idea", "detail", *_SPENT, "seconds", "source", ROLE, SCORE),
 )
 
 
+@dataclass
 class Candidates:
-    """Is told what became of each sample, the same one perhaps again; keeps nothing of it."""
+    """Is told what became of each sample, the same one perhaps again; keeps nothing of it.
 
-    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
-        self._writer = writer
-        self._choices = choices
+    Parameters
+    ----------
+    directory
+        That of the run.
+    choices
+        The parameters by which the run is told from others.
+    """
+
+    writer: MlflowRunWriter
+    directory: Path
+    choices: Mapping[str, str]
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         """Keep a sample that was committed; ``known`` if that was done by another process."""
@@ -37,44 +51,38 @@ class Candidates:
         """Mark those that the run's checkpoint holds, at a time in milliseconds."""
 
 
+@dataclass
 class CandidateTable(Candidates):
     """Keeps candidates as rows of ``candidates.json``, which MLflow shows as a table."""
 
-    def __init__(self, writer: MlflowRunWriter, choices: Mapping[str, str]) -> None:
-        super().__init__(writer, choices)
-        self._rows: dict[str, Sequence[Any]] = {}
-        self._frozen: dict[str, Sequence[Any]] = {}
-        self._shown = 0
+    _rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
-        record, reply = entry.record, entry.reply
-        self._rows[record["sample"]] = (
-            *(record["sample"], entry.ticket, record["level"], record["round"]),
-            *(record["operator"], record["outcome"], record["score"]),
-            " ".join(record["parents"]),
-            *(record["idea"], record["detail"]),
-            *(reply.get(name) for name in ("prompt_tokens", "completion_tokens", "cost")),
-            entry.seconds.get("commit"),
-            record["source"],
-        )
+        record = entry.record
+        told = {
+            **record,
+            **{name: entry.reply.get(name) for name in _SPENT},
+            "candidate": record["sample"],
+            "ticket": entry.ticket,
+            "parents": " ".join(record["parents"]),
+            "seconds": entry.seconds.get("commit"),
+        }
+        self._rows[record["sample"]] = {name: told.get(name) for name in _COLUMNS}
 
     def end_round(self) -> None:
-        if len(self._rows) > self._shown:
-            self._write()
+        if self._rows:
+            rows = [list(row.values()) for row in self._rows.values()]
+            table = json.dumps({"columns": _COLUMNS, "data": rows})
+            self.writer.write_text(self.writer.parent, table, TABLE)
             # By this tag the UI knows the file for a table.
             shown = json.dumps([{"path": TABLE, "type": "table"}])
-            self._writer.tag({"mlflow.loggedArtifacts": shown})
-            self._shown = len(self._rows)
+            self.writer.fill(self.writer.parent, tags={"mlflow.loggedArtifacts": shown})
 
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
-        self._frozen = {program.id: (program.role, program.score) for program in programs}
-        if self._rows:
-            self._write()
-
-    def _write(self) -> None:
-        rows = [(*row, *self._frozen.get(name, (None, None))) for name, row in self._rows.items()]
-        table = {"columns": _COLUMNS, "data": rows}
-        self._writer.write_text(self._writer.parent, json.dumps(table), TABLE)
+        for program in programs:
+            if program.id in self._rows:
+                self._rows[program.id] |= {ROLE: program.role, SCORE: program.score}
+        self.end_round()
 
 
 class NestedRuns(Candidates):
@@ -83,43 +91,121 @@ class NestedRuns(Candidates):
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         if known:
             return
-        record, reply = entry.record, entry.reply
-        params = {
-            **self._choices,
-            **{name: str(record[name]) for name in ("level", "round", "operator")},
-            "parents": " ".join(record["parents"]),
-        }
+        record, reply, seconds = entry.record, entry.reply, entry.seconds
         tags = {
             "kind": "candidate",
             "outcome": record["outcome"],
-            NOTE: record["idea"] or "",
+            NOTE: record["idea"],
             "detail": record["detail"],
         }
-        spent, stages = ("prompt_tokens", "completion_tokens", "cost"), ("reply", "commit")
-        metrics = {
-            **{name: reply[name] for name in spent if reply.get(name)},
-            **{f"seconds/{name}": entry.seconds[name] for name in stages if name in entry.seconds},
+        began = entry.at - round(1000 * seconds.get("commit", 0))
+        run = self.writer.nested(record["sample"], {k: v for k, v in tags.items() if v}, began)
+        params = {
+            **self.choices,
+            **{name: str(record[name]) for name in ("level", "round", "operator")},
+            "parents": " ".join(record["parents"]),
         }
-        if record["score"] is not None:
-            metrics["score"] = record["score"]
-        began = entry.at - round(1000 * entry.seconds.get("commit", 0))
-        run = self._writer.nested(record["sample"], {k: v for k, v in tags.items() if v}, began)
-        self._writer.fill(run.info.run_id, metrics, params, step=entry.ticket, at=entry.at)
+        stages = [name for name in ("reply", "commit") if name in seconds]
+        metrics = {
+            **{name: reply[name] for name in _SPENT if reply.get(name)},
+            **{f"seconds/{name}": seconds[name] for name in stages},
+            **({} if record["score"] is None else {"score": record["score"]}),
+        }
+        self.writer.fill(run, metrics, params, step=entry.ticket, at=entry.at)
         if record["source"] is not None:
-            self._writer.write_text(run, record["source"], "program.py")
+            self.writer.write_text(run, record["source"], "program.py")
         else:
-            self._writer.write_text(run, record["reply"], "reply.txt")
+            self.writer.write_text(run, record["reply"], "reply.txt")
         status = "FINISHED" if record["outcome"] == "ok" else "FAILED"
-        self._writer.end(run.info.run_id, status, entry.at)
+        self.writer.client.set_terminated(run.info.run_id, status, entry.at)
 
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
         for program in programs:
             # Seeds, and what another run had learned, have no run here.
-            run = self._writer.find_nested(program.id)
+            run = self.writer.find_nested(program.id)
             if run is not None:
                 score = {} if program.score is None else {SCORE: program.score}
                 tags = {IN_CHECKPOINT: "true", ROLE: program.role}
-                self._writer.fill(run.info.run_id, score, {}, tags, step=0, at=at)
+                self.writer.fill(run, score, tags=tags, at=at)
+
+
+@dataclass
+class Traces(Candidates):
+    """Keeps each sample's request to the language model, and what came back, as a trace."""
+
+    _prompts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Else traces are sent by threads that drop what fails.
+        os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
+        import mlflow
+
+        mlflow.set_tracking_uri(self.writer.client.tracking_uri)
+
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
+        """Keep the request and the reply of a sample that was committed.
+
+        Raises
+        ------
+        OSError
+            MLflow did not take it, which it does not say itself.
+        """
+        sample = entry.record["sample"]
+        if known or (self.writer.doubt and self._is_there(sample)):
+            return
+        self._write(entry)
+        if not self._is_there(sample):
+            raise OSError(f"no trace of {sample} arrived")
+
+    def _write(self, entry: JournalEntry) -> None:
+        from mlflow import start_span_no_context
+        from mlflow.entities import SpanType
+
+        record, reply, training = entry.record, entry.reply, self.writer.parent.info.run_id
+        took = [1e9 * entry.seconds.get(name, 0.0) for name in ("commit", "reply")]
+        began = 1_000_000 * entry.at - round(took[0])
+        tokens = [reply.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
+        span = start_span_no_context(
+            record["operator"],
+            span_type=SpanType.CHAT_MODEL,
+            inputs={"messages": [{"role": "user", "content": self._prompt(record["sample"])}]},
+            attributes={
+                "mlflow.chat.tokenUsage": {  # type: ignore[dict-item]  # annotated too narrowly
+                    "input_tokens": tokens[0],
+                    "output_tokens": tokens[1],
+                    "total_tokens": sum(tokens),
+                },
+                "cost": reply.get("cost", 0.0),
+                "outcome": record["outcome"],
+            },
+            tags={
+                **self.choices,
+                "candidate": record["sample"],
+                "training": training,
+                "outcome": record["outcome"],
+            },
+            metadata={"mlflow.sourceRun": training},
+            experiment_id=self.writer.experiment,
+            start_time_ns=began,
+        )
+        message = {"role": "assistant", "content": record["reply"]}
+        span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
+
+    def _is_there(self, sample: str) -> bool:
+        training = self.writer.parent.info.run_id
+        found = self.writer.client.search_traces(
+            locations=[self.writer.experiment],
+            filter_string=f"tags.candidate = '{sample}' and tags.training = '{training}'",
+            max_results=1,
+            include_spans=False,
+        )
+        return bool(found)
+
+    def _prompt(self, sample: str) -> str:
+        if sample not in self._prompts:
+            records = journal.read(self.directory / PROMPTS)
+            self._prompts = {record["sample"]: record["prompt"] for record in records}
+        return self._prompts.get(sample, "")
 
 
 WRITERS: Mapping[str, type[Candidates]] = dict(

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,8 @@ class Description:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._config = read_configuration(directory / CONFIG, _CONFIG)
-        self._groups = {key: str(value) for key, value in self._config["choices"].items() if value}
+        chosen = self._config.pop("choices")
+        self._groups = {key: str(value) for key, value in chosen.items() if value}
         names = ("problem", "method", "llm")
         self.choices = {name: self._groups[name] for name in names if name in self._groups}
         self.choices["seed"] = str(self._config.get("seed"))
@@ -66,11 +67,9 @@ class Description:
 
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, no password among them."""
-        rest = {key: value for key, value in self._config.items() if key != "choices"}
-        values = self._groups | {name: str(value) for name, value in flat(rest).items()}
         return {
-            name: without_password(value)
-            for name, value in values.items()
+            name: without_password(str(value))
+            for name, value in (self._groups | flat(self._config)).items()
             # Only Hydra reads those.
             if not any(part.startswith("_") for part in name.split("."))
         }
@@ -78,18 +77,19 @@ class Description:
     def tags(self) -> Mapping[str, str]:
         """Return commit, versions, machine, sandbox status, and the sweep's run above."""
         facts = _facts(self._directory / MACHINE)
-        tags = {
+        commit = facts.pop("commit", None)
+        layers = _facts(self._directory / SANDBOX)
+        sweep = _facts(self._directory.resolve().parent / SWEEP).get("run_id")
+        return {
+            # What the files say comes first, so that it takes the place of nothing.
+            **facts,
+            **{f"sandbox.{layer}": status for layer, status in layers.items()},
             "kind": "training",
             "directory": str(self._directory.resolve()),
             "mlflow.source.name": "specahd",
+            **({"mlflow.source.git.commit": commit} if commit else {}),
+            **({"mlflow.parentRunId": sweep} if sweep else {}),
         }
-        if "commit" in facts:
-            tags["mlflow.source.git.commit"] = facts.pop("commit")
-        layers = _facts(self._directory / SANDBOX)
-        # What the files say comes first, so that it takes the place of nothing.
-        tags = facts | {f"sandbox.{layer}": status for layer, status in layers.items()} | tags
-        sweep = _facts(self._directory.resolve().parent / SWEEP).get("run_id")
-        return tags | ({"mlflow.parentRunId": sweep} if sweep else {})
 
     def datasets(self) -> "list[DatasetInput]":
         """Return the pools that the run used, as far as they are at hand.
@@ -106,11 +106,13 @@ class Description:
         for pool, context in _CONTEXTS.items():
             if pool not in pools:
                 continue
-            hashed = _tracked(folder / pool, tracked)
-            digest = tracked[hashed] if hashed else _digest(pools[pool])
-            count = self._config["budget"][pool]
-            used = len(pools[pool]) if count is None else min(len(pools[pool]), int(count))
-            tags = {"mlflow.data.context": context, **({"dvc": hashed} if hashed else {})}
+            # Of the outs that hold it, the innermost.
+            within = [out for out in tracked if (folder / pool).is_relative_to(out)]
+            out = max(within, key=len, default="")
+            hashes = json.dumps(pools[pool], sort_keys=True).encode()
+            digest = tracked.get(out) or hashlib.md5(hashes, usedforsecurity=False).hexdigest()
+            used = list(pools[pool])[: self._config["budget"][pool]]
+            tags = {"mlflow.data.context": context, **({"dvc": out} if out else {})}
             inputs.append(
                 DatasetInput(
                     Dataset(
@@ -118,7 +120,7 @@ class Description:
                         digest=digest,
                         source_type="local",
                         source=json.dumps({"uri": (folder / pool).as_posix()}),
-                        profile=json.dumps({"instances": len(pools[pool]), "used": used}),
+                        profile=json.dumps({"instances": len(pools[pool]), "used": len(used)}),
                     ),
                     [InputTag(key, value) for key, value in tags.items()],
                 )
@@ -141,17 +143,6 @@ def _read(path: Path) -> Mapping[str, Any]:
         return dict(parse_json(content(path, _LIMIT)))
     except (FileError, ValueError, TypeError):
         return {}
-
-
-def _tracked(folder: Path, tracked: Mapping[str, str]) -> str | None:
-    """Return which out of DVC holds a folder, the innermost."""
-    within = [out for out in tracked if PurePath(folder).is_relative_to(out)]
-    return max(within, key=len, default=None)
-
-
-def _digest(hashes: Mapping[str, str]) -> str:
-    text = json.dumps(hashes, sort_keys=True).encode()
-    return hashlib.md5(text, usedforsecurity=False).hexdigest()
 
 
 def write_note(

@@ -18,7 +18,6 @@ from specahd.tracking import view
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Run
 
 _SQLITE = "sqlite:///"
 _PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]*@")
@@ -167,19 +166,6 @@ def in_one_line(error: BaseException) -> str:
     """Return what an exception is and says first, without passwords."""
     [first, *_] = str(error).splitlines() or [""]
     return without_password(f"{type(error).__name__}: {first}")
-
-
-def active_run(client: "MlflowClient", run_id: str) -> "Run | None":
-    """Return a run, None if the store does not have it or it was deleted."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        run = client.get_run(run_id)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
-            raise
-        return None
-    return run if run.info.lifecycle_stage == "active" else None
 
 
 def _import_mlflow() -> None:

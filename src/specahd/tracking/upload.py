@@ -1,52 +1,116 @@
-"""Brings what a run directory tells into MLflow, from where that was left."""
+"""Brings what a run directory tells into MLflow, from where ``mlflow.json`` says that was left."""
 
+import fcntl
+import os
+import re
 import sqlite3
-import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specahd.core import journal
-from specahd.runs.files import (
-    CHECKPOINT,
-    CONFIG,
-    JOURNAL,
-    MACHINE,
-    POOLS,
-    PROMPTS,
-    REPLIES,
-    RESPONSES,
-    ROUTES,
-    SANDBOX,
-    TIMINGS,
-    row_timings_file,
-    rows_file,
-)
+from specahd.core.errors import FileError
+from specahd.core.plain import Shape, content, misfit, parse_json
+from specahd.runs import files
 from specahd.runs.rows import means, read_rows
-from specahd.tracking.candidates import WRITERS
-from specahd.tracking.cursor import SyncCursor
+from specahd.tracking.candidates import WRITERS, Traces
 from specahd.tracking.description import NOTE, Description, write_note
 from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.frozen import read_frozen
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, in_one_line, without_password
-from specahd.tracking.traces import Traces
-from specahd.tracking.view import PERCENT
+from specahd.tracking.view import PERCENT, directions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _FILES = (
-    *(JOURNAL, RESPONSES, REPLIES, TIMINGS, PROMPTS),
-    *(name(pool) for pool in POOLS for name in (rows_file, row_timings_file)),
-    *(SANDBOX, MACHINE, ROUTES),
+    *(files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),
+    *(name(pool) for pool in files.POOLS for name in (files.rows_file, files.row_timings_file)),
+    *(files.SANDBOX, files.MACHINE, files.ROUTES),
 )
-_STATUS = {
-    "complete": "FINISHED",
-    "partial": "FINISHED",
-    "interrupted": "KILLED",
-    "failed": "FAILED",
-}
+_STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
+"""What a run's status is in MLflow; FAILED for any other."""
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
+_LIMIT = 1 << 16
+_SHAPE: Shape = {
+    "key": re.compile("[0-9a-f]{32}"),
+    "store": str,
+    "experiment": str,
+    "experiment_id": re.compile("[A-Za-z0-9_-]{0,64}"),
+    "run_id": re.compile("[A-Za-z0-9_-]{0,64}"),
+    "records": int,
+}
+
+
+@dataclass(slots=True)
+class SyncCursor:
+    """What was delivered of a run, and where to.
+
+    Parameters
+    ----------
+    key
+        Stands in a tag of the run, by which it is found when its id is not known; new unless given.
+    store, experiment, experiment_id, run_id
+        Where the run is; empty as long as it was not made. The experiment has a name and an
+        id; in a mark of an earlier version it has no id.
+    records
+        How many records of the journal are there.
+    """
+
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    store: str = ""
+    experiment: str = ""
+    experiment_id: str = ""
+    run_id: str = ""
+    records: int = 0
+
+    @classmethod
+    def read(cls, directory: Path) -> "SyncCursor | None":
+        """Return what a run directory keeps; None if nothing that can be used."""
+        try:
+            kept = parse_json(content(directory / files.CURSOR, _LIMIT))
+        except (FileError, ValueError):
+            return None
+        if isinstance(kept, dict):
+            kept = {"experiment_id": "", **kept}
+        if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
+            return None
+        return cls(**kept)
+
+    def write(self, directory: Path) -> None:
+        """Replace what the directory keeps, all of it or nothing."""
+        files.write_json(directory / files.CURSOR, asdict(self))
+
+
+def whereabouts(directory: Path) -> str:
+    """Return a line on where to look at a run in MLflow, nothing if it was never there."""
+    cursor = SyncCursor.read(directory)
+    return directions(cursor.store, cursor.experiment_id) if cursor and cursor.experiment_id else ""
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """Make sure that no other process brings this run directory into MLflow meanwhile.
+
+    Raises
+    ------
+    FileError
+        One does.
+    """
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise FileError(f"Another process is bringing {directory} into MLflow.") from None
+    finally:
+        os.close(handle)
 
 
 class UploadFailed(Exception):
@@ -67,7 +131,8 @@ class RunUpload:
 
     Whatever fails can be tried again, by this object or by another process: the mark
     in the directory says how far things are, and what may be there already is looked
-    for first. Only one process may do it at a time (:func:`~specahd.tracking.cursor.exclusive`).
+    for first. Only one process may do it at a time (:func:`exclusive`). Whatever is raised
+    is an :class:`UploadFailed`.
 
     Attributes
     ----------
@@ -84,23 +149,13 @@ class RunUpload:
         self._writer: MlflowRunWriter | None = None
         self.samples = 0
 
-    def step(self, *, final: bool = False) -> bool:
-        """Deliver some of what is there and not delivered; say whether there was any.
-
-        Raises
-        ------
-        UploadFailed
-        """
+    def step(self) -> bool:
+        """Deliver some of what is there and not delivered; say whether there was any."""
         with self._telling():
-            return self._step(final=final)
+            return self._step(final=False)
 
     def close(self, status: str) -> Iterator[None]:
-        """Deliver what stands at a run's end, and mark the run as ended; yields after each part.
-
-        Raises
-        ------
-        UploadFailed
-        """
+        """Deliver what stands at a run's end, and mark the run as ended; yields after each part."""
         with self._telling():
             while self._step(final=True):
                 yield
@@ -129,11 +184,8 @@ class RunUpload:
             return False
         new = part[max(0, self._cursor.records - self._told) :]
         for index, entry in enumerate(part):
-            known = index < len(part) - len(new)
-            if entry.ticket and self._traces is not None and not known:
-                self._traces.tell(entry)
-            if entry.ticket:
-                self._candidates.tell(entry, known=known)
+            for keeper in self._keepers if entry.ticket else ():
+                keeper.tell(entry, known=index < len(part) - len(new))
         writer.measure((measure, entry.at) for entry in new for measure in entry.measures)
         if any(entry.ends_round for entry in new):
             self._candidates.end_round()
@@ -156,20 +208,15 @@ class RunUpload:
         cursor.write(self._directory)
         writer = MlflowRunWriter(self._options, doubt=doubt)
         described = Description(self._directory)
-        writer.open(
-            cursor.run_id, cursor.key, described.name, described.tags(), self._follower.began
-        )
+        writer.open(cursor.key, described, self._follower.began)
         if writer.parent.info.run_id != cursor.run_id:
             cursor.run_id, cursor.records = writer.parent.info.run_id, 0
         cursor.experiment_id = writer.experiment
         cursor.write(self._directory)
-        writer.describe(described.params(), described.tags())
-        writer.use(described.datasets())
-        writer.reopen()
         self._cursor = cursor
-        self._candidates = WRITERS[self._options.candidates](writer, described.choices)
-        traces = self._options.traces
-        self._traces = Traces(writer, self._directory, described.choices) if traces else None
+        written = writer, self._directory, described.choices
+        self._candidates = WRITERS[self._options.candidates](*written)
+        self._keepers = [*([Traces(*written)] if self._options.traces else []), self._candidates]
         return writer
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:
@@ -177,21 +224,21 @@ class RunUpload:
         self._candidates.end_round()
         writer.measure((measure, self._follower.at) for measure in self._results())
         yield
-        config = (self._directory / CONFIG).read_text(encoding="utf-8")
-        writer.write_text(writer.parent, without_password(config), f"run/{CONFIG}")
+        client, run_id = writer.client, writer.parent.info.run_id
+        config = (self._directory / files.CONFIG).read_text(encoding="utf-8")
+        writer.write_text(writer.parent, without_password(config), f"run/{files.CONFIG}")
         for path in (self._directory / name for name in _FILES):
             if path.is_file():
-                writer.keep(path, "run")
+                client.log_artifact(run_id, str(path), "run")
                 yield
-        if (self._directory / CHECKPOINT).is_dir():
-            writer.keep(self._directory / CHECKPOINT, CHECKPOINT)
+        if (self._directory / files.CHECKPOINT).is_dir():
+            client.log_artifacts(run_id, str(self._directory / files.CHECKPOINT), files.CHECKPOINT)
             yield
         self._describe(writer, status)
         yield
-        with tempfile.TemporaryDirectory() as folder:
-            self._draw(Path(folder))
-            writer.keep(Path(folder), "figures")
-        writer.end(writer.parent.info.run_id, _STATUS.get(status, "FAILED"), self._follower.at)
+        for name, figure in self._figures():
+            client.log_figure(run_id, figure, f"figures/{name}", save_kwargs={"dpi": 120})
+        client.set_terminated(run_id, _STATUS.get(status, "FAILED"), self._follower.at)
         yield
 
     def _describe(self, writer: MlflowRunWriter, status: str) -> None:
@@ -203,7 +250,7 @@ class RunUpload:
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
         note = write_note(self._directory, programs, run_id, uri, LONGEST_TAG)
         if note:
-            writer.tag({NOTE: note})
+            writer.fill(writer.parent, tags={NOTE: note})
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and beside them how many instances are left out.
@@ -211,8 +258,8 @@ class RunUpload:
         Those are the ones on which the upper program failed. The improvement stands there twice:
         as a share, and as the percentage that tables print.
         """
-        for pool in POOLS:
-            found = means(read_rows(self._directory / rows_file(pool)))
+        for pool in files.POOLS:
+            found = means(read_rows(self._directory / files.rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
                 if name == "improvement":
@@ -220,9 +267,9 @@ class RunUpload:
             if found.rows:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 
-    def _draw(self, folder: Path) -> None:
-        records = list(journal.read(self._directory / JOURNAL))
+    def _figures(self) -> "Iterator[tuple[str, Figure]]":
+        records = list(journal.read(self._directory / files.JOURNAL))
         if any("sample" in record for record in records):
-            convergence(records).savefig(folder / "convergence.png", dpi=120)
-        for drawn in journal.read(self._directory / ROUTES):
-            route_map(drawn).savefig(folder / "routes.png", dpi=120)
+            yield "convergence.png", convergence(records)
+        for drawn in journal.read(self._directory / files.ROUTES):
+            yield "routes.png", route_map(drawn)

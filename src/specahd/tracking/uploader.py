@@ -13,14 +13,14 @@ import select
 import sys
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from specahd.core.errors import FileError
 from specahd.tracking import figures
-from specahd.tracking.cursor import exclusive
 from specahd.tracking.store import Options
-from specahd.tracking.upload import RunUpload, UploadFailed
+from specahd.tracking.upload import RunUpload, UploadFailed, exclusive
 
 # Seconds between two looks at the journal, and at most between two attempts.
 _POLL_SECONDS, _LONGEST_PAUSE = 1.0, 30.0
@@ -28,20 +28,18 @@ _POLL_SECONDS, _LONGEST_PAUSE = 1.0, 30.0
 _ATTEMPTS = 3
 
 
+@dataclass
 class MlflowUploader:
     """Serves one run: orders come in lines of one stream, answers go to the other."""
 
-    def __init__(
-        self, options: Options, directory: Path, orders: BinaryIO, answers: TextIO
-    ) -> None:
-        self._options = options
-        self._directory = directory
-        self._orders = orders
-        self._answers = answers
-        self._status: str | None = None
-        self._abandoned = False
-        self._opened = False
-        self._failures = 0
+    options: Options
+    directory: Path
+    orders: BinaryIO
+    answers: TextIO
+    _status: str | None = None
+    _abandoned: bool = False
+    _opened: bool = False
+    _failures: int = 0
 
     def serve(self) -> int:
         """Return 0 once all of the run is delivered, 1 if that is given up."""
@@ -50,8 +48,8 @@ class MlflowUploader:
             while True:
                 try:
                     if upload is None:
-                        stack.enter_context(exclusive(self._directory))
-                        upload = RunUpload(self._options, self._directory)
+                        stack.enter_context(exclusive(self.directory))
+                        upload = RunUpload(self.options, self.directory)
                     if self._status is not None:
                         for _ in upload.close(self._status):
                             self._note_progress()
@@ -76,7 +74,7 @@ class MlflowUploader:
 
     def _stays_closed(self, error: Exception) -> bool:
         # Another process that brings the same run in will end.
-        if isinstance(error, FileError) or self._opened or self._options.uri.startswith("http"):
+        if isinstance(error, FileError) or self._opened or self.options.uri.startswith("http"):
             return False
         return self._failures >= _ATTEMPTS
 
@@ -84,8 +82,8 @@ class MlflowUploader:
         """Wait, but not once the run's status is known and was not."""
         if self._status is not None:
             time.sleep(seconds)
-        elif select.select([self._orders], [], [], seconds)[0]:
-            line = self._orders.readline()
+        elif select.select([self.orders], [], [], seconds)[0]:
+            line = self.orders.readline()
             # The end of the file is the end of a process that had no time to say so.
             self._abandoned = not line
             self._status = json.loads(line)["status"] if line else "interrupted"
@@ -95,7 +93,7 @@ class MlflowUploader:
         if self._abandoned:
             return
         try:
-            self._answers.write(json.dumps(what) + "\n")
+            self.answers.write(json.dumps(what) + "\n")
         except BrokenPipeError:
             # The run was killed while it waited; the rest is uploaded all the same.
             self._abandoned = True
