@@ -1,7 +1,7 @@
 """A frozen checkpoint as a model: rows that name instances in, rows with their solutions out.
 
 This is what ``mlflow.pyfunc.load_model("models:/specahd-cvrp@champion")`` makes; MLflow
-calls :class:`SpecAHDModel`, and nothing here calls MLflow. A model runs the programs
+calls :class:`SpecAHDModel`, which does not call MLflow. A model runs the programs
 in the same sandbox, with the same limits, as ``python -m specahd.evaluate`` does.
 """
 
@@ -9,9 +9,11 @@ import json
 import re
 import tempfile
 import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from specahd.core.settings import Accept, check_workers
 from specahd.repair.execution import Execution
 from specahd.repair.rows import row
 from specahd.routing.base import AnyProblem
+from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import LocalExecutor
 
 INPUTS = ("instance", "text", "name")
@@ -177,3 +180,29 @@ def _read(problem: AnyProblem, entry: Mapping[str, str], folder: Path, number: i
         return problem.read(path)
     except FileError as error:
         raise FileError(str(error).replace(str(path), f"The text of row {number}")) from None
+
+
+def save(target: Path, checkpoint: Path) -> None:
+    """Write a model's folder: the code, the checkpoint as it is, and what describes them."""
+    import mlflow
+    from mlflow.models import ModelSignature
+    from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
+
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        code = Path(folder) / "specahd_model.py"
+        code.write_text(CODE, encoding="utf-8")
+        # It would rather be shown an example than told the signature.
+        warnings.simplefilter("ignore", UserWarning)
+        mlflow.pyfunc.save_model(
+            target,
+            python_model=code,
+            artifacts={CHECKPOINT: str(checkpoint)},
+            signature=ModelSignature(
+                Schema([ColSpec("string", name, required=False) for name in INPUTS]),
+                Schema([ColSpec(kind, name) for name, kind in OUTPUTS.items()]),
+                ParamSchema([ParamSpec(name, "string", text) for name, text in PARAMETERS.items()]),
+            ),
+            # Given, or MLflow would look for them by importing everything.
+            pip_requirements=[f"mlflow=={mlflow.__version__}", f"specahd=={version('specahd')}"],
+            model_config=dict(SETTINGS),
+        )

@@ -14,12 +14,10 @@ from omegaconf import DictConfig
 from specahd import model
 from specahd.config.cli import run_command
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.registry import CHAMPION, ModelForm, fetched, promote, register
+from specahd.tracking.registry import CHAMPION, fetched, promote, register
 from specahd.tracking.selection import champion, trainings
 from specahd.tracking.store import opened
 from specahd.tracking.tables import print_trainings
-
-_FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 
 
 def select(config: DictConfig) -> None:
@@ -38,7 +36,7 @@ def select(config: DictConfig) -> None:
             "selection_improvement": repr(chosen.selection),
         }
         with fetched(f"runs:/{chosen.id}/{CHECKPOINT}", uri) as directory:
-            version = register(client, chosen.run, directory, problem, _FORM, tags)
+            version = register(client, chosen.run, directory, problem, model.save, tags)
         changed = promote(client, version)
     print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
     is_now = "is" if changed else "was already"

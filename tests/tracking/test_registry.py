@@ -13,10 +13,9 @@ from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw, verify
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.tracking.registry import ModelForm, Version, fetched, promote, register
+from specahd.tracking.registry import Version, fetched, promote, register
 from specahd.tracking.store import opened
 
-FORM = ModelForm(model.CODE, model.INPUTS, model.OUTPUTS, model.PARAMETERS, model.SETTINGS)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -34,7 +33,9 @@ register_run(*sys.argv[1:])
 
 def register_run(uri, run_id, checkpoint, problem="cvrp"):
     with opened(uri) as client:
-        return register(client, client.get_run(run_id), Path(checkpoint), problem, FORM, {"a": "b"})
+        return register(
+            client, client.get_run(run_id), Path(checkpoint), problem, model.save, {"a": "b"}
+        )
 
 
 def tree(directory):

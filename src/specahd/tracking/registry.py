@@ -7,11 +7,9 @@ it is asked something, which takes a second or two.
 import hashlib
 import re
 import tempfile
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,31 +29,6 @@ _IDENTITY = "checkpoint_sha256"
 _RESUMED = re.compile(r"resume=([0-9a-f]{32})")
 _STORE = "tracking.uri="
 _ADDRESS = re.compile(r"models:/[^/@]+(@[^/@]+|/[1-9][0-9]*)|runs:/[0-9a-f]{32}/.+")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelForm:
-    """What a model is, in plain values.
-
-    Parameters
-    ----------
-    code
-        The file that MLflow runs when it loads the model.
-    inputs
-        Columns of text, each optional.
-    outputs
-        Columns, with the name of each one's type.
-    parameters
-        What a call may set, with its default.
-    settings
-        What loading may set, with its default.
-    """
-
-    code: str
-    inputs: Sequence[str]
-    outputs: Mapping[str, str]
-    parameters: Mapping[str, str]
-    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +159,14 @@ def register(
     run: "Run",
     directory: Path,
     problem: str,
-    form: ModelForm,
+    save: Callable[[Path, Path], None],
     tags: Mapping[str, str],
 ) -> Version:
     """Make a run's checkpoint a version of its problem's model, unless it is one already.
 
-    ``directory`` holds the checkpoint as fetched from the run. The version appears last, when
-    all of it is in the store: what a killed process leaves is made again by the next.
+    ``directory`` holds the checkpoint as fetched from the run; ``save`` makes a folder that is
+    a model of it. The version appears last, when all of it is in the store: what a killed
+    process leaves is made again by the next.
 
     Raises
     ------
@@ -208,7 +182,7 @@ def register(
             return Version(name, int(known.version), new=False)
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / _MODEL
-        _save(saved, Path(folder), directory, form)
+        save(saved, directory)
         client.log_artifacts(run_id, str(saved), _MODEL)
     if not client.search_registered_models(f"name = '{name}'"):
         client.create_registered_model(name, description=f"Frozen repair systems for {problem}.")
@@ -228,31 +202,3 @@ def promote(client: "MlflowClient", version: Version) -> bool:
         return False
     client.set_registered_model_alias(version.model, CHAMPION, str(version.number))
     return True
-
-
-def _save(target: Path, folder: Path, directory: Path, form: ModelForm) -> None:
-    """Write a model's folder: the code, the checkpoint as it is, and what describes them."""
-    import mlflow
-    from mlflow.models import ModelSignature
-    from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
-
-    code = folder / "specahd_model.py"
-    code.write_text(form.code, encoding="utf-8")
-    with warnings.catch_warnings():
-        # It would rather be shown an example than told the signature.
-        warnings.simplefilter("ignore", UserWarning)
-        mlflow.pyfunc.save_model(
-            target,
-            python_model=code,
-            artifacts={CHECKPOINT: str(directory)},
-            signature=ModelSignature(
-                Schema([ColSpec("string", name, required=False) for name in form.inputs]),
-                Schema([ColSpec(kind, name) for name, kind in form.outputs.items()]),
-                ParamSchema(
-                    [ParamSpec(name, "string", value) for name, value in form.parameters.items()]
-                ),
-            ),
-            # Given, or MLflow would look for them by importing everything.
-            pip_requirements=[f"mlflow=={mlflow.__version__}", f"specahd=={version('specahd')}"],
-            model_config=dict(form.settings),
-        )
