@@ -10,7 +10,7 @@ from specahd.core.errors import RunFailed, UserError
 
 SECRET = "canary-7c1f"
 CALLS = {
-    "_target_": "specahd.tracking.machine._git",
+    "_target_": "specahd.tracking.provenance._git",
     "_args_": ["-c", "alias.x=!touch PWNED; echo nearest", "x"],
 }
 

@@ -12,7 +12,7 @@ import grimp
 import pytest
 import yaml
 
-from specahd.tracking.lineage import dvc_hashes
+from specahd.tracking.provenance import dvc_hashes
 
 ROOT = Path(__file__).parent.parent
 DVC = Path(sys.executable).with_name("dvc")

@@ -22,7 +22,7 @@ from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
 from specahd.runs.reading import Run, read_runs
 from specahd.runs.rows import read_rows, read_seconds
-from specahd.tracking.lineage import tag_checkpoints
+from specahd.tracking.provenance import tag_checkpoints
 from specahd.tracking.store import Store
 
 METHODS = "methods.md"

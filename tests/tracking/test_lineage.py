@@ -1,7 +1,7 @@
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.tracking.lineage import dvc_hashes, tag_checkpoints
+from specahd.tracking.provenance import dvc_hashes, tag_checkpoints
 from specahd.tracking.store import Store
 
 LOCK = """\

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from specahd.tracking.machine import save_machine
+from specahd.tracking.provenance import save_machine
 
 
 def facts(folder):

@@ -34,7 +34,7 @@ from specahd.runs.reading import RunStatus
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
-from specahd.tracking.machine import save_machine
+from specahd.tracking.provenance import save_machine
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 

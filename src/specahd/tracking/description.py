@@ -13,7 +13,7 @@ from specahd.runs.configuration import flat, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.frozen import Frozen
-from specahd.tracking.lineage import dvc_hashes
+from specahd.tracking.provenance import dvc_hashes
 from specahd.tracking.store import without_password
 
 if TYPE_CHECKING:
