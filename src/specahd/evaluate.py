@@ -20,7 +20,7 @@ from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
 from specahd.config.compose import execution
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.registry import fetched
 from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
 

@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from specahd.config.cli import run_command
 from specahd.core.errors import FileError
 from specahd.routing import mirror
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import ProgressObserver
 
 
 def fetch(config: DictConfig) -> None:

@@ -15,7 +15,7 @@ from specahd.config.cli import run_command
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import ProgressObserver
 
 
 def prepare(config: DictConfig) -> None:

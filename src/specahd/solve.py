@@ -27,7 +27,7 @@ from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Moment
 from specahd.runs.files import write_json
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
 
 PICTURES = (".png", ".pdf", ".svg")

@@ -25,8 +25,7 @@ from specahd.core.folders import short
 from specahd.llm.keys import require_keys
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
-from specahd.tracking.observers import Observers
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import Observers, ProgressObserver
 
 if TYPE_CHECKING:
     from specahd.api.plans import Training, TrainingPlan

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 
 from specahd.core.events import Observer
-from specahd.tracking.observers import Observers
-from specahd.tracking.progress import ProgressObserver
+from specahd.tracking.observers import Observers, ProgressObserver
 
 
 class Hearer(Observer):

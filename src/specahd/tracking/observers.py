@@ -1,11 +1,29 @@
-"""Several observers as one, none of which can harm the run."""
+"""Observers of a run: several as one, none of which can harm it; and one that shows progress.
 
-from collections.abc import Callable, Sequence
+That one writes to standard error: bars on a terminal, a few lines elsewhere. A job of a
+parallel sweep writes lines on a terminal too, each with the job's name: the bars of
+several processes would write over one another.
+"""
+
+import atexit
+import multiprocessing
+import time
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from rich import progress
+from rich.console import Console
 
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
+from specahd.core.program import Level
 from specahd.tracking.store import in_one_line
+
+# Without a terminal, so many lines report the tickets.
+_LINES = 10
 
 
 class ObserverFailed(Exception):
@@ -13,7 +31,7 @@ class ObserverFailed(Exception):
 
 
 class Observers(Observer):
-    """Tells every observer, in their order, and drops one at its first exception.
+    """Hands every hook on to all observers, in their order; drops one at its first exception.
 
     Attributes
     ----------
@@ -25,34 +43,14 @@ class Observers(Observer):
         self._observers = list(observers)
         self.warnings: list[str] = []
 
-    def on_prepare(self) -> None:
-        self._tell(lambda observer: observer.on_prepare())
+    def __getattribute__(self, name: str) -> Any:
+        hook = super().__getattribute__(name)
+        return partial(self._tell, name) if name.startswith("on_") else hook
 
-    def on_start(self, tickets: int, directory: Path) -> None:
-        self._tell(lambda observer: observer.on_start(tickets, directory))
-
-    def on_phase(self, text: str, total: int) -> None:
-        self._tell(lambda observer: observer.on_phase(text, total))
-
-    def on_step(self) -> None:
-        self._tell(lambda observer: observer.on_step())
-
-    def on_commit(self, sample: Committed, spent: Spent) -> None:
-        self._tell(lambda observer: observer.on_commit(sample, spent))
-
-    def on_round(self, end: RoundEnd) -> None:
-        self._tell(lambda observer: observer.on_round(end))
-
-    def on_warning(self, text: str) -> None:
-        self._tell(lambda observer: observer.on_warning(text))
-
-    def on_finish(self, status: str) -> None:
-        self._tell(lambda observer: observer.on_finish(status))
-
-    def _tell(self, hook: Callable[[Observer], None]) -> None:
+    def _tell(self, hook: str, *what: Any) -> None:
         for observer in tuple(self._observers):
             try:
-                hook(observer)
+                getattr(observer, hook)(*what)
             except ObserverFailed as error:
                 self._observers.remove(observer)
                 self.warnings.append(str(error))
@@ -60,3 +58,110 @@ class Observers(Observer):
                 self._observers.remove(observer)
                 warning = f"{type(observer).__name__} stopped: {in_one_line(error)}"
                 self.warnings.append(warning[:200])
+
+
+class ProgressObserver(Observer):
+    """Shows budget used, best scores, outcomes, time gone and time left.
+
+    Parameters
+    ----------
+    console
+        Where to show it; standard error if None.
+    name
+        What a job is called among those that run beside it.
+    """
+
+    def __init__(self, console: Console | None = None, name: str = "") -> None:
+        self._console = console or Console(stderr=True)
+        beside_others = multiprocessing.parent_process() is not None
+        self._label = f"{name}: " if beside_others else ""
+        self._live = self._console.is_terminal and not beside_others
+        self._progress = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=20),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[note]}"),
+            console=self._console,
+        )
+        self._outcomes: Counter[str] = Counter()
+        self._best: dict[Level, float] = {}
+        self._tickets = 0
+        self._began = time.monotonic()
+        self._programs: progress.TaskID | None = None
+        self._phase: progress.TaskID | None = None
+
+    def on_start(self, tickets: int, directory: Path) -> None:
+        self._tickets = tickets
+        self._began = time.monotonic()
+        self._say(f"{tickets} programs; everything is written to {directory}")
+
+    def on_phase(self, text: str, total: int) -> None:
+        if not self._live:
+            self._say(f"{text} ({total})")
+            return
+        self._end_phase()
+        self._open()
+        self._phase = self._progress.add_task(text, total=total, note="")
+
+    def on_step(self) -> None:
+        if self._phase is not None:
+            self._progress.advance(self._phase)
+
+    def on_commit(self, sample: Committed, spent: Spent) -> None:
+        self._outcomes[sample.outcome.value] += 1
+        if sample.best is not None:
+            self._best[sample.level] = sample.best
+        done = self._outcomes.total()
+        where = f"{sample.level.value} programs, round {sample.round}"
+        note = self._note(spent)
+        if self._live:
+            self._end_phase()
+            self._open()
+            if self._programs is None:
+                self._programs = self._progress.add_task(where, total=self._tickets, note=note)
+            self._progress.update(self._programs, description=where, completed=done, note=note)
+        elif done * _LINES // max(1, self._tickets) > (done - 1) * _LINES // max(1, self._tickets):
+            elapsed = time.monotonic() - self._began
+            left = elapsed / done * max(0, self._tickets - done)
+            self._say(
+                f"{where}: {done}/{self._tickets}, {note}, "
+                f"{elapsed:.0f} s gone, about {left:.0f} s left"
+            )
+
+    def on_round(self, end: RoundEnd) -> None:
+        measures = ", ".join(f"{name} {value:.5g}" for name, value in end.measures.items())
+        self._say(f"round {end.round} ended" + (f": {measures}" if measures else ""))
+
+    def on_warning(self, text: str) -> None:
+        self._say(text)
+
+    def on_finish(self, status: str) -> None:
+        self._end_phase()
+        self._progress.stop()
+        self._say(f"{status} after {time.monotonic() - self._began:.0f} s")
+
+    def _open(self) -> None:
+        """Begin to draw: a phase may come before the run starts, or without one."""
+        if not self._progress.live.is_started:
+            # A refusal may end the process first; the cursor must come back.
+            atexit.register(self._progress.stop)
+            self._progress.start()
+
+    def _end_phase(self) -> None:
+        if self._phase is not None:
+            self._progress.remove_task(self._phase)
+            self._phase = None
+
+    def _note(self, spent: Spent) -> str:
+        # What was paid first: a narrow terminal cuts the rest.
+        parts = [spent.bill] if spent.bill else []
+        parts += [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
+        parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]
+        if spent.auxiliary_calls:
+            parts.append(f"{spent.auxiliary_calls} texts")
+        return ", ".join(parts)
+
+    def _say(self, text: str) -> None:
+        self._console.out(f"{self._label}{text}", highlight=False)
