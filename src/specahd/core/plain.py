@@ -69,6 +69,14 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def read_json(path: Path, limit: int) -> Any:
+    """Return the value of a JSON file; None if it cannot be read or is none."""
+    try:
+        return parse_json(content(path, limit))
+    except (FileError, ValueError):
+        return None
+
+
 def parse_yaml(text: bytes) -> Any:
     """Return the value of a YAML text: scalars, lists and mappings, nothing by reference.
 

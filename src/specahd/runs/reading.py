@@ -8,7 +8,7 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, content, misfit, parse_json, told
+from specahd.core.plain import Shape, misfit, read_json, told
 from specahd.core.program import Level, Outcome
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
@@ -199,9 +199,6 @@ def _recorded(directory: Path) -> float:
 
 def _version(directory: Path) -> str:
     """Return which specahd wrote a run, as far as its directory tells."""
-    try:
-        facts = parse_json(content(directory / MACHINE, _FACTS))
-    except (FileError, ValueError):
-        facts = None
+    facts = read_json(directory / MACHINE, _FACTS)
     known = misfit(facts, {"version.specahd": str}) is None
     return f"specahd {told(facts['version.specahd'])}" if known else "an older version of specahd"

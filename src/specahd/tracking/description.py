@@ -7,8 +7,7 @@ from pathlib import Path
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
-from specahd.core.errors import FileError
-from specahd.core.plain import Shape, content, parse_json
+from specahd.core.plain import Shape, read_json
 from specahd.runs.configuration import flat, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.rows import means, read_rows
@@ -139,10 +138,8 @@ def _facts(path: Path) -> dict[str, str]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
-    try:
-        return dict(parse_json(content(path, _LIMIT)))
-    except (FileError, ValueError, TypeError):
-        return {}
+    found = read_json(path, _LIMIT)
+    return found if isinstance(found, dict) else {}
 
 
 def write_note(

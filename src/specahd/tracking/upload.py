@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, content, misfit, parse_json
+from specahd.core.plain import Shape, misfit, read_json
 from specahd.runs import files
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
@@ -73,10 +73,7 @@ class SyncCursor:
     @classmethod
     def read(cls, directory: Path) -> "SyncCursor | None":
         """Return what a run directory keeps; None if nothing that can be used."""
-        try:
-            kept = parse_json(content(directory / files.CURSOR, _LIMIT))
-        except (FileError, ValueError):
-            return None
+        kept = read_json(directory / files.CURSOR, _LIMIT)
         if isinstance(kept, dict):
             kept = {"experiment_id": "", **kept}
         if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
