@@ -55,8 +55,6 @@ class Store:
     def connect(self) -> "tuple[MlflowClient, str]":
         """Open the store and return a client and the experiment's id; make what is missing."""
         _import_mlflow()
-        from mlflow import MlflowClient
-
         database = database_of(self.uri)
         location = None
         if database is not None:
@@ -67,7 +65,7 @@ class Store:
         with lock:
             if database is not None and location is not None and not database.exists():
                 _make(database, location)
-            client = MlflowClient(absolute(self.uri))
+            client = _client(self.uri)
             found = client.get_experiment_by_name(self.experiment)
             experiment = (
                 found.experiment_id
@@ -127,12 +125,11 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
     if path is not None and not path.is_file():
         raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
     _import_mlflow()
-    from mlflow import MlflowClient
     from mlflow.exceptions import MlflowException
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        yield MlflowClient(absolute(uri))
+        yield _client(uri)
     except (MlflowException, SQLAlchemyError) as error:
         store = without_password(uri)
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].split(". ")[0]
@@ -141,15 +138,6 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
         # A server puts its code first.
         reason = without_password(re.sub("^[A-Z_]+: ", "", reason)).rstrip(".")
         raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
-
-
-def absolute(uri: str) -> str:
-    """Return an address that means the same wherever the process stands.
-
-    MLflow keeps what it has opened by its address.
-    """
-    database = database_of(uri)
-    return f"{_SQLITE}{database.resolve()}" if database else uri
 
 
 def database_of(uri: str) -> Path | None:
@@ -176,6 +164,14 @@ def _import_mlflow() -> None:
 
     for name in ("mlflow", "alembic", "urllib3"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _client(uri: str) -> "MlflowClient":
+    from mlflow import MlflowClient
+
+    database = database_of(uri)
+    # MLflow keeps what it has opened by its address, so that must not depend on the directory.
+    return MlflowClient(f"{_SQLITE}{database.resolve()}" if database else uri)
 
 
 def _make(database: Path, location: str) -> None:
