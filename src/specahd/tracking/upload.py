@@ -55,7 +55,7 @@ class SyncCursor:
     Parameters
     ----------
     key
-        Stands in a tag of the run, by which it is found when its id is not known; new unless given.
+        Stands in a tag of the run, by which it is found; new unless given.
     store, experiment, experiment_id, run_id
         Where the run is; empty as long as it was not made. The experiment has a name and an
         id; in a mark of an earlier version it has no id.
