@@ -1,10 +1,11 @@
-"""Where calls on a worker object run: one protocol, one class per place.
+"""Where calls on a worker object run: one class for all places, one derived class per place.
 
 The worker object is made once in each process, on that process's own view of
-the shared shared arrays, so it may hold sandboxes; only method names, arguments and
+the shared arrays, so it may hold sandboxes; only method names, arguments and
 results cross the process boundary, between processes that trust each other.
 """
 
+import math
 import multiprocessing
 import os
 import pickle
@@ -12,12 +13,13 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any
 
 from specahd.core.settings import check_workers
 from specahd.sandbox import confinement
@@ -26,56 +28,24 @@ from specahd.sandbox.shared_arrays import SharedArrays
 ATTEMPTS = 3
 """How many workers in a row may die of one submission."""
 Start = Callable[[SharedArrays], Any]
+_PROBE_SECONDS = 5.0
+"""Seconds until an idle worker that does not answer gets no work until it does."""
 _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
 
 
-class Executor(Protocol):
-    """Runs the methods of worker objects that live in other processes.
+@dataclass(slots=True, eq=False)
+class _Submission:
+    """A call that some worker shall make; its place in the queue, kept if it comes back."""
 
-    An executor is made from ``start``, which makes a worker object on the shared arrays,
-    and from the filled shared arrays, which it takes over and closes.
-    """
-
-    workers: int
-
-    @staticmethod
-    def require() -> None:
-        """Raise ConfigError if this machine lacks what such an executor needs."""
-        ...
-
-    def submit(self, method: str, *arguments: Any) -> Future[Any]:
-        """Have some worker call ``worker.method(*arguments)``.
-
-        A worker that disappears loses no submission: it is started over, and
-        fails only when several workers in a row have died of it.
-        """
-        ...
-
-    def close(self) -> None:
-        """Abandon what is unfinished and end the workers."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Submission:
-    """A call that some worker shall make, and the future that its result goes to."""
-
+    number: float
     method: str
     arguments: tuple[Any, ...]
     future: Future[Any] = field(default_factory=Future)
+    losses: int = 0
 
-    def order(self) -> bytes:
-        """Return what :func:`answer` expects; raises what pickling the arguments raises."""
-        return pickle.dumps((self.method, self.arguments))
-
-    def settle(self, reply: bytes) -> None:
-        """Give the future what :func:`answer` replied."""
-        succeeded, value = pickle.loads(reply)
-        if succeeded:
-            self.future.set_result(value)
-        else:
-            self.future.set_exception(value)
+    def __lt__(self, other: "_Submission") -> bool:
+        return self.number < other.number
 
     def begin(self) -> bool:
         """Say whether anyone still wants the result; from then on nobody can cancel it."""
@@ -94,6 +64,143 @@ class Submission:
             self.lose("was closed")
 
 
+# Ends a thread that attends a worker.
+_END = _Submission(math.inf, "", ())
+
+
+class Executor(ABC):
+    """Runs the methods of worker objects that live in other processes.
+
+    An executor is made from ``start``, which makes a worker object on the shared arrays,
+    and from the filled shared arrays, which it takes over and closes. One thread attends
+    each worker.
+    """
+
+    _lost: tuple[type[Exception], ...]
+    """What :meth:`_call` raises if the worker is gone."""
+
+    def __init__(self, workers: int) -> None:
+        check_workers(workers)
+        self.workers = workers
+        self._queue: queue.PriorityQueue[_Submission] = queue.PriorityQueue()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._submitted = 0
+        self._attended = workers
+
+    @staticmethod  # noqa: B027  most need nothing
+    def require() -> None:
+        """Raise ConfigError if this machine lacks what such an executor needs."""
+
+    def submit(self, method: str, *arguments: Any) -> Future[Any]:
+        """Have some worker call ``worker.method(*arguments)``.
+
+        A submission whose worker disappears goes to the next free one, ahead of later
+        ones. It fails only when several workers in a row have died of it.
+        """
+        with self._lock:
+            if self._closed.is_set():
+                raise RuntimeError("The executor is closed.")
+            if self._attended == 0:
+                raise RuntimeError("The executor lost every worker for good.")
+            submission = _Submission(self._submitted, method, arguments)
+            self._queue.put(submission)
+            self._submitted += 1
+        return submission.future
+
+    def close(self) -> None:
+        """Abandon what is unfinished and end the workers."""
+        with self._lock:
+            if self._closed.is_set():
+                return
+            self._closed.set()
+            for submission in self._drain():
+                submission.cancel()
+        for _ in self._attendants:
+            self._queue.put(_END)
+        for worker in self._team:
+            self._interrupt(worker)
+        for attendant in self._attendants:
+            attendant.join()
+        self._release()
+
+    @abstractmethod
+    def _call(self, worker: Any, order: bytes) -> bytes:
+        """Have a worker :func:`answer` an order."""
+
+    def _stands(self, worker: Any, seconds: float | None = None) -> bool:
+        """Say whether a worker is there to be called, after so many seconds at most.
+
+        Without a bound, wait until it has been started over; if it is absent then, it
+        is lost for good.
+        """
+        return True
+
+    @abstractmethod
+    def _interrupt(self, worker: Any) -> None:
+        """End a worker that would not end by itself at once."""
+
+    def _attend_all(self, team: Sequence[Any], release: Callable[[], None]) -> None:
+        """Begin to carry out what is submitted; ``release`` gives back what the team needed."""
+        self._team = team
+        self._release = release
+        self._attendants = [
+            threading.Thread(target=self._attend, args=(worker,), daemon=True) for worker in team
+        ]
+        for attendant in self._attendants:
+            attendant.start()
+
+    def _attend(self, worker: Any) -> None:
+        """Give a worker one submission at a time, until it is lost for good."""
+        stands = False
+        while stands or self._stands(worker):
+            submission = self._queue.get()
+            if submission is _END:
+                return
+            stands = self._carry_out(submission, worker)
+        with self._lock:
+            self._attended -= 1
+            if self._attended == 0:
+                for submission in self._drain():
+                    submission.lose("lost every worker for good")
+
+    def _carry_out(self, submission: _Submission, worker: Any) -> bool:
+        """Have a worker answer, or another one later; return whether this one still stands."""
+        if not self._stands(worker, _PROBE_SECONDS):
+            self._put_back(submission)
+            return False
+        if not submission.begin():
+            return True
+        try:
+            order = pickle.dumps((submission.method, submission.arguments))
+            succeeded, value = pickle.loads(self._call(worker, order))
+        except self._lost:
+            submission.losses += 1
+            self._put_back(submission)
+            return False
+        except Exception as error:  # noqa: BLE001  goes to the future
+            succeeded, value = False, error
+        if succeeded:
+            submission.future.set_result(value)
+        else:
+            submission.future.set_exception(value)
+        return True
+
+    def _put_back(self, submission: _Submission) -> None:
+        with self._lock:
+            if self._closed.is_set():
+                submission.cancel()
+            elif submission.losses == ATTEMPTS:
+                submission.lose(f"lost {ATTEMPTS} workers in a row")
+            else:
+                self._queue.put(submission)
+
+    def _drain(self) -> Iterator[_Submission]:
+        with suppress(queue.Empty):
+            while (submission := self._queue.get_nowait()) is not _END:
+                yield submission
+
+
 def answer(worker: Any, order: bytes) -> bytes:
     """Call a worker object as ordered; reply whether it returned, and what came of it."""
 
@@ -107,12 +214,12 @@ def answer(worker: Any, order: bytes) -> bytes:
         return pickle.dumps((False, RuntimeError(f"The answer cannot be sent: {error}")))
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Worker processes on this machine, forked when the executor is made.
 
     Make it in a thread that outlives it, best before other threads start: the
     workers are copies of this process and die with the thread that forked them.
-    One thread attends each worker and forks another one if it dies.
+    The thread that attends a worker forks another one if it dies.
 
     Parameters
     ----------
@@ -126,74 +233,33 @@ class LocalExecutor:
         Number of processes, at least 1.
     """
 
+    _lost = (EOFError, OSError)
+
     def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
-        check_workers(workers)
-        self.workers = workers
-        self._shared = shared
-        self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()
-        self._closed = False
+        super().__init__(workers)
         forking = threading.Lock()
-        self._team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
+        team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
         try:
-            for worker in self._team:
+            for worker in team:
                 worker.await_ready()
         except BaseException:
-            for worker in self._team:
+            for worker in team:
                 worker.kill()
                 worker.dismiss()
             raise
-        self._attendants = [
-            threading.Thread(target=self._attend, args=(worker,), daemon=True)
-            for worker in self._team
-        ]
-        for attendant in self._attendants:
-            attendant.start()
-
-    @staticmethod
-    def require() -> None:
-        """Need nothing but the standard library."""
-
-    def submit(self, method: str, *arguments: Any) -> Future[Any]:
-        if self._closed:
-            raise RuntimeError("The executor is closed.")
-        submission = Submission(method, arguments)
-        self._queue.put(submission)
-        return submission.future
-
-    def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        with suppress(queue.Empty):
-            while submission := self._queue.get_nowait():
-                submission.cancel()
-        for _ in self._attendants:
-            self._queue.put(None)
-        for worker in self._team:
-            if worker.busy:
-                worker.kill()
-        for attendant in self._attendants:
-            attendant.join()
-        self._shared.close()
+        self._attend_all(team, shared.close)
 
     def _attend(self, worker: "_Worker") -> None:
-        while submission := self._queue.get():
-            if submission.begin():
-                self._carry_out(submission, worker)
+        super()._attend(worker)
+        # Here, since workers that were forked in this thread end with it.
         worker.dismiss()
 
-    def _carry_out(self, submission: Submission, worker: "_Worker") -> None:
-        for _ in range(ATTEMPTS):
-            if self._closed:
-                break
-            try:
-                submission.settle(worker.call(submission.order()))
-            except (EOFError, OSError):
-                continue
-            except Exception as error:  # noqa: BLE001  goes to the future
-                submission.future.set_exception(error)
-            return
-        submission.lose("was closed" if self._closed else f"lost {ATTEMPTS} workers in a row")
+    def _call(self, worker: "_Worker", order: bytes) -> bytes:
+        return worker.call(order)
+
+    def _interrupt(self, worker: "_Worker") -> None:
+        if worker.busy:
+            worker.kill()
 
 
 class _Worker:
@@ -203,7 +269,6 @@ class _Worker:
         self.busy = False
         self._start = start
         self._forking = forking
-        self._ready = False
         self._fork()
 
     def _fork(self) -> None:
@@ -216,14 +281,12 @@ class _Worker:
             )
             self._process.start()
             theirs.close()
-        self._ready = False
 
     def await_ready(self) -> None:
         """Wait until the worker object is made; raises what making it raised."""
         succeeded, answer = self._connection.recv()
         if not succeeded:
             raise answer
-        self._ready = True
 
     def call(self, order: bytes) -> bytes:
         """Return the worker's reply, as :func:`answer` makes it.
@@ -236,10 +299,8 @@ class _Worker:
         self.busy = True
         try:
             if not self._process.is_alive():
-                self._process.join()
-                self._connection.close()
+                self._join()
                 self._fork()
-            if not self._ready:
                 self.await_ready()
             self._connection.send_bytes(order)
             reply = self._connection.recv_bytes()
@@ -255,6 +316,9 @@ class _Worker:
         """Let the process close its worker object and end."""
         with suppress(OSError):
             self._connection.send_bytes(_DISMISSAL)
+        self._join()
+
+    def _join(self) -> None:
         self._process.join()
         self._connection.close()
 
