@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import socket
-import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
@@ -51,8 +50,6 @@ class CompilingRunner(Protocol):
 
 OUTCOMES = tuple(Outcome)
 """A reply's code is a position in this tuple."""
-LENGTH = struct.Struct("<I")
-"""The length of the launch order, which comes first on the pipe."""
 EXIT_OUT_OF_MEMORY = 71
 """Status of a child that had no memory left to say so."""
 LEAST_SECONDS = 0.001
@@ -86,7 +83,8 @@ def serve(
     try:
         confinement.leave_family(zygote)
         connection = restrictions.keep_only(connection)
-        order = _read_order(connection)
+        # Nothing follows this line of JSON until the child has said hello.
+        order = json.loads(connection.makefile("rb").readline())
         total = order["total_seconds"]
         confinement.limit(
             order["memory_bytes"], None if total is None else order["launch_seconds"] + total
@@ -100,23 +98,6 @@ def serve(
         status = 1
     finally:
         os._exit(status)
-
-
-def _read_order(connection: socket.socket) -> dict[str, Any]:
-    [length] = LENGTH.unpack(read_exactly(connection, LENGTH.size))
-    order: dict[str, Any] = json.loads(read_exactly(connection, length))
-    return order
-
-
-def read_exactly(connection: socket.socket, size: int) -> bytes:
-    """Return so many bytes; raises EOFError where the other end says no more."""
-    data = bytearray()
-    while len(data) < size:
-        chunk = connection.recv(size - len(data))
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return bytes(data)
 
 
 class _Child:
