@@ -17,7 +17,6 @@ _REPLIES = frozenset(
         Outcome.CRASHED,
         Outcome.OUT_OF_MEMORY,
         Outcome.INVALID_OUTPUT,
-        Outcome.LAUNCH_FAILED,
         Outcome.NOT_COMPILED,
     }
 )
