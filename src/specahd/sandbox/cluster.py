@@ -12,7 +12,9 @@ changes any. Every node needs this version of specahd and of its libraries.
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,6 +30,8 @@ _START_SECONDS = 120.0
 """Seconds until the first worker must stand."""
 _CONNECTING = 12.0
 """Seconds until a cluster that does not tell its state counts as unreachable."""
+_PROBE_SECONDS = 5.0
+"""Seconds until an idle worker that does not answer gets no work until it does."""
 _PAUSE = 1.0
 """Seconds between attempts to bring a worker up."""
 _HEADROOM = 200_000_000
@@ -83,15 +87,19 @@ class RayExecutor(Executor):
             ]
             shared.close()
             kind = self._ray.remote(num_cpus=1, max_restarts=-1)(_WorkerActor)
-            actors = [kind.remote() for _ in range(workers)]
-            self._await_first(actors, option)
+            self._actors = [kind.remote() for _ in range(workers)]
+            self._await_first(option)
         except BaseException:
             self._ray.shutdown()
             raise
-        self._attend_all(actors, self._ray.shutdown)
+        self._lock = threading.Lock()
+        self._left = workers
+        self._starting = ThreadPoolExecutor(workers)
+        for actor in self._actors:
+            self._replace(actor)
 
-    def _await_first(self, actors: Sequence[Any], option: str) -> None:
-        ready = [actor.prepare.remote(self._stored) for actor in actors]
+    def _await_first(self, option: str) -> None:
+        ready = [actor.prepare.remote(self._stored) for actor in self._actors]
         done, _ = self._ray.wait(ready, timeout=_START_SECONDS)
         if not done:
             raise ConfigError(
@@ -111,19 +119,46 @@ class RayExecutor(Executor):
                 "Expected Ray for workers on a cluster; install it with pip install 'specahd[ray]'."
             )
 
+    def _take(self) -> Any:
+        while (actor := self._free.get()) is not None and not self._stands(actor, _PROBE_SECONDS):
+            self._replace(actor)
+        return actor
+
     def _call(self, worker: Any, order: bytes) -> bytes:
         reply: bytes = self._ray.get(worker.call.remote(order))
         return reply
 
-    def _interrupt(self, worker: Any) -> None:
-        self._ray.kill(worker)
+    def _replace(self, worker: Any) -> None:
+        self._starting.submit(self._await, worker)
 
-    def _stands(self, worker: Any, seconds: float | None = None) -> bool:
-        # Without a bound, Ray starts it over, on a node that joins if need be.
+    def _await(self, actor: Any) -> None:
+        """Have a worker free once it stands; note it if it is lost for good."""
+        if self._stands(actor):
+            self._free.put(actor)
+            return
+        with self._lock:
+            self._left -= 1
+            if self._left == 0:
+                self._free.put(None)
+
+    def _end(self) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._free.put(None)
+        self._threads.shutdown(cancel_futures=True)
+        self._starting.shutdown()
+        self._ray.shutdown()
+
+    def _stands(self, actor: Any, seconds: float | None = None) -> bool:
+        """Say whether a worker is there to be called, after so many seconds at most.
+
+        Without a bound, wait until Ray has started it over, on a node that joins
+        if need be; if it is absent then, it is lost for good.
+        """
         failures = 0
         while failures < ATTEMPTS and not self._closed.is_set():
             try:
-                self._ray.get(worker.prepare.remote(self._stored), timeout=seconds)
+                self._ray.get(actor.prepare.remote(self._stored), timeout=seconds)
             except self._ray.exceptions.GetTimeoutError:
                 return False
             except self._ray.exceptions.ActorUnavailableError:

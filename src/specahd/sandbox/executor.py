@@ -5,7 +5,6 @@ the shared arrays, so it may hold sandboxes; only method names, arguments and
 results cross the process boundary, between processes that trust each other.
 """
 
-import math
 import multiprocessing
 import os
 import pickle
@@ -14,10 +13,9 @@ import signal
 import threading
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -28,52 +26,16 @@ from specahd.sandbox.shared_arrays import SharedArrays
 ATTEMPTS = 3
 """How many workers in a row may die of one submission."""
 Start = Callable[[SharedArrays], Any]
-_PROBE_SECONDS = 5.0
-"""Seconds until an idle worker that does not answer gets no work until it does."""
 _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
-
-
-@dataclass(slots=True, eq=False)
-class _Submission:
-    """A call that some worker shall make; its place in the queue, kept if it comes back."""
-
-    number: float
-    method: str
-    arguments: tuple[Any, ...]
-    future: Future[Any] = field(default_factory=Future)
-    losses: int = 0
-
-    def __lt__(self, other: "_Submission") -> bool:
-        return self.number < other.number
-
-    def begin(self) -> bool:
-        """Say whether anyone still wants the result; from then on nobody can cancel it."""
-        return self.future.running() or self.future.set_running_or_notify_cancel()
-
-    def lose(self, reason: str) -> None:
-        """Tell those who wait why no worker will finish it."""
-        if self.begin():
-            self.future.set_exception(RuntimeError(f"The executor {reason} during {self.method}."))
-
-    def cancel(self) -> None:
-        """Tell those who wait that the executor was closed before it was finished."""
-        if self.future.cancel():
-            self.future.set_running_or_notify_cancel()
-        else:
-            self.lose("was closed")
-
-
-# Ends a thread that attends a worker.
-_END = _Submission(math.inf, "", ())
 
 
 class Executor(ABC):
     """Runs the methods of worker objects that live in other processes.
 
     An executor is made from ``start``, which makes a worker object on the shared arrays,
-    and from the filled shared arrays, which it takes over and closes. One thread attends
-    each worker.
+    and from the filled shared arrays, which it takes over and closes. As many threads as
+    there are workers each have a free one carry out one submission at a time.
     """
 
     _lost: tuple[type[Exception], ...]
@@ -82,11 +44,9 @@ class Executor(ABC):
     def __init__(self, workers: int) -> None:
         check_workers(workers)
         self.workers = workers
-        self._queue: queue.PriorityQueue[_Submission] = queue.PriorityQueue()
-        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(workers)
+        self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._closed = threading.Event()
-        self._submitted = 0
-        self._attended = workers
 
     @staticmethod  # noqa: B027  most need nothing
     def require() -> None:
@@ -98,107 +58,56 @@ class Executor(ABC):
         A submission whose worker disappears goes to the next free one, ahead of later
         ones. It fails only when several workers in a row have died of it.
         """
-        with self._lock:
-            if self._closed.is_set():
-                raise RuntimeError("The executor is closed.")
-            if self._attended == 0:
-                raise RuntimeError("The executor lost every worker for good.")
-            submission = _Submission(self._submitted, method, arguments)
-            self._queue.put(submission)
-            self._submitted += 1
-        return submission.future
+        if self._closed.is_set():
+            raise RuntimeError("The executor is closed.")
+        return self._threads.submit(self._run, method, arguments)
 
     def close(self) -> None:
         """Abandon what is unfinished and end the workers."""
-        with self._lock:
-            if self._closed.is_set():
-                return
+        if not self._closed.is_set():
             self._closed.set()
-            for submission in self._drain():
-                submission.cancel()
-        for _ in self._attendants:
-            self._queue.put(_END)
-        for worker in self._team:
-            self._interrupt(worker)
-        for attendant in self._attendants:
-            attendant.join()
-        self._release()
+            self._end()
+
+    def _run(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Return what a worker's method returns; raises what it raises."""
+        order = pickle.dumps((method, arguments))
+        reason = f"lost {ATTEMPTS} workers in a row"
+        for _ in range(ATTEMPTS):
+            worker = self._take()
+            if worker is None or self._closed.is_set():
+                self._free.put(worker)
+                reason = "was closed" if self._closed.is_set() else "lost every worker for good"
+                break
+            try:
+                reply = self._call(worker, order)
+            except self._lost:
+                self._replace(worker)
+                continue
+            except BaseException:
+                self._free.put(worker)
+                raise
+            self._free.put(worker)
+            succeeded, value = pickle.loads(reply)
+            if succeeded:
+                return value
+            raise value
+        raise RuntimeError(f"The executor {reason} during {method}.")
+
+    def _take(self) -> Any:
+        """Wait for a free worker; None if there will be none."""
+        return self._free.get()
 
     @abstractmethod
     def _call(self, worker: Any, order: bytes) -> bytes:
         """Have a worker :func:`answer` an order."""
 
-    def _stands(self, worker: Any, seconds: float | None = None) -> bool:
-        """Say whether a worker is there to be called, after so many seconds at most.
-
-        Without a bound, wait until it has been started over; if it is absent then, it
-        is lost for good.
-        """
-        return True
+    def _replace(self, worker: Any) -> None:
+        """Have a worker that is gone free once more."""
+        self._free.put(worker)
 
     @abstractmethod
-    def _interrupt(self, worker: Any) -> None:
-        """End a worker that would not end by itself at once."""
-
-    def _attend_all(self, team: Sequence[Any], release: Callable[[], None]) -> None:
-        """Begin to carry out what is submitted; ``release`` gives back what the team needed."""
-        self._team = team
-        self._release = release
-        self._attendants = [
-            threading.Thread(target=self._attend, args=(worker,), daemon=True) for worker in team
-        ]
-        for attendant in self._attendants:
-            attendant.start()
-
-    def _attend(self, worker: Any) -> None:
-        """Give a worker one submission at a time, until it is lost for good."""
-        stands = False
-        while stands or self._stands(worker):
-            submission = self._queue.get()
-            if submission is _END:
-                return
-            stands = self._carry_out(submission, worker)
-        with self._lock:
-            self._attended -= 1
-            if self._attended == 0:
-                for submission in self._drain():
-                    submission.lose("lost every worker for good")
-
-    def _carry_out(self, submission: _Submission, worker: Any) -> bool:
-        """Have a worker answer, or another one later; return whether this one still stands."""
-        if not self._stands(worker, _PROBE_SECONDS):
-            self._put_back(submission)
-            return False
-        if not submission.begin():
-            return True
-        try:
-            order = pickle.dumps((submission.method, submission.arguments))
-            succeeded, value = pickle.loads(self._call(worker, order))
-        except self._lost:
-            submission.losses += 1
-            self._put_back(submission)
-            return False
-        except Exception as error:  # noqa: BLE001  goes to the future
-            succeeded, value = False, error
-        if succeeded:
-            submission.future.set_result(value)
-        else:
-            submission.future.set_exception(value)
-        return True
-
-    def _put_back(self, submission: _Submission) -> None:
-        with self._lock:
-            if self._closed.is_set():
-                submission.cancel()
-            elif submission.losses == ATTEMPTS:
-                submission.lose(f"lost {ATTEMPTS} workers in a row")
-            else:
-                self._queue.put(submission)
-
-    def _drain(self) -> Iterator[_Submission]:
-        with suppress(queue.Empty):
-            while (submission := self._queue.get_nowait()) is not _END:
-                yield submission
+    def _end(self) -> None:
+        """End the workers, whatever they are at work on, and then the threads."""
 
 
 def answer(worker: Any, order: bytes) -> bytes:
@@ -219,7 +128,7 @@ class LocalExecutor(Executor):
 
     Make it in a thread that outlives it, best before other threads start: the
     workers are copies of this process and die with the thread that forked them.
-    The thread that attends a worker forks another one if it dies.
+    One that dies is forked again when it is needed.
 
     Parameters
     ----------
@@ -237,33 +146,41 @@ class LocalExecutor(Executor):
 
     def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
         super().__init__(workers)
+        self._shared = shared
         forking = threading.Lock()
-        team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
+        self._team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
         try:
-            for worker in team:
+            for worker in self._team:
                 worker.await_ready()
         except BaseException:
-            for worker in team:
+            for worker in self._team:
                 worker.kill()
-                worker.dismiss()
+                worker.join()
             raise
-        self._attend_all(team, shared.close)
-
-    def _attend(self, worker: "_Worker") -> None:
-        super()._attend(worker)
-        # Here, since workers that were forked in this thread end with it.
-        worker.dismiss()
+        for worker in self._team:
+            self._free.put(worker)
 
     def _call(self, worker: "_Worker", order: bytes) -> bytes:
         return worker.call(order)
 
-    def _interrupt(self, worker: "_Worker") -> None:
-        if worker.busy:
-            worker.kill()
+    def _end(self) -> None:
+        for worker in self._team:
+            if worker.busy:
+                worker.kill()
+        # All become free, since no call begins any more.
+        idle = [self._free.get() for _ in self._team]
+        for worker in idle:
+            worker.dismiss()
+        for worker in idle:
+            worker.join()
+            self._free.put(worker)
+        # Not before: workers that were forked in a thread end with it.
+        self._threads.shutdown(cancel_futures=True)
+        self._shared.close()
 
 
 class _Worker:
-    """One worker process as its attendant sees it."""
+    """One worker process as its executor sees it."""
 
     def __init__(self, start: Callable[[], Any], forking: threading.Lock) -> None:
         self.busy = False
@@ -299,7 +216,7 @@ class _Worker:
         self.busy = True
         try:
             if not self._process.is_alive():
-                self._join()
+                self.join()
                 self._fork()
                 self.await_ready()
             self._connection.send_bytes(order)
@@ -316,14 +233,16 @@ class _Worker:
         """Let the process close its worker object and end."""
         with suppress(OSError):
             self._connection.send_bytes(_DISMISSAL)
-        self._join()
 
-    def _join(self) -> None:
+    def join(self) -> None:
+        """Wait until the process has ended."""
         self._process.join()
         self._connection.close()
 
     def kill(self) -> None:
-        self._process.kill()
+        # Not while another thread is about to fork it.
+        with self._forking:
+            self._process.kill()
 
 
 def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None:
