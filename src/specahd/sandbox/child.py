@@ -96,9 +96,8 @@ def serve(
         status = 0
     except MemoryError:
         status = EXIT_OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001  the parent learns it from the status
-        status = 1
     finally:
+        # The parent learns it from the status.
         os._exit(status)
 
 
