@@ -71,12 +71,10 @@ class Executor(ABC):
     def _run(self, method: str, arguments: tuple[Any, ...]) -> Any:
         """Return what a worker's method returns; raises what it raises."""
         order = pickle.dumps((method, arguments))
-        reason = f"lost {ATTEMPTS} workers in a row"
         for _ in range(ATTEMPTS):
             worker = self._take()
             if worker is None or self._closed.is_set():
                 self._free.put(worker)
-                reason = "was closed" if self._closed.is_set() else "lost every worker for good"
                 break
             try:
                 reply = self._call(worker, order)
@@ -91,6 +89,11 @@ class Executor(ABC):
             if succeeded:
                 return value
             raise value
+        if self._closed.is_set():
+            reason = "was closed"
+        else:
+            lost = "every worker for good" if worker is None else f"{ATTEMPTS} workers in a row"
+            reason = f"lost {lost}"
         raise RuntimeError(f"The executor {reason} during {method}.")
 
     def _take(self) -> Any:
