@@ -133,7 +133,9 @@ def cause_of_death(code: int) -> tuple[Outcome, str]:
     if -code in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"
     if code < 0:
-        return Outcome.CRASHED, f"killed by {signal.Signals(-code).name}"
+        # Not all signals of real time have a name.
+        names = {number.value: number.name for number in signal.Signals}
+        return Outcome.CRASHED, f"killed by {names.get(-code, f'signal {-code}')}"
     if code == EXIT_OUT_OF_MEMORY:
         return Outcome.OUT_OF_MEMORY, "the memory limit was reached"
     return Outcome.CRASHED, f"exited with status {code}"
