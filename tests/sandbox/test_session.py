@@ -8,6 +8,7 @@ from program_pair import HERE, HONEST, HOSTILE, PROGRAMS, SOURCE
 from runners import attack
 
 from specahd.core.program import Outcome
+from specahd.sandbox.child_process import cause_of_death
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
 
 LIMITS = SessionLimits(call_seconds=20.0)
@@ -153,6 +154,11 @@ def test_a_dead_child_is_noticed_at_once(sandbox):
         start = time.monotonic()
         assert session.call(hostile("leave")).outcome is Outcome.CRASHED
         assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize(("code", "name"), [(-11, "SIGSEGV"), (-35, "signal 35")])
+def test_every_signal_is_a_cause_of_death(code, name):
+    assert cause_of_death(code) == (Outcome.CRASHED, f"killed by {name}")
 
 
 def test_environment_and_descriptors_are_gone(session):

@@ -3,21 +3,23 @@
 CPython 3.11 keeps the recursion depth of its tree builder per interpreter, so two
 threads that parse at once can raise ``SystemError: AST constructor recursion depth
 mismatch``. Samplers and the main thread both parse; all of them do it here.
+What Python merely warns of is no failure, whatever the user's filters say.
 """
 
 import ast
 import threading
+import warnings
 
 _LOCK = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
     """Return the tree of a module; raises what :func:`ast.parse` does."""
-    with _LOCK:
+    with _LOCK, warnings.catch_warnings(action="ignore"):
         return ast.parse(source)
 
 
 def refuse_uncompilable(tree: ast.Module) -> None:
     """Raise what :func:`compile` does if the tree is no program."""
-    with _LOCK:
+    with _LOCK, warnings.catch_warnings(action="ignore"):
         compile(tree, "<program>", "exec")

@@ -6,7 +6,6 @@ silently; anything else is a failure and is never repaired.
 
 import ast
 import re
-import warnings
 
 from specahd.core.contract import Contract
 from specahd.core.program import canonical_source
@@ -47,12 +46,9 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
         raise ParseError(f"The reply has {len(text)} characters, more than {MAX_LENGTH}.")
     prose, code = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     try:
-        # What Python merely warns of is no failure, whatever the user's filters say.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            function = _only_function(parse(code))
-            _check_signature(function, contract)
-            source = canonical_source(function)
+        function = _only_function(parse(code))
+        _check_signature(function, contract)
+        source = canonical_source(function)
         idea = _only_idea(prose)
         # A lone surrogate could be read, but never be written to a journal.
         (source + idea).encode()

@@ -9,10 +9,11 @@ import json
 import os
 import signal
 import socket
-import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Protocol
+from dataclasses import replace
+from functools import partial
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -28,6 +29,7 @@ Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Answer]
 Bound = Callable[[Arrays, tuple[IntArray, ...]], Answer]
 
 
+@runtime_checkable
 class CompilingRunner(Protocol):
     """A runner that calls a translation of the program, not the program itself."""
 
@@ -51,15 +53,12 @@ class CompilingRunner(Protocol):
 
 OUTCOMES = tuple(Outcome)
 """A reply's code is a position in this tuple."""
-LENGTH = struct.Struct("<I")
-"""The length of the launch order, which comes first on the pipe."""
 EXIT_OUT_OF_MEMORY = 71
 """Status of a child that had no memory left to say so."""
 LEAST_SECONDS = 0.001
 """Less CPU time than this is none."""
 
 _CHUNK = 1 << 16
-_NOTHING = Answer()
 
 
 def serve(
@@ -86,7 +85,8 @@ def serve(
     try:
         confinement.leave_family(zygote)
         connection = restrictions.keep_only(connection)
-        order = _read_order(connection)
+        # Nothing follows this line of JSON until the child has said hello.
+        order = json.loads(connection.makefile("rb").readline())
         total = order["total_seconds"]
         confinement.limit(
             order["memory_bytes"], None if total is None else order["launch_seconds"] + total
@@ -96,27 +96,9 @@ def serve(
         status = 0
     except MemoryError:
         status = EXIT_OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001  the parent learns it from the status
-        status = 1
     finally:
+        # The parent learns it from the status.
         os._exit(status)
-
-
-def _read_order(connection: socket.socket) -> dict[str, Any]:
-    [length] = LENGTH.unpack(read_exactly(connection, LENGTH.size))
-    order: dict[str, Any] = json.loads(read_exactly(connection, length))
-    return order
-
-
-def read_exactly(connection: socket.socket, size: int) -> bytes:
-    """Return so many bytes; raises EOFError where the other end says no more."""
-    data = bytearray()
-    while len(data) < size:
-        chunk = connection.recv(size - len(data))
-        if not chunk:
-            raise EOFError
-        data += chunk
-    return bytes(data)
 
 
 class _Child:
@@ -135,9 +117,6 @@ class _Child:
         """Launch, say hello, then answer until the parent closes the pipe."""
         hello = self._measured(0, lambda: self._launch(runners), self._order["launch_seconds"])
         self._start = time.thread_time()
-        if OUTCOMES[hello.code] not in (Outcome.OK, Outcome.NOT_COMPILED):
-            failed = OUTCOMES.index(Outcome.LAUNCH_FAILED)
-            hello = Frame(failed, 0, cpu_seconds=hello.cpu_seconds, detail=hello.detail)
         self._send(hello)
         reader = FrameReader()
         while chunk := self._connection.recv(_CHUNK):
@@ -167,9 +146,9 @@ class _Child:
         # one does not, and there is one thread.
         began = time.thread_time()
         if seconds < LEAST_SECONDS:
-            return _reply(Outcome.TIMEOUT, number, 0.0, "no CPU time is left")
-        answer = Answer()
-        detail = ""
+            code = OUTCOMES.index(Outcome.TIMEOUT)
+            return Frame(code, number, detail="no CPU time is left")
+        answer, detail = Answer(), ""
         try:
             # The default action of SIGPROF ends the process, in a C loop as well.
             signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -184,14 +163,21 @@ class _Child:
         except BaseException as error:  # noqa: BLE001  a program may raise anything
             outcome, detail = Outcome.CRASHED, describe(error)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        return _reply(outcome, number, time.thread_time() - began, detail, answer)
+        return Frame(
+            OUTCOMES.index(outcome),
+            number,
+            cpu_seconds=time.thread_time() - began,
+            detail=detail,
+            arrays=tuple(answer.arrays),
+            fallbacks=answer.fallbacks,
+        )
 
     def _send(self, reply: Frame) -> None:
         try:
             data = encode(reply)
         except WireError as error:
-            seconds = reply.cpu_seconds
-            data = encode(_reply(Outcome.INVALID_OUTPUT, reply.number, seconds, str(error)))
+            code = OUTCOMES.index(Outcome.INVALID_OUTPUT)
+            data = encode(replace(reply, code=code, detail=str(error), arrays=(), fallbacks=0))
         self._connection.sendall(data)
 
 
@@ -201,36 +187,18 @@ def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     A translation raises wherever the program itself might do anything else, so what
     the program itself does is then the answer.
     """
-    translate = getattr(runner, "translate", None)
-    plain = define(source, name)
-    if translate is None:
-        return lambda arrays, inputs: runner(plain, arrays, inputs)
-    translated = translate(source, name)
-    interpreted: Runner | None = runner.interpreted  # type: ignore[union-attr]  # what translates has it
-    if interpreted is None:
-        return lambda arrays, inputs: runner(translated, arrays, inputs)
+    program = define(source, name)
+    if not isinstance(runner, CompilingRunner):
+        return partial(runner, program)
+    translated = partial(runner, runner.translate(source, name))
+    if runner.interpreted is None:
+        return translated
+    interpreted = partial(runner.interpreted, program)
 
     def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Answer:
         try:
-            return runner(translated, arrays, inputs)
+            return translated(arrays, inputs)
         except Exception:  # noqa: BLE001  what it would have been, the program itself says
-            return interpreted(plain, arrays, inputs)
+            return interpreted(arrays, inputs)
 
     return run
-
-
-def _reply(
-    outcome: Outcome,
-    number: int,
-    cpu_seconds: float,
-    detail: str,
-    answer: Answer = _NOTHING,
-) -> Frame:
-    return Frame(
-        OUTCOMES.index(outcome),
-        number,
-        cpu_seconds=cpu_seconds,
-        detail=detail,
-        arrays=tuple(answer.arrays),
-        fallbacks=answer.fallbacks,
-    )

@@ -1,14 +1,14 @@
 """One forked child as its parent has it: asked, listened to, ended."""
 
+import select
 import signal
-from dataclasses import replace
+import time
 
 from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Result
-from specahd.sandbox.channel import FrameChannel
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, OUTCOMES
-from specahd.sandbox.client import Ending, SandboxClient
-from specahd.sandbox.wire import Frame, WireError, encode, one_line
+from specahd.sandbox.client import SandboxClient
+from specahd.sandbox.wire import Frame, FrameReader, WireError, encode, one_line
 
 _REPLIES = frozenset(
     {
@@ -17,25 +17,36 @@ _REPLIES = frozenset(
         Outcome.CRASHED,
         Outcome.OUT_OF_MEMORY,
         Outcome.INVALID_OUTPUT,
-        Outcome.LAUNCH_FAILED,
         Outcome.NOT_COMPILED,
     }
 )
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
+_CHUNK = 1 << 18
 
 
 class ChildProcess:
-    """One forked child: how to reach it, how to end it, what it has used."""
+    """One forked child: how to reach it, how to end it, what it has used.
 
-    def __init__(self, client: SandboxClient, launch: bytes) -> None:
+    Its parent never blocks on a child that does not read.
+
+    Attributes
+    ----------
+    outgoing
+        Bytes that wait to be sent.
+    """
+
+    def __init__(self, client: SandboxClient, order: bytes) -> None:
         self._client = client
-        self._pid, connection = client.fork()
-        self.channel = FrameChannel(connection)
-        self.channel.send(launch)
+        self._pid, self._connection = client.fork()
+        self._connection.setblocking(False)
+        self._poll = select.poll()
+        self._reader = FrameReader()
+        self.outgoing = bytearray()
         self._sent = 0
         self._received = -1  # the hello frame is number 0
         self.launch_seconds = 0.0
         self.cpu_seconds = 0.0
+        self._send(order)
 
     @property
     def outstanding(self) -> int:
@@ -43,13 +54,21 @@ class ChildProcess:
 
     def ask(self, call: Call) -> None:
         self._sent += 1
-        self.channel.send(
-            encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs))
-        )
+        self._send(encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs)))
 
     def receive(self, seconds: float) -> Result:
-        """Wait for the next reply; raises as :meth:`FrameChannel.receive` does."""
-        frame = self.channel.receive(seconds)
+        """Wait for the next reply.
+
+        Raises
+        ------
+        EOFError
+            The child is gone, and every frame that it sent has been read.
+        TimeoutError
+            No frame came within ``seconds``.
+        WireError
+            What came is no frame, or no reply to the next call.
+        """
+        frame = self._next_frame(seconds)
         self._received += 1
         if frame.number != self._received or frame.code >= len(OUTCOMES):
             raise WireError("A reply answers no call.")
@@ -64,20 +83,59 @@ class ChildProcess:
         detail = one_line(frame.detail)
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
-    def end(self) -> Ending:
-        """Kill it, and say how it ended, after how many seconds that no reply told of."""
-        self.channel.close()
-        ending = self._client.end(self._pid)
-        said = self.launch_seconds + self.cpu_seconds
-        return replace(ending, cpu_seconds=max(0.0, ending.cpu_seconds - said))
+    def end(self) -> tuple[int, float]:
+        """Kill it; return its exit code, and the CPU seconds that no reply told of."""
+        self._connection.close()
+        code, cpu_seconds = self._client.end(self._pid)
+        return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
+
+    def _next_frame(self, seconds: float) -> Frame:
+        """Wait for a frame; send the rest of what was asked as the pipe takes it."""
+        deadline = time.monotonic() + seconds
+        while (frame := self._reader.take()) is None:
+            left = deadline - time.monotonic()
+            writing = select.POLLOUT if self.outgoing else 0
+            self._poll.register(self._connection, select.POLLIN | writing)
+            if left <= 0 or not (ready := self._poll.poll(1000 * left)):
+                raise TimeoutError
+            [(_, events)] = ready
+            if events & ~select.POLLOUT:
+                self._read()
+            if events & select.POLLOUT:
+                self._send()
+        return frame
+
+    def _read(self) -> None:
+        try:
+            data = self._connection.recv(_CHUNK)
+        except OSError as error:
+            raise EOFError from error
+        if not data:
+            raise EOFError
+        self._reader.feed(data)
+
+    def _send(self, data: bytes = b"") -> None:
+        """Send what the pipe takes now, of this and of what came before."""
+        self.outgoing += data
+        try:
+            while self.outgoing:
+                sent = self._connection.send(self.outgoing)
+                del self.outgoing[:sent]
+        except BlockingIOError:
+            return
+        except OSError:
+            # The child is gone: what it said before is still to be read.
+            self.outgoing.clear()
 
 
-def cause_of_death(ending: Ending) -> tuple[Outcome, str]:
-    """Say what a child's death means."""
-    if ending.signal in _OUT_OF_TIME:
+def cause_of_death(code: int) -> tuple[Outcome, str]:
+    """Say what a child's death means, by its exit status or by a signal's number below 0."""
+    if -code in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"
-    if ending.signal is not None:
-        return Outcome.CRASHED, f"killed by {signal.Signals(ending.signal).name}"
-    if ending.status == EXIT_OUT_OF_MEMORY:
+    if code < 0:
+        # Not all signals of real time have a name.
+        names = {number.value: number.name for number in signal.Signals}
+        return Outcome.CRASHED, f"killed by {names.get(-code, f'signal {-code}')}"
+    if code == EXIT_OUT_OF_MEMORY:
         return Outcome.OUT_OF_MEMORY, "the memory limit was reached"
-    return Outcome.CRASHED, f"exited with status {ending.status}"
+    return Outcome.CRASHED, f"exited with status {code}"

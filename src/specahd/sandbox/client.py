@@ -8,13 +8,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from specahd.sandbox.child import read_exactly
 from specahd.sandbox.shared_arrays import SharedArrays
-from specahd.sandbox.zygote import END, FORK, ORDER, REPORT
 
 _ANSWER_SECONDS = 60.0
 """Seconds until a zygote that does not answer counts as dead."""
@@ -26,15 +24,6 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEX
 
 class ZygoteLost(Exception):
     """The zygote is dead, and its children with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a child ended: by a signal or with an exit status, after so much CPU time."""
-
-    signal: int | None
-    status: int | None
-    cpu_seconds: float
 
 
 class SandboxClient:
@@ -61,6 +50,7 @@ class SandboxClient:
     def __init__(self, shared: SharedArrays, runners: Sequence[str], path: Sequence[str]) -> None:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair()
+        self._reports = self._control.makefile("rb")
         with theirs:
             start = {
                 "control": theirs.fileno(),
@@ -75,8 +65,7 @@ class SandboxClient:
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
         try:
-            _, length, _ = self._report()
-            self.status: Mapping[str, str] = json.loads(self._receive(length))
+            self.status: Mapping[str, str] = self._report()
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error
@@ -111,44 +100,39 @@ class SandboxClient:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                with self._lock:
-                    order = ORDER.pack(FORK, 0)
-                    socket.send_fds(self._control, [order], [theirs.fileno()])
-                    pid, _, _ = self._report()
-                if pid < 0:
+                pid = self._report(b"fork", theirs.fileno())
+                if pid is None:
                     raise ZygoteLost
-            except (OSError, ZygoteLost) as error:
+            except ZygoteLost:
                 ours.close()
-                raise ZygoteLost from error
+                raise
         return pid, ours
 
-    def end(self, pid: int) -> Ending:
-        """Kill a child with everything that it started, and say how it ended.
+    def end(self, pid: int) -> tuple[int, float]:
+        """Kill a child with everything that it started.
+
+        Returns
+        -------
+        tuple
+            Its exit status, or a signal's number below 0, and the CPU seconds that it used.
 
         Raises
         ------
         ZygoteLost
             The zygote is dead; the child died with it.
         """
+        code, cpu_seconds = self._report(b"%d" % pid)
+        return code, cpu_seconds
+
+    def _report(self, order: bytes = b"", *descriptors: int) -> Any:
+        """Return what the zygote reports, of itself at first and then of each order."""
         try:
             with self._lock:
-                self._control.sendall(ORDER.pack(END, pid))
-                _, status, cpu_seconds = self._report()
-        except OSError as error:
-            raise ZygoteLost from error
-        if os.WIFSIGNALED(status):
-            return Ending(os.WTERMSIG(status), None, cpu_seconds)
-        return Ending(None, os.WEXITSTATUS(status), cpu_seconds)
-
-    def _report(self) -> tuple[int, int, float]:
-        report: tuple[int, int, float] = REPORT.unpack(self._receive(REPORT.size))
-        return report
-
-    def _receive(self, size: int) -> bytes:
-        try:
-            # A zygote that is stopped rather than dead times out here.
-            return read_exactly(self._control, size)
-        except (EOFError, OSError):
+                if order:
+                    socket.send_fds(self._control, [order], descriptors)
+                # A zygote that is stopped rather than dead times out here.
+                return json.loads(self._reports.readline())
+        except (OSError, ValueError):
             # Nothing that it says later may be read.
             self._process.kill()
             self._process.wait()
@@ -156,6 +140,7 @@ class SandboxClient:
 
     def close(self) -> None:
         """Close the connection: the zygote ends its children and itself."""
+        self._reports.close()
         self._control.close()
         try:
             self._process.wait(timeout=10)

@@ -10,13 +10,11 @@ changes any. Every node needs this version of specahd and of its libraries.
 """
 
 import os
-import queue
 import subprocess
 import sys
 import threading
-from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,8 +23,7 @@ from numpy.typing import NDArray
 
 from specahd.core.environment import named, only_named
 from specahd.core.errors import ConfigError
-from specahd.core.settings import check_workers
-from specahd.sandbox.executor import ATTEMPTS, Start, Submission, answer
+from specahd.sandbox.executor import ATTEMPTS, Executor, Start, answer
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
 _START_SECONDS = 120.0
@@ -42,33 +39,11 @@ _HEADROOM = 200_000_000
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
-@dataclass(order=True, slots=True)
-class _QueueItem:
-    """A submission's place in the queue, kept if it comes back; None ends an attendant."""
-
-    number: float
-    submission: Submission | None = field(compare=False)
-    losses: int = field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """References to what lies in the object store; a process fetches what it needs.
-
-    ``start`` stands for the executor's ``start`` and the shared arrays' directory,
-    ``contents`` for the shared arrays' block.
-    """
-
-    start: Any
-    contents: Any
-
-
-class RayExecutor:
+class RayExecutor(Executor):
     """Worker processes on the nodes of a Ray cluster.
 
-    One thread attends each worker. A submission whose worker is lost goes to the
-    next free one, ahead of later ones. While no node is left, submissions wait
-    for one to join. Closing kills the workers; their sandboxes end with them.
+    While no node is left, submissions wait for one to join. Closing kills the workers;
+    their sandboxes end with them.
 
     Parameters
     ----------
@@ -101,39 +76,34 @@ class RayExecutor:
         address: str | None = None,
         option: str = "executor.address",
     ) -> None:
-        check_workers(workers)
-        self._option = option
-        self.workers = workers
-        self._queue: queue.PriorityQueue[_QueueItem] = queue.PriorityQueue()
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._submitted = 0
-        self._attended = workers
+        super().__init__(workers)
         self._ray = _connect(address, workers, shared.contents().nbytes, option)
+        self._lost = (self._ray.exceptions.RayError,)
         try:
-            self._stored = _Stored(
-                self._ray.put((start, shared.directory)), self._ray.put(shared.contents())
-            )
+            # In a list, so that Ray hands on references: a process fetches what it needs.
+            self._stored = [
+                self._ray.put((start, shared.directory)),
+                self._ray.put(shared.contents()),
+            ]
             shared.close()
-            actor = self._ray.remote(num_cpus=1, max_restarts=-1)(_WorkerActor)
-            self._actors = [actor.remote() for _ in range(workers)]
-            self._await_first()
+            kind = self._ray.remote(num_cpus=1, max_restarts=-1)(_WorkerActor)
+            self._actors = [kind.remote() for _ in range(workers)]
+            self._await_first(option)
         except BaseException:
             self._ray.shutdown()
             raise
-        self._attendants = [
-            threading.Thread(target=self._attend, args=(actor,), daemon=True)
-            for actor in self._actors
-        ]
-        for attendant in self._attendants:
-            attendant.start()
+        self._lock = threading.Lock()
+        self._left = workers
+        self._starting = ThreadPoolExecutor(workers)
+        for actor in self._actors:
+            self._replace(actor)
 
-    def _await_first(self) -> None:
+    def _await_first(self, option: str) -> None:
         ready = [actor.prepare.remote(self._stored) for actor in self._actors]
         done, _ = self._ray.wait(ready, timeout=_START_SECONDS)
         if not done:
             raise ConfigError(
-                f"Expected {self._option} to lead to a Ray cluster with a free CPU, "
+                f"Expected {option} to lead to a Ray cluster with a free CPU, "
                 f"but no worker started there within {_START_SECONDS:.0f} seconds."
             )
         try:
@@ -149,84 +119,35 @@ class RayExecutor:
                 "Expected Ray for workers on a cluster; install it with pip install 'specahd[ray]'."
             )
 
-    def submit(self, method: str, *arguments: Any) -> Future[Any]:
-        submission = Submission(method, arguments)
-        with self._lock:
-            if self._closed.is_set():
-                raise RuntimeError("The executor is closed.")
-            if self._attended == 0:
-                raise RuntimeError("The executor lost every worker for good.")
-            self._queue.put(_QueueItem(self._submitted, submission))
-            self._submitted += 1
-        return submission.future
+    def _take(self) -> Any:
+        while (actor := self._free.get()) is not None and not self._stands(actor, _PROBE_SECONDS):
+            self._replace(actor)
+        return actor
 
-    def close(self) -> None:
+    def _call(self, worker: Any, order: bytes) -> bytes:
+        reply: bytes = self._ray.get(worker.call.remote(order))
+        return reply
+
+    def _replace(self, worker: Any) -> None:
+        self._starting.submit(self._await, worker)
+
+    def _await(self, actor: Any) -> None:
+        """Have a worker free once it stands; note it if it is lost for good."""
+        if self._stands(actor):
+            self._free.put(actor)
+            return
         with self._lock:
-            if self._closed.is_set():
-                return
-            self._closed.set()
-            for submission in self._drain():
-                submission.cancel()
-        for _ in self._attendants:
-            self._queue.put(_QueueItem(float("inf"), None))
+            self._left -= 1
+            if self._left == 0:
+                self._free.put(None)
+
+    def _end(self) -> None:
         for actor in self._actors:
             self._ray.kill(actor)
-        for attendant in self._attendants:
-            attendant.join()
+        self._free.put(None)
+        self._threads.shutdown(cancel_futures=True)
+        self._starting.shutdown()
         self._ray.shutdown()
-
-    def _drain(self) -> list[Submission]:
-        submissions = []
-        with suppress(queue.Empty):
-            while submission := self._queue.get_nowait().submission:
-                submissions.append(submission)
-        return submissions
-
-    def _attend(self, actor: Any) -> None:
-        """Give a worker one submission at a time, until it is lost for good."""
-        stands = False
-        while stands or self._stands(actor):
-            entry = self._queue.get()
-            if entry.submission is None:
-                return
-            stands = self._carry_out(entry, entry.submission, actor)
-        with self._lock:
-            self._attended -= 1
-            if self._attended == 0:
-                for submission in self._drain():
-                    submission.lose("lost every worker for good")
-
-    def _carry_out(self, entry: _QueueItem, submission: Submission, actor: Any) -> bool:
-        """Have a worker answer, or let the submission wait for another one.
-
-        Returns
-        -------
-        bool
-            Whether the worker still stands.
-        """
-        if not self._stands(actor, _PROBE_SECONDS):
-            self._put_back(entry, submission)
-            return False
-        if not submission.begin():
-            return True
-        try:
-            submission.settle(self._ray.get(actor.call.remote(submission.order())))
-        except self._ray.exceptions.RayError:
-            entry.losses += 1
-            self._put_back(entry, submission)
-            return False
-        except Exception as error:  # noqa: BLE001  goes to the future
-            submission.future.set_exception(error)
-        return True
-
-    def _put_back(self, entry: _QueueItem, submission: Submission) -> None:
-        with self._lock:
-            if self._closed.is_set():
-                submission.cancel()
-            elif entry.losses == ATTEMPTS:
-                submission.lose(f"lost {ATTEMPTS} workers in a row")
-            else:
-                self._queue.put(entry)
 
     def _stands(self, actor: Any, seconds: float | None = None) -> bool:
         """Say whether a worker is there to be called, after so many seconds at most.
@@ -257,14 +178,15 @@ class _WorkerActor:
     def __init__(self) -> None:
         self._worker: Any = None
 
-    def prepare(self, stored: _Stored) -> None:
+    def prepare(self, stored: Sequence[Any]) -> None:
         """Make the worker object, if that is not done."""
         if self._worker is None:
             import ray
 
-            start, directory = ray.get(stored.start)
+            start, contents = stored
+            start, directory = ray.get(start)
             # Kept: Ray ends an actor to which its maker has no handle.
-            self._holder = _holder(stored.contents, directory)
+            self._holder = _holder(contents, directory)
             path = ray.get(self._holder.path.remote())
             self._worker = start(SharedArrays.attach(os.open(path, os.O_RDONLY), directory))
 

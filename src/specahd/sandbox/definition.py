@@ -53,9 +53,8 @@ def _replace(tree: ast.Module) -> dict[str, Label]:
     """Replace sets, strings and methods in a program, and return its labels by their names."""
     nodes = list(ast.walk(tree))
     replacement = _Replacement(options(nodes, bound_names(nodes)))
-    if any(map(replacement.concerns, nodes)):
-        replacement.visit(tree)
-        ast.fix_missing_locations(tree)
+    replacement.visit(tree)
+    ast.fix_missing_locations(tree)
     return replacement.labels
 
 
@@ -69,14 +68,6 @@ class _Replacement(ast.NodeTransformer):
     @property
     def labels(self) -> dict[str, Label]:
         return {word: Label(text) for text, word in self._labels.items()}
-
-    def concerns(self, node: ast.AST) -> bool:
-        """Say whether there is anything to replace at a node."""
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, str) and node not in self._kept
-        if isinstance(node, ast.Attribute):
-            return is_checked(node)
-        return isinstance(node, ast.Set | ast.SetComp)
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if not isinstance(node.value, str) or node in self._kept:

@@ -1,7 +1,7 @@
-"""Where calls on a worker object run: one protocol, one class per place.
+"""Where calls on a worker object run: one class for all places, one derived class per place.
 
 The worker object is made once in each process, on that process's own view of
-the shared shared arrays, so it may hold sandboxes; only method names, arguments and
+the shared arrays, so it may hold sandboxes; only method names, arguments and
 results cross the process boundary, between processes that trust each other.
 """
 
@@ -12,12 +12,12 @@ import queue
 import signal
 import threading
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any
 
 from specahd.core.settings import check_workers
 from specahd.sandbox import confinement
@@ -30,68 +30,87 @@ _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
 
 
-class Executor(Protocol):
+class Executor(ABC):
     """Runs the methods of worker objects that live in other processes.
 
     An executor is made from ``start``, which makes a worker object on the shared arrays,
-    and from the filled shared arrays, which it takes over and closes.
+    and from the filled shared arrays, which it takes over and closes. As many threads as
+    there are workers each have a free one carry out one submission at a time.
     """
 
-    workers: int
+    _lost: tuple[type[Exception], ...]
+    """What :meth:`_call` raises if the worker is gone."""
 
-    @staticmethod
+    def __init__(self, workers: int) -> None:
+        check_workers(workers)
+        self.workers = workers
+        self._threads = ThreadPoolExecutor(workers)
+        self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._closed = threading.Event()
+
+    @staticmethod  # noqa: B027  most need nothing
     def require() -> None:
         """Raise ConfigError if this machine lacks what such an executor needs."""
-        ...
 
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
         """Have some worker call ``worker.method(*arguments)``.
 
-        A worker that disappears loses no submission: it is started over, and
-        fails only when several workers in a row have died of it.
+        A submission whose worker disappears goes to the next free one, ahead of later
+        ones. It fails only when several workers in a row have died of it.
         """
-        ...
+        if self._closed.is_set():
+            raise RuntimeError("The executor is closed.")
+        return self._threads.submit(self._run, method, arguments)
 
     def close(self) -> None:
         """Abandon what is unfinished and end the workers."""
-        ...
+        if not self._closed.is_set():
+            self._closed.set()
+            self._end()
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Submission:
-    """A call that some worker shall make, and the future that its result goes to."""
-
-    method: str
-    arguments: tuple[Any, ...]
-    future: Future[Any] = field(default_factory=Future)
-
-    def order(self) -> bytes:
-        """Return what :func:`answer` expects; raises what pickling the arguments raises."""
-        return pickle.dumps((self.method, self.arguments))
-
-    def settle(self, reply: bytes) -> None:
-        """Give the future what :func:`answer` replied."""
-        succeeded, value = pickle.loads(reply)
-        if succeeded:
-            self.future.set_result(value)
+    def _run(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Return what a worker's method returns; raises what it raises."""
+        order = pickle.dumps((method, arguments))
+        for _ in range(ATTEMPTS):
+            worker = self._take()
+            if worker is None or self._closed.is_set():
+                self._free.put(worker)
+                break
+            try:
+                reply = self._call(worker, order)
+            except self._lost:
+                self._replace(worker)
+                continue
+            except BaseException:
+                self._free.put(worker)
+                raise
+            self._free.put(worker)
+            succeeded, value = pickle.loads(reply)
+            if succeeded:
+                return value
+            raise value
+        if self._closed.is_set():
+            reason = "was closed"
         else:
-            self.future.set_exception(value)
+            lost = "every worker for good" if worker is None else f"{ATTEMPTS} workers in a row"
+            reason = f"lost {lost}"
+        raise RuntimeError(f"The executor {reason} during {method}.")
 
-    def begin(self) -> bool:
-        """Say whether anyone still wants the result; from then on nobody can cancel it."""
-        return self.future.running() or self.future.set_running_or_notify_cancel()
+    def _take(self) -> Any:
+        """Wait for a free worker; None if there will be none."""
+        return self._free.get()
 
-    def lose(self, reason: str) -> None:
-        """Tell those who wait why no worker will finish it."""
-        if self.begin():
-            self.future.set_exception(RuntimeError(f"The executor {reason} during {self.method}."))
+    @abstractmethod
+    def _call(self, worker: Any, order: bytes) -> bytes:
+        """Have a worker :func:`answer` an order."""
 
-    def cancel(self) -> None:
-        """Tell those who wait that the executor was closed before it was finished."""
-        if self.future.cancel():
-            self.future.set_running_or_notify_cancel()
-        else:
-            self.lose("was closed")
+    def _replace(self, worker: Any) -> None:
+        """Have a worker that is gone free once more."""
+        self._free.put(worker)
+
+    @abstractmethod
+    def _end(self) -> None:
+        """End the workers, whatever they are at work on, and then the threads."""
 
 
 def answer(worker: Any, order: bytes) -> bytes:
@@ -107,12 +126,12 @@ def answer(worker: Any, order: bytes) -> bytes:
         return pickle.dumps((False, RuntimeError(f"The answer cannot be sent: {error}")))
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """Worker processes on this machine, forked when the executor is made.
 
     Make it in a thread that outlives it, best before other threads start: the
     workers are copies of this process and die with the thread that forked them.
-    One thread attends each worker and forks another one if it dies.
+    One that dies is forked again when it is needed.
 
     Parameters
     ----------
@@ -126,12 +145,11 @@ class LocalExecutor:
         Number of processes, at least 1.
     """
 
+    _lost = (EOFError, OSError)
+
     def __init__(self, start: Start, shared: SharedArrays, workers: int) -> None:
-        check_workers(workers)
-        self.workers = workers
+        super().__init__(workers)
         self._shared = shared
-        self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()
-        self._closed = False
         forking = threading.Lock()
         self._team = [_Worker(lambda: start(shared), forking) for _ in range(workers)]
         try:
@@ -140,70 +158,37 @@ class LocalExecutor:
         except BaseException:
             for worker in self._team:
                 worker.kill()
-                worker.dismiss()
+                worker.join()
             raise
-        self._attendants = [
-            threading.Thread(target=self._attend, args=(worker,), daemon=True)
-            for worker in self._team
-        ]
-        for attendant in self._attendants:
-            attendant.start()
+        for worker in self._team:
+            self._free.put(worker)
 
-    @staticmethod
-    def require() -> None:
-        """Need nothing but the standard library."""
+    def _call(self, worker: "_Worker", order: bytes) -> bytes:
+        return worker.call(order)
 
-    def submit(self, method: str, *arguments: Any) -> Future[Any]:
-        if self._closed:
-            raise RuntimeError("The executor is closed.")
-        submission = Submission(method, arguments)
-        self._queue.put(submission)
-        return submission.future
-
-    def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        with suppress(queue.Empty):
-            while submission := self._queue.get_nowait():
-                submission.cancel()
-        for _ in self._attendants:
-            self._queue.put(None)
+    def _end(self) -> None:
         for worker in self._team:
             if worker.busy:
                 worker.kill()
-        for attendant in self._attendants:
-            attendant.join()
+        # All become free, since no call begins any more.
+        idle = [self._free.get() for _ in self._team]
+        for worker in idle:
+            worker.dismiss()
+        for worker in idle:
+            worker.join()
+            self._free.put(worker)
+        # Not before: workers that were forked in a thread end with it.
+        self._threads.shutdown(cancel_futures=True)
         self._shared.close()
-
-    def _attend(self, worker: "_Worker") -> None:
-        while submission := self._queue.get():
-            if submission.begin():
-                self._carry_out(submission, worker)
-        worker.dismiss()
-
-    def _carry_out(self, submission: Submission, worker: "_Worker") -> None:
-        for _ in range(ATTEMPTS):
-            if self._closed:
-                break
-            try:
-                submission.settle(worker.call(submission.order()))
-            except (EOFError, OSError):
-                continue
-            except Exception as error:  # noqa: BLE001  goes to the future
-                submission.future.set_exception(error)
-            return
-        submission.lose("was closed" if self._closed else f"lost {ATTEMPTS} workers in a row")
 
 
 class _Worker:
-    """One worker process as its attendant sees it."""
+    """One worker process as its executor sees it."""
 
     def __init__(self, start: Callable[[], Any], forking: threading.Lock) -> None:
         self.busy = False
         self._start = start
         self._forking = forking
-        self._ready = False
         self._fork()
 
     def _fork(self) -> None:
@@ -216,14 +201,12 @@ class _Worker:
             )
             self._process.start()
             theirs.close()
-        self._ready = False
 
     def await_ready(self) -> None:
         """Wait until the worker object is made; raises what making it raised."""
         succeeded, answer = self._connection.recv()
         if not succeeded:
             raise answer
-        self._ready = True
 
     def call(self, order: bytes) -> bytes:
         """Return the worker's reply, as :func:`answer` makes it.
@@ -236,10 +219,8 @@ class _Worker:
         self.busy = True
         try:
             if not self._process.is_alive():
-                self._process.join()
-                self._connection.close()
+                self.join()
                 self._fork()
-            if not self._ready:
                 self.await_ready()
             self._connection.send_bytes(order)
             reply = self._connection.recv_bytes()
@@ -255,11 +236,16 @@ class _Worker:
         """Let the process close its worker object and end."""
         with suppress(OSError):
             self._connection.send_bytes(_DISMISSAL)
+
+    def join(self) -> None:
+        """Wait until the process has ended."""
         self._process.join()
         self._connection.close()
 
     def kill(self) -> None:
-        self._process.kill()
+        # Not while another thread is about to fork it.
+        with self._forking:
+            self._process.kill()
 
 
 def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None:

@@ -7,7 +7,6 @@ kernel's confinement (:mod:`specahd.sandbox.confinement`) does not rely on it.
 """
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 
 from specahd.core.syntax import parse, refuse_uncompilable
@@ -81,9 +80,7 @@ def _parse(source: str) -> ast.Module:
     if not source.isascii():
         raise GuardRefusal("the source has characters outside ASCII")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = parse(source)
+        tree = parse(source)
     except SyntaxError as error:
         raise GuardRefusal(
             f"the source is not Python ({error.msg}, line {error.lineno})"
@@ -272,8 +269,6 @@ def _names_in(bodies: Sequence[ast.Lambda]) -> set[str]:
 
 def _compile(function: ast.FunctionDef) -> None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            refuse_uncompilable(ast.Module([function], []))
+        refuse_uncompilable(ast.Module([function], []))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise GuardRefusal("the source does not compile") from error

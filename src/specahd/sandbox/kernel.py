@@ -6,6 +6,7 @@ Each failure is an OSError that names the call.
 import ctypes
 import errno
 import os
+import struct
 import sys
 
 PR_SET_PDEATHSIG = 1
@@ -22,22 +23,17 @@ _NEW_UTS, _NEW_IPC, _NEW_USER, _NEW_NET = 0x04000000, 0x08000000, 0x10000000, 0x
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CAPABILITY_VERSION = 0x20080522
-_CAPABILITY_WORDS = 6
+_CAPABILITY_BYTES = 24
 
 
-def prctl(option: int, value: int = 0, address: int = 0) -> int:
-    """Set or get a property of this process (prctl(2))."""
-    return _call("prctl", option, value, address, 0, 0)
+def prctl(option: int, value: int = 0, structure: bytes | int = 0) -> None:
+    """Set a property of this process (prctl(2))."""
+    _call("prctl", option, value, structure, 0, 0)
 
 
-def syscall(number: int, name: str, *arguments: int) -> int:
-    """Make a system call that the C library has no name for; integers and addresses only."""
+def syscall(number: int, name: str, *arguments: bytes | int) -> int:
+    """Make a system call that the C library has no name for."""
     return _call("syscall", number, *arguments, said=name)
-
-
-def unshare(flags: int) -> None:
-    """Leave the namespaces that the flags name, for new ones of this process (unshare(2))."""
-    _call("unshare", flags)
 
 
 def forbid_new() -> None:
@@ -61,27 +57,27 @@ def become_nobody() -> None:
 
 def enter_user_namespace() -> None:
     """Enter a user namespace that maps no user at all: nobody there can become another."""
-    unshare(_NEW_USER)
+    _call("unshare", _NEW_USER)
 
 
 def enter_other_namespaces() -> None:
     """Enter a network without devices, and own System V objects and host name."""
-    unshare(_NEW_NET | _NEW_IPC | _NEW_UTS)
+    _call("unshare", _NEW_NET | _NEW_IPC | _NEW_UTS)
 
 
 def drop_capabilities() -> None:
     """Give up every capability, the ambient set and the own user namespace included (capset(2))."""
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    none = (ctypes.c_uint32 * _CAPABILITY_WORDS)()
-    _call("capset", ctypes.addressof(header), ctypes.addressof(none))
+    _call("capset", struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(_CAPABILITY_BYTES))
 
 
-def _call(function: str, *arguments: int, said: str = "") -> int:
+def _call(function: str, *arguments: bytes | int, said: str = "") -> int:
+    """Call the C library; structures, which the kernel only reads, are given as bytes."""
     name = said or function
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS, f"{name} needs Linux")
-    # As C longs, or an address would be cut to 32 bits.
-    status: int = getattr(_LIBC, function)(*map(ctypes.c_long, arguments))
+    # As C longs, which some of the kernel's arguments are; ctypes has integers of 32 bits.
+    given = (a if isinstance(a, bytes) else ctypes.c_long(a) for a in arguments)
+    status: int = getattr(_LIBC, function)(*given)
     if status == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")

@@ -4,7 +4,6 @@ The zygote makes the rule set once; every child puts it on. It binds the child a
 all its descendants, and cannot be taken off.
 """
 
-import ctypes
 import os
 import struct
 from collections.abc import Iterable
@@ -43,9 +42,8 @@ def make_ruleset(readable: Iterable[Path]) -> int:
     tcp = _TCP_RIGHTS if version >= _TCP_VERSION else 0
     scopes = _SCOPES if version >= _SCOPE_VERSION else 0
     # Older kernels take the longer structure as long as its end is zero.
-    rights = ctypes.create_string_buffer(_RULESET.pack(files, tcp, scopes), _RULESET.size)
-    address = ctypes.addressof(rights)
-    ruleset = kernel.syscall(_CREATE_RULESET, "landlock_create_ruleset", address, _RULESET.size, 0)
+    rights = _RULESET.pack(files, tcp, scopes)
+    ruleset = kernel.syscall(_CREATE_RULESET, "landlock_create_ruleset", rights, len(rights), 0)
     for path in readable:
         with suppress(FileNotFoundError, PermissionError):
             _let_read(ruleset, path)
@@ -61,8 +59,7 @@ def _let_read(ruleset: int, path: Path) -> None:
     beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         rights = _READ_FILE | (_READ_DIRECTORY if path.is_dir() else 0)
-        rule = ctypes.create_string_buffer(_RULE.pack(rights, beneath), _RULE.size)
-        address = ctypes.addressof(rule)
-        kernel.syscall(_ADD_RULE, "landlock_add_rule", ruleset, _PATH_BENEATH, address, 0)
+        rule = _RULE.pack(rights, beneath)
+        kernel.syscall(_ADD_RULE, "landlock_add_rule", ruleset, _PATH_BENEATH, rule, 0)
     finally:
         os.close(beneath)

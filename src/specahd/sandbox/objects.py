@@ -107,19 +107,10 @@ class _Maker(type):
         return getattr(cls.made, name)
 
 
-class Set(metaclass=_Maker):
-    """What programs call ``set``."""
-
-    made = set
-
-
-class FrozenSet(metaclass=_Maker):
-    """What programs call ``frozenset``."""
-
-    made = frozenset
-
-
-Set.__name__, FrozenSet.__name__ = "set", "frozenset"
+Set = _Maker("set", (), {"made": set})
+"""What programs call ``set``."""
+FrozenSet = _Maker("frozenset", (), {"made": frozenset})
+"""What programs call ``frozenset``."""
 
 
 def _add(owner: Any, *elements: Any) -> None:

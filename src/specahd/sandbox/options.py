@@ -139,8 +139,7 @@ def _checked(option: str, node: ast.Constant) -> ast.Constant:
 
 def _holds_numbers(name: str) -> bool:
     """Say whether a string names a NumPy type of numbers, as a whole and thus in every part."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return np.dtype(name).kind in "biufc"
         except (TypeError, ValueError, SyntaxError):

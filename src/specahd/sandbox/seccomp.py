@@ -125,8 +125,8 @@ def install(program: bytes) -> None:
     code = ctypes.create_string_buffer(program, len(program))
     length = len(program) // _INSTRUCTION.size
     # struct sock_fprog: a length, padding, a pointer.
-    order = ctypes.create_string_buffer(struct.pack("@HP", length, ctypes.addressof(code)))
-    kernel.prctl(kernel.PR_SET_SECCOMP, _FILTER_MODE, ctypes.addressof(order))
+    order = struct.pack("@HP", length, ctypes.addressof(code))
+    kernel.prctl(kernel.PR_SET_SECCOMP, _FILTER_MODE, order)
 
 
 def _when(number: int, test: list[Instruction]) -> list[Instruction]:

@@ -15,10 +15,9 @@ from typing import Any
 
 from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
-from specahd.sandbox.channel import ChannelClosed, ChannelStalled
-from specahd.sandbox.child import LEAST_SECONDS, LENGTH
+from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.child_process import ChildProcess, cause_of_death
-from specahd.sandbox.client import Ending, SandboxClient, ZygoteLost
+from specahd.sandbox.client import SandboxClient, ZygoteLost
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import WireError
 
@@ -172,7 +171,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
 
     def _ask(self, calls: Sequence[Call], position: int) -> Result:
         """Return the result of one call, having sent it and some that follow it."""
-        for attempt in (1, 2):
+        for _ in range(2):
             if self._child is None and self.launched is Outcome.OK:
                 self._launch()
                 if self._child is not None:
@@ -181,15 +180,12 @@ class Session(contextlib.AbstractContextManager["Session"]):
                 return Result(self.launched, detail=self.detail)
             child = self._child
             asked = position + child.outstanding
-            while asked < min(len(calls), position + _WINDOW) and child.channel.backlog < _BACKLOG:
+            while asked < min(len(calls), position + _WINDOW) and len(child.outgoing) < _BACKLOG:
                 child.ask(calls[asked])
                 asked += 1
-            try:
+            # That its zygote died is not this program's doing, unless it happens again.
+            with contextlib.suppress(ZygoteLost):
                 return self._receive(self._limits.wall_seconds)
-            except ZygoteLost:
-                # Not this program's doing, unless it happens again.
-                if attempt == 2:
-                    break
         return Result(Outcome.CRASHED, detail="the sandbox died twice")
 
     def _launch(self) -> None:
@@ -203,22 +199,19 @@ class Session(contextlib.AbstractContextManager["Session"]):
             "total_seconds": None if self._limits.total_seconds is None else self._left(),
             "memory_bytes": self._limits.memory_bytes,
         }
-        text = json.dumps(order).encode()
-        for attempt in (1, 2):
-            try:
+        text = json.dumps(order).encode() + b"\n"
+        for _ in range(2):
+            with contextlib.suppress(ZygoteLost):
                 client = self._sandbox._living_client(self._compiling)
-                self._child = ChildProcess(client, LENGTH.pack(len(text)) + text)
+                self._child = ChildProcess(client, text)
                 hello = self._receive(wall_clock_limit(launch_seconds))
-            except ZygoteLost:
-                if attempt == 2:
-                    raise RuntimeError("The sandbox cannot fork.") from None
-                continue
-            if hello.outcome is not Outcome.OK:
-                compiled = hello.outcome is not Outcome.NOT_COMPILED
-                self.launched = Outcome.LAUNCH_FAILED if compiled else Outcome.NOT_COMPILED
-                self.detail = hello.detail
-                self.close()
-            return
+                if hello.outcome is not Outcome.OK:
+                    refused = hello.outcome is Outcome.NOT_COMPILED
+                    self.launched = hello.outcome if refused else Outcome.LAUNCH_FAILED
+                    self.detail = hello.detail
+                    self.close()
+                return
+        raise RuntimeError("The sandbox cannot fork.")
 
     def _receive(self, seconds: float) -> Result:
         """Return what the child says, or what its silence means; a dead child is ended.
@@ -231,21 +224,21 @@ class Session(contextlib.AbstractContextManager["Session"]):
         assert self._child is not None
         try:
             result = self._child.receive(seconds)
-        except ChannelClosed:
-            ending = self._end()
-            outcome, detail = cause_of_death(ending)
-        except ChannelStalled:
-            ending = self._end()
+        except EOFError:
+            code, cpu_seconds = self._end()
+            outcome, detail = cause_of_death(code)
+        except TimeoutError:
+            _, cpu_seconds = self._end()
             outcome, detail = Outcome.TIMEOUT, f"no answer in {seconds:g} s of wall-clock time"
         except WireError as error:
-            ending = self._end()
+            _, cpu_seconds = self._end()
             outcome, detail = Outcome.INVALID_OUTPUT, str(error)
         else:
             if result.outcome is Outcome.OUT_OF_MEMORY:
                 # What is left of its address space is no measure for the next call.
                 self.close()
             return result
-        return Result(outcome, (), detail, ending.cpu_seconds)
+        return Result(outcome, (), detail, cpu_seconds)
 
     def _left(self) -> float:
         if self._limits.total_seconds is None:
@@ -255,10 +248,11 @@ class Session(contextlib.AbstractContextManager["Session"]):
         used += 0.0 if self._child is None else self._child.cpu_seconds
         return self._limits.total_seconds - used
 
-    def _end(self) -> Ending:
+    def _end(self) -> tuple[int, float]:
+        """End the child; return its exit code, and the CPU seconds that no reply told of."""
         assert self._child is not None
         child, self._child = self._child, None
         self._spent += child.cpu_seconds
-        ending = child.end()
-        self._spent += ending.cpu_seconds
-        return ending
+        code, cpu_seconds = child.end()
+        self._spent += cpu_seconds
+        return code, cpu_seconds

@@ -13,11 +13,11 @@ import json
 import os
 import signal
 import socket
-import struct
 import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.ma  # NumPy loads it late (setxor1d), when children can load no more
@@ -26,16 +26,7 @@ from specahd.sandbox import confinement
 from specahd.sandbox.child import Runner, serve
 from specahd.sandbox.shared_arrays import SharedArrays
 
-ORDER = struct.Struct("<cq")
-"""What is to be done, and to which process."""
-FORK, END = b"F", b"E"
-REPORT = struct.Struct("<qid")
-"""Process (-1: it could not be forked), wait status, CPU seconds.
-
-The first report has the length of the restrictions' status in the second place; the status
-follows, as JSON.
-"""
-
+_MAX_ORDER = 32
 _SWEEPS = 1000
 
 
@@ -56,38 +47,39 @@ class Zygote:
         self._children: set[int] = set()
 
     def obey(self) -> None:
-        """Carry out orders until the parent hangs up or dies, then end every child."""
+        """Carry out orders until the parent hangs up or dies, then end every child.
+
+        An order names the child that is to end, or brings the pipe of one that is to be forked.
+        """
         with suppress(ConnectionError):
-            status = json.dumps(self._restrictions.status).encode()
-            self._control.sendall(REPORT.pack(os.getpid(), len(status), 0.0) + status)
+            self._report(self._restrictions.status)
             while True:
-                order, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
-                if len(order) < ORDER.size:
+                order, descriptors, _, _ = socket.recv_fds(self._control, _MAX_ORDER, 1)
+                if not order:
                     break
-                verb, pid = ORDER.unpack(order)
-                report = self._fork(descriptors[0]) if verb == FORK else self._end(pid)
-                self._control.sendall(REPORT.pack(*report))
+                self._report(self._fork(*descriptors) if descriptors else self._end(int(order)))
         for pid in sorted(self._children):
             self._end(pid)
 
-    def _fork(self, descriptor: int) -> tuple[int, int, float]:
-        zygote = os.getpid()
-        try:
-            pid = os.fork()
-        except OSError:
-            pid = -1
-        if pid == 0:
-            connection = socket.socket(fileno=descriptor)
-            serve(connection, self._runners, self._instances, zygote, self._restrictions)
-        os.close(descriptor)
-        if pid > 0:
-            self._children.add(pid)
-        return pid, 0, 0.0
+    def _report(self, report: Any) -> None:
+        """Send what the parent waits for, as one line of JSON."""
+        self._control.sendall(json.dumps(report).encode() + b"\n")
 
-    def _end(self, pid: int) -> tuple[int, int, float]:
-        """Kill a child and all that it left behind; return its status and CPU seconds."""
-        if pid not in self._children:
-            return -1, 0, 0.0
+    def _fork(self, descriptor: int) -> int | None:
+        """Fork a child; return its process id, None if the system refuses."""
+        zygote = os.getpid()
+        with socket.socket(fileno=descriptor) as connection:
+            try:
+                pid = os.fork()
+            except OSError:
+                return None
+            if pid == 0:
+                serve(connection, self._runners, self._instances, zygote, self._restrictions)
+        self._children.add(pid)
+        return pid
+
+    def _end(self, pid: int) -> tuple[int, float]:
+        """Kill a child and all that it left behind; return its exit code and CPU seconds."""
         self._children.remove(pid)
         # The group exists only once the child has called setsid.
         for kill in (os.killpg, os.kill):
@@ -97,7 +89,7 @@ class Zygote:
                 continue
         _, status, usage = os.wait4(pid, 0)
         self._sweep()
-        return pid, status, usage.ru_utime + usage.ru_stime
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
     def _sweep(self) -> None:
         """End the orphans of ended children, which are the zygote's own by now (Linux)."""
