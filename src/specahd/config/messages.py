@@ -18,7 +18,6 @@ from omegaconf.errors import (
 )
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
-HydraRefusal = HydraException | OmegaConfBaseException | ValueError
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
 _KINDS: dict[type, str] = {
@@ -30,7 +29,7 @@ _KINDS: dict[type, str] = {
 }
 
 
-def message_for(error: HydraRefusal) -> str:
+def message_for(error: Exception) -> str:
     """Say what the user wrote, why it is refused, and what is accepted."""
     # Hydra wraps what OmegaConf said about the option.
     if isinstance(error, ConfigCompositionException) and isinstance(
