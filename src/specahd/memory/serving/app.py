@@ -171,12 +171,11 @@ class EmbeddingService:
         return body
 
     def _batcher(self, name: str) -> Batcher:
-        try:
-            return self.batchers[name]
-        except KeyError:
+        if name not in self.batchers:
             served = ", ".join(self.batchers)
             message = f"There is no model {name[:80]!r} here; served: {served}."
-            raise ApiError(404, message, "model", "model_not_found") from None
+            raise ApiError(404, message, "model", "model_not_found")
+        return self.batchers[name]
 
 
 async def _while_connected(
