@@ -246,11 +246,11 @@ def _guarded(task: Task, state: _CommandState) -> Task:
             task(config)
         except Exception as error:
             end = _end(error)
-            if end is None and not away:
-                raise
-            if end is None:
+            if end is not None:
+                raise (_Ended if away else _Refused)(*end) from None
+            if away:
                 raise _Broken(f"\n{traceback.format_exc()}") from None
-            raise (_Ended if away else _Refused)(*end) from None
+            raise
 
     return run
 

@@ -31,12 +31,10 @@ _KINDS: dict[type, str] = {
 
 def message_for(error: Exception) -> str:
     """Say what the user wrote, why it is refused, and what is accepted."""
-    # Hydra wraps what OmegaConf said about the option.
-    if isinstance(error, ConfigCompositionException) and isinstance(
-        error.__cause__, OmegaConfBaseException
-    ):
-        return message_for(error.__cause__)
     match error:
+        case ConfigCompositionException(__cause__=OmegaConfBaseException() as cause):
+            # Hydra wraps what OmegaConf said about the option.
+            return message_for(cause)
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
             available = ", ".join(error.options or ()) or "none"
