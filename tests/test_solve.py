@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from commands import call, run, start
 from specahd import api
@@ -299,3 +300,10 @@ def test_a_file_may_stand_without_its_option():
     assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
     with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):
         with_file(["a.vrp", "b.vrp"])
+
+
+def test_hydra_reads_the_name_of_a_file_as_it_is():
+    parser = OverridesParser.create()
+    for name in ("it's.vrp", "a\\b.vrp", "a\\'b", "a\\", 'a"b, (c).vrp'):
+        [word] = with_file([name])
+        assert parser.parse_override(word).value() == name

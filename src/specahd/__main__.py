@@ -10,17 +10,14 @@ from importlib import import_module
 
 from specahd import __version__
 from specahd.config import CONF_DIR
-from specahd.config.help import purpose
+from specahd.config.files import purpose
 
 _USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
 
 
 def commands() -> dict[str, str]:
     """Return the commands by name, with what each does in one line."""
-    found = {}
-    for path in sorted(CONF_DIR.glob("*.yaml")):
-        found[path.stem] = purpose(path.stem)
-    return found
+    return {path.stem: purpose(path.stem) for path in sorted(CONF_DIR.glob("*.yaml"))}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

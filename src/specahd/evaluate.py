@@ -13,13 +13,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from omegaconf import DictConfig
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
-from specahd.config.compose import execution
+from specahd.config.schemas import EvaluateConfig
+from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.registry import fetched
 from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
@@ -29,10 +31,10 @@ def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool or on one file; its files appear together at the end."""
     progress = ProgressObserver()
     title = config.pool or Path(config.instance).name
+    told: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
+    execution = Execution(instantiate(config.executor), told.limits, require=told.sandbox.require)
     with fetched(config.checkpoint, config.tracking.get("uri")) as place:
-        loaded = load(
-            place, baseline=config.baseline, execution=execution(config), observer=progress
-        )
+        loaded = load(place, baseline=config.baseline, execution=execution, observer=progress)
     evaluation = evaluate_checkpoint(
         loaded,
         _instances(config, loaded),

@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
-from specahd.config.resume import plain
-from specahd.config.saved import overlaid, saved_config
+from specahd.config.resume import asked, overlay, saved_config
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
+from specahd.runs.configuration import is_among
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
@@ -58,18 +58,15 @@ def track(config: DictConfig) -> None:
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
     """Return how the run tracked, with what the command line changes of that."""
-    keys = [word.lstrip("+").partition("=")[0] for word in HydraConfig.get().overrides.task]
+    keys = asked()
     chosen = HydraConfig.get().runtime.choices["tracking"]
     if "tracking" in keys or saved["choices"].get("tracking") != chosen:
         return DictConfig(config.tracking)
-    ours = plain(config)["tracking"]
     had = saved.get("tracking")
     if not isinstance(had, dict):
         raise FileError(f"{path} is not the configuration of a run (tracking).")
-    given = {key.removeprefix("tracking.") for key in keys if key.startswith("tracking.")}
-    kept = {key: value for key, value in had.items() if key not in given}
-    made = overlaid(ours, kept, "tracking", path)
-    return DictConfig({**made, **{key: ours[key] for key in given}})
+    anew = [key for key in keys if is_among(key, ["tracking"])]
+    return DictConfig(overlay(config, {"tracking": had}, path, anew).tracking)
 
 
 def main() -> int:

@@ -107,9 +107,9 @@ def _tell(run: "Training", title: str) -> None:
 def _plan(config: DictConfig) -> "TrainingPlan":
     """Return what the configuration asks for; making it refuses wrong options before any work."""
     from specahd.api.plans import TrainingPlan
-    from specahd.config.compose import execution
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder
+    from specahd.repair.execution import Execution
 
     told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
     proposer = instantiate(config.llm)
@@ -124,7 +124,9 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         budget=told.budget,
         seed=told.seed,
         settings=told.search,
-        execution=execution(config),
+        execution=Execution(
+            instantiate(config.executor), told.limits, require=told.sandbox.require
+        ),
         tiers=told.tiers,
         pools=told.pools,
     )

@@ -1,10 +1,8 @@
 """Ablations: a label that is recorded must be true of the run that has it."""
 
-from typing import Any
-
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from specahd.core.errors import ConfigError
 
@@ -33,14 +31,14 @@ def check_ablation(config: DictConfig) -> None:
             "choose a memory that has it."
         )
     for option in PARTS:
-        wanted, got = (_written(each.get(option)) for each in (ablated, _plain(config.memory)))
+        wanted, got = (_written(each.get(option)) for each in (ablated, config.memory))
         if wanted != got:
             raise ConfigError(
                 f"ablation={label} with memory={memory} has memory.{option} {wanted}, got {got}."
             )
 
 
-def _memory(label: str) -> dict[str, Any]:
+def _memory(label: str) -> DictConfig:
     """Return the memory that the chosen groups make with an ablation, no option overridden."""
     chosen = HydraConfig.get()
     overrides = [word for word in chosen.overrides.hydra if word.startswith("hydra.searchpath=")]
@@ -49,12 +47,9 @@ def _memory(label: str) -> dict[str, Any]:
         for group, choice in chosen.runtime.choices.items()
         if choice is not None and group != "ablation" and not group.startswith("hydra/")
     ]
-    return _plain(hydra.compose(chosen.job.config_name, [*overrides, f"ablation={label}"]).memory)
-
-
-def _plain(memory: DictConfig) -> dict[str, Any]:
-    plain: dict[str, Any] = OmegaConf.to_container(memory)  # type: ignore[assignment]  # a mapping
-    return plain
+    composed = hydra.compose(chosen.job.config_name, [*overrides, f"ablation={label}"])
+    memory: DictConfig = composed.memory
+    return memory
 
 
 def _written(value: object) -> str:

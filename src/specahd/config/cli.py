@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +75,19 @@ def run_command(
         sys.stdout.write(f"specahd {__version__}\n")
         return 0
     register()
-    if "--help" in words or "-h" in words:
-        return _print_help(config_name, words)
     state = _CommandState()
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _STATE.set(state)
     try:
+        if "--help" in words or "-h" in words:
+            sys.stdout.write(help_text(config_name, words))
+            return 0
         with _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
-            finally:
+            except BaseException:
                 state.end_sweep()
+                raise
     except (_Refused, _Ended) as end:
         return _report_end(state, *end.args)
     except BrokenProcessPool:
@@ -107,15 +109,6 @@ def run_command(
         return _report_end(state, str(interrupt) or "Interrupted.", INTERRUPTED)
     finally:
         _STATE.reset(token)
-    return 0
-
-
-def _print_help(command: str, words: Sequence[str]) -> int:
-    try:
-        sys.stdout.write(help_text(command, words))
-    except REFUSALS as error:
-        sys.stderr.write(f"{message_for(error)}\n")
-        return REFUSED
     return 0
 
 
@@ -152,10 +145,10 @@ class CommandCallback(Callback):
     """
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
-        self._note(config, "hydra.run.dir")
+        _STATE.get().note(config, "hydra.run.dir")
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        self._note(config, "hydra.sweep.dir")
+        _STATE.get().note(config, "hydra.sweep.dir")
         # Hydra would turn an Exception into a warning.
         try:
             check_jobs(config)
@@ -165,15 +158,6 @@ class CommandCallback(Callback):
             raise _Refused(message_for(error), REFUSED) from None
         _STATE.get().sweep = config
 
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        _STATE.get().sweep = None
-
-    @staticmethod
-    def _note(config: DictConfig, key: str) -> None:
-        # Hydra itself refuses a directory that has no value, a moment later.
-        with suppress(OmegaConfBaseException):
-            _STATE.get().note(Path(str(OmegaConf.select(config, key))))
-
 
 @dataclass
 class _CommandState:
@@ -181,35 +165,37 @@ class _CommandState:
 
     started: bool = False
     directory: Path | None = None
-    # The outermost ancestor of the directory that was not there before.
-    outermost: Path | None = None
-    # The configuration of a sweep that is going on, and whether one broke off.
+    # The directory and its ancestors as far as they were not there before, from the inside.
+    missing: list[Path] = field(default_factory=list)
+    # The configuration of a sweep whose jobs were begun.
     sweep: DictConfig | None = None
-    broken: bool = False
 
-    def note(self, directory: Path) -> None:
-        self.directory = directory.absolute()
-        missing = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
-        self.outermost = missing[-1] if missing else None
+    def note(self, config: DictConfig, key: str) -> None:
+        """Note the directory that Hydra will make."""
+        # Hydra itself refuses one that has no value, a moment later.
+        with suppress(OmegaConfBaseException):
+            self.directory = Path(str(OmegaConf.select(config, key))).absolute()
+            folders = (self.directory, *self.directory.parents)
+            self.missing = [folder for folder in folders if not folder.exists()]
 
     def end_sweep(self) -> None:
         """Tell Hydra's callbacks that a sweep broke off, of which Hydra tells them nothing."""
         if self.sweep is not None:
-            sweep, self.sweep, self.broken = self.sweep, None, True
-            for callback in sweep.hydra.callbacks.values():
-                instantiate(callback).on_multirun_end(config=sweep)
+            for callback in self.sweep.hydra.callbacks.values():
+                instantiate(callback).on_multirun_end(config=self.sweep)
 
     def clear(self) -> None:
         """Remove the folders that this command made and put nothing in."""
-        if self.directory is None or self.outermost is None or not self.directory.exists():
+        if not self.missing:
             return
-        for path in sorted(self.directory.rglob("*"), reverse=True):
-            _remove_empty(path)
-        if [path.name for path in self.directory.iterdir()] == ["multirun.yaml"]:
-            (self.directory / "multirun.yaml").unlink()
-        for path in (self.directory, *self.directory.parents):
-            if not _remove_empty(path) or path == self.outermost:
-                return
+        inside = sorted(self.missing[0].rglob("*"), reverse=True)
+        files = [path for path in inside if path.is_symlink() or not path.is_dir()]
+        if files == [self.missing[0] / "multirun.yaml"]:
+            files[0].unlink()
+        for path in (*inside, *self.missing):
+            # The system refuses to remove a file so, or a folder that is not empty.
+            with suppress(OSError):
+                path.rmdir()
 
 
 class _Refused(BaseException):
@@ -260,11 +246,11 @@ def _guarded(task: Task, state: _CommandState) -> Task:
             task(config)
         except Exception as error:
             end = _end(error)
-            if end is None and not away:
-                raise
-            if end is None:
+            if end is not None:
+                raise (_Ended if away else _Refused)(*end) from None
+            if away:
                 raise _Broken(f"\n{traceback.format_exc()}") from None
-            raise (_Ended if away else _Refused)(*end) from None
+            raise
 
     return run
 
@@ -292,16 +278,10 @@ def _plain_warnings() -> Iterator[None]:
     """Show what is said of a file as the sentence that it is, without a line of our source."""
     usual = warnings.formatwarning
 
-    def plain(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        line: str | None = None,
-    ) -> str:
+    def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
         if issubclass(category, FileWarning):
             return f"{message}\n"
-        return usual(message, category, filename, lineno, line)
+        return usual(message, category, *where, **line)
 
     warnings.formatwarning = plain
     try:
@@ -319,32 +299,19 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
     ordered += [
         f"hydra.run.dir={word.partition('=')[2]}" for word in ordered if word.startswith("resume=")
     ]
-    argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
-    sys.argv = [argv[0], *ordered]
     os.environ["HYDRA_FULL_ERROR"] = "1"
+    argv, sys.argv = sys.argv, [sys.argv[0], *ordered]
     try:
         yield
     finally:
         sys.argv = argv
-        if full_error is None:
-            del os.environ["HYDRA_FULL_ERROR"]
-        else:
-            os.environ["HYDRA_FULL_ERROR"] = full_error
 
 
 def _report_end(state: _CommandState, message: str, status: int) -> int:
     state.clear()
     lines = message.splitlines()[:_LINES]
-    if state.broken and state.directory is not None and any(state.directory.glob(f"*/{CONFIG}")):
+    if state.sweep and state.directory and any(state.directory.glob(f"*/{CONFIG}")):
         where = short(state.directory)
         lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")
     sys.stderr.write("\n".join(lines) + "\n")
     return status
-
-
-def _remove_empty(path: Path) -> bool:
-    """Remove a directory that is empty; say whether it was."""
-    if path.is_symlink() or not path.is_dir() or any(path.iterdir()):
-        return False
-    path.rmdir()
-    return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from specahd.config import CONF_DIR
@@ -14,6 +14,12 @@ from specahd.core.ranges import one_of
 def names(group: str) -> list[str]:
     """Return the choices of a group, one for each file of its folder."""
     return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
+
+
+def purpose(command: str) -> str:
+    """Return what a command does, as the first line of its configuration says."""
+    first = (CONF_DIR / f"{command}.yaml").read_text(encoding="utf-8").partition("\n")[0]
+    return first.partition(": ")[2].rstrip(".")
 
 
 def options(group: str, name: str) -> dict[str, Any]:
@@ -39,7 +45,7 @@ def target(group: str, name: str) -> Any:
     path = read.get("_target_")
     if not isinstance(path, str) or "defaults" in read:
         raise ConfigError(f"{group}={name} is put together by the commands only; make it in code.")
-    return _named(path)
+    return resolve_name(path)
 
 
 def make(group: str, name: str, **given: Any) -> Any:
@@ -53,8 +59,7 @@ def make(group: str, name: str, **given: Any) -> Any:
     declared = options(group, name)
     for option in given:
         one_of(f"an option of {group} {name}", option, declared)
-    maker = target(group, name)
-    return maker(**{**declared, **given})
+    return target(group, name)(**{**declared, **given})
 
 
 def maker(group: str, name: str) -> "partial[Any]":
@@ -74,7 +79,7 @@ def _maker(read: Mapping[str, Any]) -> "partial[Any]":
         for key, value in read.items()
         if key != "defaults" and not key.startswith("_")
     }
-    return partial(_named(read["_target_"]), **given)
+    return partial(resolve_name(read["_target_"]), **given)
 
 
 def chosen_by(group: str, name: str, other: str) -> str | None:
@@ -90,11 +95,6 @@ def chosen_by(group: str, name: str, other: str) -> str | None:
             if key.startswith(f"override /{other}@"):
                 return str(choice)
     return None
-
-
-def _named(path: str) -> Any:
-    module, _, attribute = path.rpartition(".")
-    return getattr(import_module(module), attribute)
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:

@@ -4,9 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf, open_dict
+
 from specahd.config import CONF_DIR
 from specahd.config.descriptions import GROUPS, describe
-from specahd.config.files import names
+from specahd.config.files import names, purpose
 
 _COLUMN = 42
 """Where descriptions begin."""
@@ -22,16 +25,8 @@ _FLAGS = (
 )
 
 
-def purpose(command: str) -> str:
-    """Return what a command does, as the first line of its configuration says."""
-    first = (CONF_DIR / f"{command}.yaml").read_text(encoding="utf-8").partition("\n")[0]
-    return first.partition(": ")[2].rstrip(".")
-
-
 def options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield the options of a composed configuration by their names, with their values in words."""
-    from omegaconf import DictConfig, OmegaConf
-
     for key in config:
         if str(key).startswith("_"):
             continue
@@ -52,9 +47,6 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     HydraException or OmegaConfBaseException
         Those words cannot be composed.
     """
-    from hydra import compose, initialize_config_dir
-    from omegaconf import open_dict
-
     # Of a sweep, what its jobs have in common.
     overrides = [word for word in arguments if "=" in word and "," not in word]
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
@@ -63,7 +55,7 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     with open_dict(config):
         del config["hydra"]
     groups = {group: chosen[group] for group in GROUPS if group in chosen}
-    lines = [f"specahd {command} [option=value …]", "", f"{purpose(command)}", ""]
+    lines = [f"specahd {command} [option=value …]", "", purpose(command), ""]
     if groups:
         lines.append("Groups of options, each a file in conf/:")
         lines += [
@@ -88,8 +80,6 @@ def _line(option: str, words: str) -> str:
 
 
 def _told(value: Any) -> str:
-    from omegaconf import OmegaConf
-
     plain = OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
     text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     if isinstance(plain, list):

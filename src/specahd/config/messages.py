@@ -18,7 +18,6 @@ from omegaconf.errors import (
 )
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
-HydraRefusal = HydraException | OmegaConfBaseException | ValueError
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
 _KINDS: dict[type, str] = {
@@ -30,14 +29,12 @@ _KINDS: dict[type, str] = {
 }
 
 
-def message_for(error: HydraRefusal) -> str:
+def message_for(error: Exception) -> str:
     """Say what the user wrote, why it is refused, and what is accepted."""
-    # Hydra wraps what OmegaConf said about the option.
-    if isinstance(error, ConfigCompositionException) and isinstance(
-        error.__cause__, OmegaConfBaseException
-    ):
-        return message_for(error.__cause__)
     match error:
+        case ConfigCompositionException(__cause__=OmegaConfBaseException() as cause):
+            # Hydra wraps what OmegaConf said about the option.
+            return message_for(cause)
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
             available = ", ".join(error.options or ()) or "none"

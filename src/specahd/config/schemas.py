@@ -58,7 +58,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         within("seed", self.seed, 0)
-        _check_executor(self.executor)
+        # The group is open, so Hydra did not check the type.
+        check_workers(self.executor.get("workers"))
         # Before anything keeps the command line.
         check_services("llm", self.llm)
         check_services("memory", self.memory)
@@ -91,7 +92,8 @@ class EvaluateConfig:
             one_of("accept", self.accept, [policy.value for policy in Accept])
         if self.study is not None:
             one_of("study", self.study, STUDIES)
-        _check_executor(self.executor)
+        # The group is open, so Hydra did not check the type.
+        check_workers(self.executor.get("workers"))
 
 
 @dataclass(frozen=True)
@@ -203,16 +205,10 @@ def register() -> None:
 
 def _open(node: DictConfig) -> None:
     """Let the options of frozen classes be set, which to OmegaConf are read-only."""
-    node._set_flag("readonly", None)
+    OmegaConf.set_readonly(node, None)
     for option in node:
-        part = node._get_node(option)
-        if isinstance(part, DictConfig) and not part._is_missing():
-            _open(part)
-
-
-def _check_executor(executor: Mapping[str, Any]) -> None:
-    # The group is open, so Hydra did not check the type.
-    check_workers(executor.get("workers"))
+        if not OmegaConf.is_missing(node, option) and isinstance(node[option], DictConfig):
+            _open(node[option])
 
 
 def validate(config: DictConfig) -> None:

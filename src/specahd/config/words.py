@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from hydra.core.override_parser.types import Quote, QuotedString
+
 from specahd.core.errors import ConfigError
 
 _TAKE_A_WORD = ("--cfg", "-c", "--package", "-p", "--info", "-i")
@@ -50,5 +52,4 @@ def with_file(words: Sequence[str]) -> list[str]:
 
 def _text(word: str) -> str:
     """Return a word in quotation marks, so that Hydra reads nothing into it."""
-    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return QuotedString(word, Quote.single).with_quotes()

@@ -71,11 +71,6 @@ class TextOptions:
     prefix: str = field(default="", kw_only=True)
     max_tokens: int | None = field(default=None, kw_only=True)
 
-    def check(self, name: str) -> None:
-        """Refuse values out of range for the model of this name."""
-        if self.max_tokens is not None:
-            within(f"models.{name}.max_tokens", self.max_tokens, 1)
-
 
 @dataclass
 class ServedModel(TextOptions):
@@ -121,7 +116,8 @@ class ServerSettings(Batching, RequestLimits):
         for name in self.serve or ():
             one_of("serve", name, tuple(self.models))
         for name, model in self.models.items():
-            model.check(name)
+            if model.max_tokens is not None:
+                within(f"models.{name}.max_tokens", model.max_tokens, 1)
         Batching.__post_init__(self)
         RequestLimits.__post_init__(self)
         within("timeout", self.timeout, 0.1, 3600)

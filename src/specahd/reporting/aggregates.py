@@ -12,8 +12,6 @@ from specahd.runs.rows import Row, mean
 # Sizes stand for themselves where there are few; else they share these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
-_DECIMALS = 6
-"""Decimals of stored figures: enough to compare, too few for a processor's last bits."""
 
 
 def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -69,8 +67,3 @@ def convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
     ]
     places = sorted({place for points in known for place in points})
     return [(place, mean(points[place] for points in known if place in points)) for place in places]
-
-
-def stored(value: float) -> float:
-    """Round a figure that is written to a file."""
-    return round(value, _DECIMALS)

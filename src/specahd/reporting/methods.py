@@ -67,30 +67,20 @@ def _table(
     done = {name: [run for run in runs if run.complete] for name, runs in groups.items()}
     every = [row for runs in done.values() for run in runs for row in run.validation]
     sizes = list(by_size(every))
-    rows = [
-        [
-            name,
-            *_costs(held, sizes),
-            _improvement([means(run.validation).improvement for run in runs]),
-            number(mean(seconds[run.name] for run in runs), 3),
-            f"{len(runs)}/{len(groups[name])}",
-            *_failures(held),
-        ]
-        for name, runs in done.items()
-        for held in [[row for run in runs for row in run.validation]]
-    ]
+    lines = []
+    for name, runs in done.items():
+        held = [row for run in runs for row in run.validation]
+        shares = [means(run.validation).improvement for run in runs]
+        took = mean(seconds[run.name] for run in runs)
+        lines.append((name, held, shares, took, f"{len(runs)}/{len(groups[name])}", held))
     most = max(done.values(), key=len)
-    rows += [
-        [
-            reference.name,
-            *_costs(held, sizes),
-            _improvement([means(held).improvement]),
-            number(reference.seconds, 3),
-            "reference",
-            *_failures(reference.rows),
-        ]
-        for reference in references
-        for held in [_as_often(reference.rows, most)]
+    for solver in references:
+        held = _as_often(solver.rows, most)
+        shares = [means(held).improvement]
+        lines.append((solver.name, held, shares, solver.seconds, "reference", [*solver.rows]))
+    rows = [
+        [name, *_costs(held, sizes), _improvement(shares), number(took, 3), counted, *_failures(of)]
+        for name, held, shares, took, counted, of in lines
     ]
     columns = ("method", *sizes, "improvement", "s", "complete", "failed", "T")
     return Table(columns, rows)

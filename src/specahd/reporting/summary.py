@@ -1,21 +1,21 @@
 """The summary of a set of runs: its tables, its figure, and its figures as data."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from specahd.core.program import Outcome
-from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes, stored
+from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes
 from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
 from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose
-from specahd.runs.rows import Means, Row, means
+from specahd.runs.rows import Row, means
 
 DRAWING = "convergence.svg"
+_DECIMALS = 6
+"""Decimals of figures as data: enough to compare, too few for a processor's last bits."""
 _CAPTION = (
     "Best score so far over the programs asked so far, both levels together. In the coupled "
     "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
@@ -61,12 +61,12 @@ def _checkpoints(groups: Mapping[str, Sequence[Run]], passed_over: int) -> list[
     for name, runs in groups.items():
         chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
         done = [run for run in runs if run.complete]
-        spread = [100 * means(run.validation).improvement for run in done]
-        spread = [value for value in spread if isfinite(value)]
+        shares = [100 * means(run.validation).improvement for run in done]
+        spread = [share for share in shares if isfinite(share)]
         rows.append(
             [
                 name,
-                _baseline(runs),
+                ", ".join(sorted({row.baseline for row in _rows(runs, "validation")})) or "–",
                 ", ".join(str(run.seed) for run in done) or "–",
                 f"{len(done)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
@@ -104,11 +104,13 @@ def _checkpoints(groups: Mapping[str, Sequence[Run]], passed_over: int) -> list[
 
 
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
-    rows = [
-        [name, size, *_figures(means(group))]
-        for name, runs in groups.items()
-        for size, group in by_size(_rows(runs, "validation")).items()
-    ]
+    rows = []
+    for name, runs in groups.items():
+        for size, group in by_size(_rows(runs, "validation")).items():
+            of = means(group)
+            costs = (number(of.baseline_cost, 1), number(of.cost, 1), percent(of.improvement))
+            rebuilt = f"{of.rollbacks}/{of.steps}"
+            rows.append([name, size, str(of.rows), *costs, rebuilt, str(of.failed)])
     columns = (
         "problem", "size", "rows", "baseline cost", "repaired cost", "improvement", "rollbacks", "T"
     )  # fmt: skip
@@ -117,17 +119,6 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
         "a row is one of both."
     )
     return [text, Table(columns, rows)]
-
-
-def _figures(of: Means) -> list[str]:
-    return [
-        str(of.rows),
-        number(of.baseline_cost, 1),
-        number(of.cost, 1),
-        percent(of.improvement),
-        f"{of.rollbacks}/{of.steps}",
-        str(of.failed),
-    ]
 
 
 def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
@@ -161,8 +152,9 @@ def _metrics(runs: Sequence[Run]) -> str:
     """
     chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
     shares = {"selection": chosen.improvement, "validation": unseen.improvement}
+    known = {name: 100 * share for name, share in shares.items() if isfinite(share)}
     found: dict[str, float] = {
-        **{name: stored(100 * share) for name, share in shares.items() if isfinite(share)},
+        **{name: round(share, _DECIMALS) for name, share in known.items()},
         "runs": sum(run.complete for run in runs),
         "failed": unseen.failed,
     }
@@ -174,13 +166,6 @@ def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
     return [row for run in runs if run.complete for row in run.rows(pool)]
 
 
-def _baseline(runs: Sequence[Run]) -> str:
-    return ", ".join(sorted({row.baseline for row in _rows(runs, "validation")})) or "–"
-
-
 def _csv(points: Sequence[tuple[int, float]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["programs", "best"])
-    writer.writerows((place, stored(best)) for place, best in points)
-    return text.getvalue()
+    lines = [f"{place},{round(best, _DECIMALS)}\n" for place, best in points]
+    return "".join(["programs,best\n", *lines])

@@ -19,13 +19,7 @@ from specahd.core.serving import Batching, RequestLimits
 from specahd.memory.serving.batching import Batcher, QueueFull
 from specahd.memory.serving.connections import BoundedConnection
 from specahd.memory.serving.models import SentenceEncoder, Vectors
-from specahd.memory.serving.protocol import (
-    ApiError,
-    answer,
-    described,
-    error_body,
-    read,
-)
+from specahd.memory.serving.protocol import ApiError, answer, described, error_body, read
 
 _DRAIN = 300
 """Seconds that running requests have left after a signal."""
@@ -107,7 +101,7 @@ def make_app(
     app.add_api_route("/v1/models", service.models, response_model=None)
     app.add_api_route("/v1/models/{name:path}", service.model, response_model=None)
     app.add_api_route("/v1/embeddings", service.embeddings, methods=["POST"], response_model=None)
-    for kind in (ApiError, HTTPException, Exception):
+    for kind in (ApiError, QueueFull, ClientDisconnect, HTTPException, Exception):
         app.add_exception_handler(kind, _refuse)
     return app
 
@@ -148,26 +142,14 @@ class EmbeddingService:
 
     async def embeddings(self, request: Request) -> Response:
         """Embed the texts of a request."""
-        try:
-            body = await self._body(request)
-        except ClientDisconnect:
-            return Response(status_code=_GONE)
-        embedding_request, texts = read(body, self._limits)
-        del body
-        batcher = self._batcher(embedding_request.model)
+        asked, texts = read(await self._body(request), self._limits)
+        batcher = self._batcher(asked.model)
         dimension = batcher.encoder.dimension
-        if (
-            embedding_request.dimensions is not None
-            and not 1 <= embedding_request.dimensions <= dimension
-        ):
-            message = (
-                f"Expected dimensions in [1, {dimension}], got {embedding_request.dimensions}."
-            )
+        if asked.dimensions is not None and not 1 <= asked.dimensions <= dimension:
+            message = f"Expected dimensions in [1, {dimension}], got {asked.dimensions}."
             raise ApiError(400, message, "dimensions")
-        embedded = await _while_connected(request, batcher, texts)
-        if embedded is None:
-            return Response(status_code=_GONE)
-        return Response(answer(embedding_request, *embedded), media_type="application/json")
+        vectors, tokens = await _while_connected(request, batcher, texts)
+        return JSONResponse(answer(asked, vectors, tokens))
 
     async def _body(self, request: Request) -> bytearray:
         most = self._limits.body
@@ -189,44 +171,48 @@ class EmbeddingService:
         return body
 
     def _batcher(self, name: str) -> Batcher:
-        try:
-            return self.batchers[name]
-        except KeyError:
+        if name not in self.batchers:
             served = ", ".join(self.batchers)
             message = f"There is no model {name[:80]!r} here; served: {served}."
-            raise ApiError(404, message, "model", "model_not_found") from None
+            raise ApiError(404, message, "model", "model_not_found")
+        return self.batchers[name]
 
 
 async def _while_connected(
     request: Request, batcher: Batcher, texts: Sequence[str]
-) -> tuple[Vectors, int] | None:
-    """Embed the texts, or give up when the client does and return None."""
+) -> tuple[Vectors, int]:
+    """Embed the texts, or give up when the client does.
+
+    Raises
+    ------
+    ClientDisconnect
+        It has gone.
+    """
     work = asyncio.create_task(batcher.embed(texts))
-    gone = asyncio.create_task(_departure(request))
+    # After the body, all that a client can still say is that it is gone.
+    gone = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
-        return await work if work.done() else None
-    except QueueFull as full:
-        headers = {"Retry-After": str(full.retry_after)}
-        raise ApiError(429, str(full), None, "queue_full", headers) from None
+        if not work.done():
+            raise ClientDisconnect
+        return work.result()
     finally:
         work.cancel()
         gone.cancel()
 
 
-async def _departure(request: Request) -> None:
-    # After the body, all that a client can still say is that it is gone.
-    await request.receive()
-
-
 async def _refuse(_: Request, error: Exception) -> Response:
     match error:
+        case ClientDisconnect():
+            return Response(status_code=_GONE)
         case ApiError():
             refusal = error
+        case QueueFull():
+            headers = {"Retry-After": str(error.retry_after)}
+            refusal = ApiError(429, str(error), None, "queue_full", headers)
         case HTTPException():
             refusal = ApiError(error.status_code, f"{error.detail}.", headers=error.headers)
         case _:
             # A bug or a failing device; the server's log has the rest.
             refusal = ApiError(500, f"The model failed: {type(error).__name__}.")
-    headers = {**refusal.headers, "Content-Type": "application/json"}
-    return Response(error_body(refusal), refusal.status, headers)
+    return JSONResponse(error_body(refusal), refusal.status, refusal.headers)

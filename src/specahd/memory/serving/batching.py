@@ -4,8 +4,9 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -52,29 +53,29 @@ class Batcher:
         Runs one batch at a time; batchers whose models are on one device share it.
     batching
         How large batches are, and how long they are waited for.
+
+    Attributes
+    ----------
+    waiting : int
+        Texts that wait or are being embedded.
+    embedded, batches : int
+        Texts that were embedded, and the batches that they made.
     """
 
     def __init__(self, encoder: SentenceEncoder, device: Executor, batching: Batching) -> None:
         self.encoder = encoder
+        self.waiting = 0
         self.embedded = 0
         self.batches = 0
         self._device = device
         self._batching = batching
-        self._window = _WINDOW * batching.batch_size
         self._tokeniser = ThreadPoolExecutor(1, thread_name_prefix="tokeniser")
-        self._arrived: deque[_Text] = deque()
+        self._arrived: asyncio.Queue[_Text] = asyncio.Queue()
         self._ready: deque[list[_Text]] = deque()
-        self._news = asyncio.Event()
         self._slots = asyncio.Semaphore(_IN_FLIGHT)
         self._running: set[asyncio.Task[None]] = set()
-        self._waiting = 0
         self._seconds_per_text = 0.0
         self._dispatcher: asyncio.Task[None] | None = None
-
-    @property
-    def waiting(self) -> int:
-        """Texts that wait or are being embedded."""
-        return self._waiting
 
     @property
     def alive(self) -> bool:
@@ -104,14 +105,14 @@ class Batcher:
         RuntimeError
             The model failed on a batch.
         """
-        if self._waiting + len(texts) > self._batching.queue:
-            seconds = math.ceil(self._waiting * self._seconds_per_text)
-            raise QueueFull(self._waiting, min(max(seconds, 1), _LONGEST_WAIT))
+        if self.waiting + len(texts) > self._batching.queue:
+            seconds = math.ceil(self.waiting * self._seconds_per_text)
+            raise QueueFull(self.waiting, min(max(seconds, 1), _LONGEST_WAIT))
         loop = asyncio.get_running_loop()
         entries = [_Text(text, loop.create_future()) for text in texts]
-        self._arrived.extend(entries)
-        self._waiting += len(entries)
-        self._news.set()
+        for entry in entries:
+            self._arrived.put_nowait(entry)
+        self.waiting += len(entries)
         results = await asyncio.gather(*(entry.result for entry in entries))
         return np.stack([vector for vector, _ in results]), sum(count for _, count in results)
 
@@ -125,37 +126,17 @@ class Batcher:
 
     async def _collect(self) -> list[_Text]:
         """Return the next batch: when it is full, or when its first text has waited."""
-        if self._ready:
-            return self._ready.popleft()
-        while not self._arrived:
-            await self._wait_for_news()
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._batching.wait_ms / 1000
-        while len(self._arrived) < self._batching.batch_size and loop.time() < deadline:
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await self._wait_for_news()
-            except TimeoutError:
-                break
-        self._cut()
+        size = self._batching.batch_size
+        if not self._ready:
+            taken = [await self._arrived.get()]
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._batching.wait_ms / 1000):
+                    while len(taken) < size:
+                        taken.append(await self._arrived.get())
+            while len(taken) < _WINDOW * size and not self._arrived.empty():
+                taken.append(self._arrived.get_nowait())
+            self._ready.extend(_cut(taken, size))
         return self._ready.popleft()
-
-    async def _wait_for_news(self) -> None:
-        self._news.clear()
-        await self._news.wait()
-
-    def _cut(self) -> None:
-        """Sort what has arrived by length, and cut it to batches that need little padding."""
-        taken = [self._arrived.popleft() for _ in range(min(len(self._arrived), self._window))]
-        taken.sort(key=lambda entry: len(entry.text))
-        batch: list[_Text] = []
-        for entry in taken:
-            longest = _PADDING * len(batch[0].text) + _SLACK if batch else 0
-            if batch and (len(batch) == self._batching.batch_size or len(entry.text) > longest):
-                self._ready.append(batch)
-                batch = []
-            batch.append(entry)
-        self._ready.append(batch)
 
     async def _run(self, batch: list[_Text]) -> None:
         wanted = [entry for entry in batch if not entry.result.done()]
@@ -180,8 +161,20 @@ class Batcher:
         """Make room for the next batch, and tell the requests of this one how it failed."""
         self._running.discard(task)
         self._slots.release()
-        self._waiting -= len(batch)
+        self.waiting -= len(batch)
         error = None if task.cancelled() else task.exception()
         for entry in batch:
             if error is not None and not entry.result.done():
                 entry.result.set_exception(error)
+
+
+def _cut(texts: Sequence[_Text], size: int) -> Iterator[list[_Text]]:
+    """Sort texts by length, and cut them to batches that need little padding."""
+    batch: list[_Text] = []
+    for entry in sorted(texts, key=lambda entry: len(entry.text)):
+        longest = _PADDING * len(batch[0].text) + _SLACK if batch else 0
+        if batch and (len(batch) == size or len(entry.text) > longest):
+            yield batch
+            batch = []
+        batch.append(entry)
+    yield batch

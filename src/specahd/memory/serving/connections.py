@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from typing import Any
+from http import HTTPStatus
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_STATUS = {408: b"Request Timeout", 503: b"Service Unavailable"}
+from specahd.memory.serving.protocol import ApiError, error_body
 
 
 class BoundedConnection(H11Protocol):
@@ -92,14 +92,14 @@ class BoundedConnection(H11Protocol):
             self.transport.close()
 
     def _refuse(self, status: int, message: str) -> None:
-        error: dict[str, Any] = {"message": message, "type": "invalid_request_error"}
-        body = json.dumps({"error": error | {"param": None, "code": None}}).encode()
+        body = json.dumps(error_body(ApiError(status, message))).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"connection", b"close"),
         ]
-        response = h11.Response(status_code=status, headers=headers, reason=_STATUS[status])
+        reason = HTTPStatus(status).phrase
+        response = h11.Response(status_code=status, headers=headers, reason=reason)
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()

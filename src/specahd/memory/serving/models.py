@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,6 @@ class ModelFolder(TextOptions):
 
     name: str
     folder: Path
-
-    def __post_init__(self) -> None:
-        self.check(self.name)
 
 
 def locate(directory: Path, name: str, path: str | None = None) -> Path:
@@ -63,7 +60,7 @@ def choose_device(wanted: str) -> str:
     return "cuda" if available and wanted != "cpu" else "cpu"
 
 
-@dataclass(frozen=True)
+@dataclass
 class SentenceEncoder:
     """A loaded model; ``dimension`` is that of its vectors."""
 
@@ -71,11 +68,11 @@ class SentenceEncoder:
     prefix: str
     device: str
     dtype: str
-    dimension: int
     max_tokens: int
     created: int
     _model: Any
-    _warned: list[str] = field(default_factory=list)
+    dimension: int = 0
+    _warned: bool = False
 
     def tokenise(self, texts: Sequence[str]) -> tuple[Any, list[int]]:
         """Return what :meth:`embed` reads, padded to one length, and the tokens of each text.
@@ -86,7 +83,7 @@ class SentenceEncoder:
         tokens = [int(count) for count in features["attention_mask"].sum(dim=1)]
         if max(tokens) >= self.max_tokens and not self._warned:
             # Once: two programs that differ only behind the limit are one to the model.
-            self._warned.append(self.name)
+            self._warned = True
             _LOG.warning("%s reads %d tokens; a text is cut there.", self.name, self.max_tokens)
         return features, tokens
 
@@ -159,11 +156,12 @@ def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Senten
             f"and a letter, got {limit}."
         )
     created = int(model.folder.stat().st_mtime)
-    encoder = SentenceEncoder(model.name, model.prefix, device, dtype, 0, limit, created, loaded)
+    encoder = SentenceEncoder(model.name, model.prefix, device, dtype, limit, created, loaded)
     # Without its tokenizer's files a model loads, and takes every word for the unknown one.
     first, second = (
         encoder.embed(loaded.preprocess([text], prompt=model.prefix))[0] for text in _DIFFERENT
     )
     if np.array_equal(first, second):
         raise ValueError("two texts got one vector; are its tokenizer's files there?")
-    return replace(encoder, dimension=len(first))
+    encoder.dimension = len(first)
+    return encoder

@@ -1,23 +1,14 @@
-"""OpenAI's embeddings API in bytes: what a request may say, what answers and errors look like."""
+"""OpenAI's embeddings API: what a request may say, what answers and errors look like."""
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from specahd.core.serving import RequestLimits
 from specahd.memory.serving.models import SentenceEncoder, Vectors
-
-_EXPECTED = {
-    "input": "a text or a list of texts",
-    "model": "the name of a model",
-    "encoding_format": "float or base64",
-    "dimensions": "an integer",
-    "user": "a text",
-}
 
 
 class ApiError(Exception):
@@ -35,19 +26,19 @@ class ApiError(Exception):
         self.status = status
         self.param = param
         self.code = code
-        self.headers = dict(headers or {})
+        self.headers = headers
 
 
 class EmbeddingRequest(BaseModel):
-    """The body of ``POST /v1/embeddings``."""
+    """The body of ``POST /v1/embeddings``; a refusal says what a field is expected to be."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    input: str | list[str]
-    model: str
-    encoding_format: Literal["float", "base64"] = "float"
-    dimensions: int | None = None
-    user: str | None = None
+    input: str | list[str] = Field(description="a text or a list of texts")
+    model: str = Field(description="the name of a model")
+    encoding_format: Literal["float", "base64"] = Field("float", description="float or base64")
+    dimensions: int | None = Field(None, description="an integer")
+    user: str | None = Field(None, description="a text")
 
 
 def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingRequest, list[str]]:
@@ -70,15 +61,15 @@ def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingReque
         raise ApiError(413, message, "input")
     for i, text in enumerate(texts):
         if not text:
-            raise ApiError(400, f"Expected every text of input to say something: {i} is empty.",
-                           "input")  # fmt: skip
+            message = f"Expected every text of input to say something: {i} is empty."
+            raise ApiError(400, message, "input")
         if len(text) > limits.max_characters:
             message = f"Expected texts of at most {limits.max_characters} characters: {i} has "
             raise ApiError(413, f"{message}{len(text)}.", "input")
     return request, texts
 
 
-def answer(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> bytes:
+def answer(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> dict[str, Any]:
     """Return the body of the answer; ``dimensions`` cuts vectors and normalises them again."""
     if request.dimensions is not None:
         vectors = vectors[:, : request.dimensions]
@@ -87,31 +78,22 @@ def answer(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> bytes:
     rows: Sequence[Any] = vectors.tolist()
     if request.encoding_format == "base64":
         rows = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
-    return _json(
-        {
-            "object": "list",
-            "data": [
-                {"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)
-            ],
-            "model": request.model,
-            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
-        }
-    )
+    return {
+        "object": "list",
+        "data": [
+            {"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)
+        ],
+        "model": request.model,
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+    }
 
 
-def error_body(error: ApiError) -> bytes:
+def error_body(error: ApiError) -> dict[str, Any]:
     """Return the body that tells of an error."""
-    kinds = {429: "rate_limit_error", 500: "server_error", 503: "server_error"}
-    return _json(
-        {
-            "error": {
-                "message": str(error),
-                "type": kinds.get(error.status, "invalid_request_error"),
-                "param": error.param,
-                "code": error.code,
-            }
-        }
-    )
+    kinds = {429: "rate_limit_error", 500: "server_error"}
+    kind = kinds.get(error.status, "invalid_request_error")
+    told = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
+    return {"error": told}
 
 
 def described(encoder: SentenceEncoder) -> dict[str, Any]:
@@ -132,11 +114,8 @@ def _refusal(error: Mapping[str, Any]) -> ApiError:
     if not error["loc"]:
         return ApiError(400, "Expected the body to be a JSON object.")
     name = str(error["loc"][0])
+    fields = EmbeddingRequest.model_fields
     if error["type"] == "extra_forbidden":
-        accepted = ", ".join(_EXPECTED)
+        accepted = ", ".join(fields)
         return ApiError(400, f"{name[:40]}: no such field; accepted: {accepted}.", name[:40])
-    return ApiError(400, f"Expected {name} to be {_EXPECTED[name]}.", name)
-
-
-def _json(content: Mapping[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    return ApiError(400, f"Expected {name} to be {fields[name].description}.", name)
