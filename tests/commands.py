@@ -5,23 +5,22 @@ from a Python that has imported everything already (``warm_python.py``), unless 
 a new interpreter or the environment has what an interpreter or a library reads as it starts.
 """
 
-import atexit
 import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
-import forked_zygotes
+from forking import ask
 
 # Who reads variables of these names has read them before the fork; but for PYTHONPATH.
 READ_AT_START = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MPL", "HYDRA_", "GIT_")
+# The environment of the Python that is forked.
+KNOWN = dict(os.environ)
 
 # A training of seconds, of which the tests make most.
 SMALL = [
@@ -59,7 +58,7 @@ def start(module, *arguments, cwd, env=None, cold=False, session=False):
     """Start ``python -m MODULE``, in a session of its own if asked, as a terminal does."""
     environment = {**os.environ, **(env or {})}
     words = [str(word) for word in arguments]
-    if cold or read_at_start(environment) != read_at_start(known()):
+    if cold or read_at_start(environment) != read_at_start(KNOWN):
         return subprocess.Popen(
             [sys.executable, "-m", module, *words],
             cwd=cwd,
@@ -79,27 +78,6 @@ def read_at_start(environment):
     return {name: environment[name] for name in names}
 
 
-@cache
-def known():
-    """Return the environment with which the Python is started that is forked."""
-    return dict(os.environ)
-
-
-@cache
-def warm():
-    """Start the Python that is forked; it ends with the socket to it, when the tests have ended."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = str(Path(__file__).with_name("warm_python.py"))
-    with theirs:
-        zygotes = [forked_zygotes.warm(kind).fileno() for kind in forked_zygotes.KINDS]
-        descriptors = [theirs.fileno(), *zygotes]
-        command = [sys.executable, server, *map(str, descriptors)]
-        process = subprocess.Popen(command, pass_fds=descriptors, env=known())
-    atexit.register(process.wait)
-    atexit.register(ours.close)
-    return ours
-
-
 class Forked:
     """A command in a process that was forked, with what the tests need of ``subprocess.Popen``."""
 
@@ -110,7 +88,7 @@ class Forked:
         self._pipe, writing = os.pipe()
         with open(os.devnull, "rb") as nothing:  # noqa: PTH123
             streams = streams or [file.fileno() for file in (nothing, *own)]
-            socket.send_fds(warm(), [json.dumps(wanted).encode()], [*streams, writing])
+            ask("commands", json.dumps(wanted).encode(), [*streams, writing])
         os.close(writing)
         told = self._read()
         assert told, "the Python that is forked did not start, or has ended"

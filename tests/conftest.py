@@ -1,5 +1,6 @@
 """What the tests of all packages share."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+import forking
 from commands import SMALL, call
 from forked_zygotes import fork_zygotes
 
@@ -25,6 +27,20 @@ EXTRAS = {"tiny_models", "database", "browser"}
 
 # Modules that compile some hundred programs.
 COMPILING = {"test_compiled_language"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Offer what is forked for all processes of the tests."""
+    if not hasattr(config, "workerinput"):
+        forking.offer()
+    # What numba compiles lives on: to look through all of it again and again takes a quarter of
+    # the time.
+    gc.set_threshold(50_000, 50, 100)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of what garbage is looked for in."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m

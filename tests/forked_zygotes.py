@@ -7,37 +7,14 @@ confine themselves, and are told what to do, as any other. The tests of ``tests/
 commands that are started cold, have zygotes that the sandbox starts itself.
 """
 
-import atexit
 import json
 import os
 import select
 import signal
-import socket
 import subprocess
-import sys
-from functools import cache
-from pathlib import Path
 
+from forking import ask
 from specahd.sandbox import client, session
-
-KINDS = ("plain", "compiling")
-
-
-@cache
-def warm(kind):
-    """Start the Python that is forked for zygotes of a kind; it ends with the last socket to it."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = str(Path(__file__).with_name("warm_zygotes.py"))
-    with theirs:
-        subprocess.Popen(
-            [sys.executable, server, str(theirs.fileno()), kind],
-            pass_fds=[theirs.fileno()],
-            env=client._environment(),
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    atexit.register(ours.close)
-    return ours
 
 
 class ForkedZygote:
@@ -48,7 +25,7 @@ class ForkedZygote:
         self.stdin = os.fdopen(writing, "wb")
         self._alive, told = os.pipe()
         order = json.dumps({"runners": runners, "places": places}).encode()
-        socket.send_fds(warm(kind), [order], [reading, 2, *places, told])
+        ask(kind, order, [reading, 2, *places, told])
         for descriptor in (reading, told):
             os.close(descriptor)
         said = b""

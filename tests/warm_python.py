@@ -1,20 +1,19 @@
 """A Python that has imported what the commands import, and forks itself for each of them.
 
-``commands.py`` starts it and says what is to be run. Each command is a process of its own, with
+``forking.py`` starts it, and ``commands.py`` says what is to be run. Each command is a process of its own, with
 the folder, the environment and the streams that it was given, and ends as a process ends: only
 the seconds of its imports are saved.
 """
 
-import array
 import gc
 import importlib
 import json
 import os
 import runpy
-import socket
 import sys
 
 import forked_zygotes
+import forking
 import ready_uploader
 
 # No command itself: they run as ``__main__``, which must not have been imported before.
@@ -69,19 +68,6 @@ def reaped(options: int = 0) -> bool:
         return False
 
 
-def receive(server: socket.socket) -> tuple[dict, list[int]]:
-    """Return what is to be run, and its standard streams with a pipe for its status."""
-    descriptors = array.array("i")
-    message, ancillary, _, _ = server.recvmsg(1 << 20, socket.CMSG_SPACE(4 * descriptors.itemsize))
-    if not message:  # the tests have ended
-        while reaped():
-            pass
-        sys.exit()
-    for _, _, data in ancillary:
-        descriptors.frombytes(data)
-    return json.loads(message), list(descriptors)
-
-
 def await_and_tell(child: int, pipe: int) -> None:
     """Wait for the command and tell its exit status; negative for a signal, as Popen has it."""
     _, status = os.waitpid(child, 0)
@@ -89,17 +75,16 @@ def await_and_tell(child: int, pipe: int) -> None:
     os._exit(0)
 
 
-def next_command(server: socket.socket) -> dict:
+def next_command() -> dict:
     """Serve, and return only in a process that is to become a command."""
-    while True:
-        command, (stdin, stdout, stderr, pipe) = receive(server)
+    for order, (stdin, stdout, stderr, pipe) in forking.orders():
         if os.fork():
             for descriptor in (stdin, stdout, stderr, pipe):
                 os.close(descriptor)
             while reaped(os.WNOHANG):
                 pass
             continue
-        server.close()
+        forking.leave()
         if child := os.fork():
             os.write(pipe, f"{child}\n".encode())
             await_and_tell(child, pipe)
@@ -107,15 +92,13 @@ def next_command(server: socket.socket) -> dict:
             os.dup2(descriptor, number)
             os.close(descriptor)
         os.close(pipe)
-        return command
+        return json.loads(order)
 
 
 if __name__ == "__main__":
-    channel, *zygotes = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
-    forked_zygotes.warm = dict(zip(forked_zygotes.KINDS, zygotes, strict=True)).get
     forked_zygotes.fork_zygotes()
     warm_up()
-    wanted = next_command(channel)
+    wanted = next_command()
     if wanted["session"]:
         os.setsid()
     os.chdir(wanted["cwd"])

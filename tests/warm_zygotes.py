@@ -1,11 +1,10 @@
 """A Python that has imported what zygotes import, and forks itself for each of them.
 
-``forked_zygotes.py`` starts it and says what is wanted. Each zygote is a process of its own, which
+``forking.py`` starts it, and ``forked_zygotes.py`` says what is wanted. Each zygote is a process of its own, which
 confines itself as any other does: only the seconds of its imports are saved. For the zygotes that
 compile programs, it has compiled numba's usual parts and the programs with which a problem begins.
 """
 
-import array
 import fcntl
 import functools
 import gc
@@ -13,23 +12,12 @@ import importlib
 import json
 import os
 import signal
-import socket
 import sys
 import warnings
 from contextlib import suppress
 
+import forking
 from specahd.sandbox import zygote
-
-
-def receive(server: socket.socket) -> tuple[dict, list[int]]:
-    """Return where a zygote expects its descriptors, and those, its standard ones first."""
-    descriptors = array.array("i")
-    message, ancillary, _, _ = server.recvmsg(1 << 16, socket.CMSG_SPACE(8 * descriptors.itemsize))
-    if not message:  # the tests have ended
-        sys.exit()
-    for _, _, data in ancillary:
-        descriptors.frombytes(data)
-    return json.loads(message), list(descriptors)
 
 
 @functools.cache
@@ -101,16 +89,16 @@ def reap(*_: object) -> None:
 
 
 def main() -> None:
-    server, compiling = socket.socket(fileno=int(sys.argv[1])), sys.argv[2] == "compiling"
+    compiling = sys.argv[1] == "compiling"
     signal.signal(signal.SIGCHLD, reap)
     warnings.simplefilter("ignore")
     zygote._load = functools.cache(zygote._load)
-    while True:
-        wanted, descriptors = receive(server)
+    for order, descriptors in forking.orders():
+        wanted = json.loads(order)
         ours = [name for name in wanted["runners"] if name.startswith("specahd.")]
         loaded_here(tuple(ours), compiling)
         if os.fork() == 0:
-            server.close()
+            forking.leave()
             become_zygote(wanted["places"], descriptors)
             return
         for descriptor in descriptors:
