@@ -38,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(50_000, 50, 100)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Have one process more than cores: a quarter of the time a test waits for something."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of what garbage is looked for in."""
     gc.freeze()

@@ -1,8 +1,8 @@
 """A Python that has imported what the commands import, and forks itself for each of them.
 
-``forking.py`` starts it, and ``commands.py`` says what is to be run. Each command is a process of its own, with
-the folder, the environment and the streams that it was given, and ends as a process ends: only
-the seconds of its imports are saved.
+``forking.py`` starts it, and ``commands.py`` says what is to be run. Each command is a process of
+its own, with the folder, the environment and the streams that it was given, and ends as a process
+ends: only the seconds of its imports are saved.
 """
 
 import gc

@@ -1,8 +1,9 @@
 """A Python that has imported what zygotes import, and forks itself for each of them.
 
-``forking.py`` starts it, and ``forked_zygotes.py`` says what is wanted. Each zygote is a process of its own, which
-confines itself as any other does: only the seconds of its imports are saved. For the zygotes that
-compile programs, it has compiled numba's usual parts and the programs with which a problem begins.
+``forking.py`` starts it, and ``forked_zygotes.py`` says what is wanted. Each zygote is a process of
+its own, which confines itself as any other does: only the seconds of its imports are saved. For
+the zygotes that compile programs, it has compiled numba's usual parts and the programs with which a
+problem begins.
 """
 
 import fcntl
