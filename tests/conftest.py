@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,8 @@ COMPILING = {"test_compiled_language"}
 
 def pytest_configure(config: pytest.Config) -> None:
     """Offer what is forked for all processes of the tests."""
+    # Ctrl-C is what some tests send; a shell has what it starts in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         forking.offer()
     # What numba compiles lives on: to look through all of it again and again takes a quarter of

@@ -112,7 +112,7 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.repair.execution import Execution
 
     told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer = instantiate(config.llm)
+    proposer, executor = instantiate(config.llm), instantiate(config.executor)
     return TrainingPlan(
         problem=instantiate(config.problem),
         problem_settings={
@@ -124,9 +124,7 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         budget=told.budget,
         seed=told.seed,
         settings=told.search,
-        execution=Execution(
-            instantiate(config.executor), told.limits, require=told.sandbox.require
-        ),
+        execution=Execution(executor, told.limits, require=told.sandbox.require),
         tiers=told.tiers,
         pools=told.pools,
     )

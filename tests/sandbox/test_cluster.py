@@ -138,7 +138,7 @@ def test_a_worker_that_cannot_start(cluster):
     with pytest.raises(LookupError, match="no such thing"):
         RayExecutor(refuse, filled_arrays(), workers=1, address=cluster.address)
     assert not ray.is_initialized()
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ConfigError, match=r"Expected executor.workers in \[1, 64\], got 0"):
         RayExecutor(Worker, filled_arrays(), workers=0)
 
 
