@@ -299,12 +299,17 @@ def _command_line(arguments: Sequence[str]) -> Iterator[None]:
     ordered += [
         f"hydra.run.dir={word.partition('=')[2]}" for word in ordered if word.startswith("resume=")
     ]
+    argv, full_error = sys.argv, os.environ.get("HYDRA_FULL_ERROR")
+    sys.argv = [argv[0], *ordered]
     os.environ["HYDRA_FULL_ERROR"] = "1"
-    argv, sys.argv = sys.argv, [sys.argv[0], *ordered]
     try:
         yield
     finally:
         sys.argv = argv
+        if full_error is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = full_error
 
 
 def _report_end(state: _CommandState, message: str, status: int) -> int:
