@@ -188,11 +188,11 @@ class _CommandState:
         """Remove the folders that this command made and put nothing in."""
         if not self.missing:
             return
-        inside = sorted(self.missing[0].rglob("*"), reverse=True)
-        files = [path for path in inside if path.is_symlink() or not path.is_dir()]
-        if files == [self.missing[0] / "multirun.yaml"]:
-            files[0].unlink()
-        for path in (*inside, *self.missing):
+        # From below; what jobs that still end remove meanwhile is passed over.
+        walked = list(os.walk(self.missing[0], topdown=False))
+        if [name for _, _, files in walked for name in files] == ["multirun.yaml"]:
+            (self.missing[0] / "multirun.yaml").unlink(missing_ok=True)
+        for path in (*(Path(folder) for folder, _, _ in walked), *self.missing):
             # The system refuses to remove a file so, or a folder that is not empty.
             with suppress(OSError):
                 path.rmdir()
