@@ -21,6 +21,8 @@ from specahd.core.contract import Operator
 from specahd.core.program import Level, Outcome
 from specahd.core.seeding import generator
 from specahd.llm.recorded import Recorded
+from specahd.memory import memory
+from specahd.search import engine
 from specahd.search.base import Query
 from specahd.search.replay import Replay
 
@@ -71,6 +73,15 @@ def _added():
         monkeypatch.setitem(sys.modules, name, module)
         yield
     sys.modules.pop("reflective_tree", None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _judged_once():
+    """Judge equal sources once, for most programs of one method are those of another."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(engine, "guard", functools.cache(engine.guard))
+        monkeypatch.setattr(memory, "normalised", functools.cache(memory.normalised))
+        yield
 
 
 @pytest.fixture(params=METHODS, scope="module")
