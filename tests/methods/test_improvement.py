@@ -1,4 +1,4 @@
-"""Every method of ``conf/method`` on every problem, offline: 60 programs on tiny instances."""
+"""Every method of ``conf/method`` on every problem, offline: 36 programs on tiny instances."""
 
 from contextlib import closing
 
@@ -11,7 +11,7 @@ from specahd import api
 from specahd.config import files
 from specahd.core import journal
 
-PROGRAMS = 60
+PROGRAMS = 36
 
 
 @pytest.fixture(scope="module")
