@@ -60,10 +60,10 @@ def warm_up() -> None:
     gc.freeze()  # what lives now lives on, and is shared by the forks
 
 
-def reaped(options: int = 0) -> bool:
-    """Wait for who waited for a command; False where there is none."""
+def reaped() -> bool:
+    """Take notice of one that waited for a command and has ended; False where there is none."""
     try:
-        return os.waitpid(-1, options)[0] > 0
+        return os.waitpid(-1, os.WNOHANG)[0] > 0
     except ChildProcessError:
         return False
 
@@ -81,7 +81,7 @@ def next_command() -> dict:
         if os.fork():
             for descriptor in (stdin, stdout, stderr, pipe):
                 os.close(descriptor)
-            while reaped(os.WNOHANG):
+            while reaped():
                 pass
             continue
         forking.leave()

@@ -1,5 +1,6 @@
 """A command, as a user meets it: a process with a command line, an exit status and two streams."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands import run
+from specahd.config.cli import _CommandState
 
 COMMAND = """
 import sys
@@ -236,3 +238,19 @@ def test_streams_that_are_closed_lead_nowhere(tmp_path):
             "" if "1" in closed else "told",
             "" if "2" in closed else "warned",
         )
+
+
+def test_a_folder_that_a_job_removes_meanwhile_is_passed_over(tmp_path, monkeypatch):
+    sweep, job = tmp_path / "sweep", tmp_path / "sweep" / "job"
+    (sweep / "other").mkdir(parents=True)
+    job.mkdir()
+    scandir = os.scandir
+
+    def removed_first(folder):
+        if Path(folder) == job:
+            job.rmdir()
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", removed_first)
+    _CommandState(missing=[sweep]).clear()
+    assert not sweep.exists()
