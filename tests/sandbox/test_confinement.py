@@ -55,6 +55,8 @@ def test_every_layer_is_examined():
     assert set(found) == LAYERS
     assert all(found.values())
     assert found["limits"] == found["no_new_privileges"] == ENFORCED
+    # Which does not change, and takes a process.
+    assert inspect_host() is found
 
 
 @pytest.mark.parametrize("layer", CALLS)

@@ -1,6 +1,7 @@
 """The parent's side of one zygote."""
 
 import contextlib
+import functools
 import json
 import os
 import socket
@@ -149,8 +150,9 @@ class SandboxClient:
             self._process.wait()
 
 
+@functools.cache
 def inspect_host() -> Mapping[str, str]:
-    """Find out, by starting a zygote, which layers of confinement this host supports.
+    """Find out, by starting a zygote once, which layers of confinement this host supports.
 
     Returns
     -------
