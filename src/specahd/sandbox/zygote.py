@@ -17,7 +17,7 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.ma  # NumPy loads it late (setxor1d), when children can load no more
@@ -114,8 +114,8 @@ def _load(name: str) -> Runner:
     return runner
 
 
-def main() -> None:
-    """Read the start order from standard input, warm up, and obey."""
+def main() -> NoReturn:
+    """Read the start order from standard input, warm up, obey, and end."""
     start = json.load(sys.stdin)
     sys.path.extend(start["path"])
     # First, since compiling a loop warns of what no user can act on.
@@ -130,6 +130,8 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     zygote.obey()
+    # Who closes it waits for it, and nothing here is worth taking apart.
+    os._exit(0)
 
 
 if __name__ == "__main__":
