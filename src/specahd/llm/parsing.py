@@ -46,7 +46,7 @@ def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
         raise ParseError(f"The reply has {len(text)} characters, more than {MAX_LENGTH}.")
     prose, code = _split(text.replace("\r\n", "\n").replace("\r", "\n"))
     try:
-        function = _only_function(parse(code))
+        function = _only_function(code)
         _check_signature(function, contract)
         source = canonical_source(function)
         idea = _only_idea(prose)
@@ -157,11 +157,15 @@ def _around(lines: list[str], *, fenced: bool) -> tuple[str, str]:
     return "\n".join([*lines[:start], *comments, *lines[end:]]), "\n".join(code)
 
 
-def _only_function(module: ast.Module) -> ast.FunctionDef:
-    module = ast.fix_missing_locations(_WithoutHarmlessImports().visit(module))
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            raise ParseError(f"Expected no import but numpy and math, got {ast.unparse(node)!r}.")
+def _only_function(code: str) -> ast.FunctionDef:
+    module = parse(code)
+    if "import" in code:
+        module = ast.fix_missing_locations(_WithoutHarmlessImports().visit(module))
+        for node in ast.walk(module):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                raise ParseError(
+                    f"Expected no import but numpy and math, got {ast.unparse(node)!r}."
+                )
     if len(module.body) != 1:
         raise ParseError(f"Expected one function, got {len(module.body)} statements.")
     [function] = module.body

@@ -30,7 +30,9 @@ def filled(node: Any, holes: Mapping[str, Callable[[], ast.expr]]) -> Any:
     if isinstance(node, ast.Name) and node.id in holes:
         return holes[node.id]()
     if isinstance(node, ast.AST):
-        copy = type(node)(**{name: filled(item, holes) for name, item in ast.iter_fields(node)})
+        # Those without fields (operators, contexts) are the parser's only ones of their kind.
+        fields = [filled(getattr(node, name), holes) for name in node._fields]
+        copy = type(node)(*fields) if fields else node
         # Unparse asks for the line of a statement.
         return ast.copy_location(copy, node) if isinstance(node, ast.stmt) else copy
     return node
