@@ -32,6 +32,8 @@ def kill_at(ticket: int, share: float) -> None:
         line = dumps(record).encode() + b"\n"
         with self.path.open("ab") as file:
             file.write(line[: int(share * len(line))])
+        sys.stdout.write(f"killed by itself at program {tickets}\n")
+        sys.stdout.flush()
         os.kill(os.getpid(), signal.SIGKILL)
 
     JournalFile.append = append_or_end

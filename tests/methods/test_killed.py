@@ -36,7 +36,10 @@ def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     train(method, tmp_path / "whole", pools, workers)
     broken = tmp_path / "broken"
     for ticket, share in ((7, 1), (16, 0.5)):
-        assert go_on(method, broken, pools, ticket, share).returncode == -signal.SIGKILL
+        done = go_on(method, broken, pools, ticket, share)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        # By nobody else, and no earlier.
+        assert done.stdout == f"killed by itself at program {ticket}\n"
         written = (broken / "journal.jsonl").read_bytes()
         assert written.endswith(b"\n") == (share == 1)
         assert written.count(b'"sample":') == (ticket if share == 1 else ticket - 1)
