@@ -14,6 +14,7 @@ from hypothesis import settings
 
 import forking
 from commands import SMALL, call
+from copied_stores import copy_stores
 from forked_zygotes import fork_zygotes
 
 # The machines are noisy, and the first call of a kernel may compile it.
@@ -76,6 +77,7 @@ def tests_units(item: pytest.Item) -> bool:
 def forked() -> None:
     """Spare the tests the warm-up of the zygotes that compile; tests/sandbox has them start it."""
     fork_zygotes()
+    copy_stores()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
+from typing import NoReturn
 
 import forking
 from specahd.sandbox import zygote
@@ -62,7 +63,7 @@ def compile_seeds(runners: tuple[str, ...]) -> None:
                         compiled(program.source, contract.name, runner._arguments, runner._answer)
 
 
-def become_zygote(places: list[int], descriptors: list[int]) -> None:
+def become_zygote(places: list[int], descriptors: list[int]) -> NoReturn:
     """Run a zygote with its descriptors at the places that its order names."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
@@ -101,7 +102,6 @@ def main() -> None:
         if os.fork() == 0:
             forking.leave()
             become_zygote(wanted["places"], descriptors)
-            return
         for descriptor in descriptors:
             os.close(descriptor)
 
