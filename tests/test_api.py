@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ from specahd.api.problems import settings_of
 from specahd.checkpoint import freeze
 from specahd.config import CONF_DIR
 from specahd.config.files import maker, names, options
+from specahd.core import journal
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
@@ -53,6 +55,42 @@ def user(place, tmp_path, monkeypatch):
     (tmp_path / "pools").symlink_to(place / "pools")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def other(place):
+    """A run with another seed beside it."""
+    api.train("cvrp", budget=SMALL, seed=1, out=place / "other", pools=place / "pools")
+    return place / "other"
+
+
+def instances(run, pool):
+    return [row["instance"] for row in journal.read(run / f"{pool}.jsonl")]
+
+
+def test_seeds_train_on_instances_of_their_own_and_are_compared_on_the_same(place, other):
+    for pool in ("selection", "validation"):
+        assert instances(other, pool) == instances(place / "run", pool)
+    tasks = [next(journal.read(run / "responses.jsonl")) for run in (place / "run", other)]
+    assert tasks[0]["tasks"][0]["key"] != tasks[1]["tasks"][0]["key"]
+
+
+def test_a_run_whose_seed_drew_the_instances_that_it_was_chosen_on_is_refused(
+    place, other, tmp_path
+):
+    run = tmp_path / "run"
+    shutil.copytree(other, run)
+    options = {"budget": SMALL, "seed": 1, "out": run, "pools": place / "pools", "resume": True}
+    api.train("cvrp", **options)
+    assert (run / "journal.jsonl").read_bytes() == (other / "journal.jsonl").read_bytes()
+    path = run / "journal.jsonl"
+    mark, *samples = path.read_text().splitlines(keepends=True)
+    assert json.loads(mark) == {"record": "subsets", "seed": 0}
+    path.write_text("".join(samples))
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(FileError, match=r"run was written by specahd .*, which alone can go on"):
+        api.train("cvrp", **options)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -70,6 +70,24 @@ def test_a_run_without_tickets_is_complete(small_store):
     assert run.objection == ""
 
 
+def test_runs_measured_on_different_instances_are_not_ranked(small_store):
+    costs = ((0, "smoke", 408337.0), (1, "smoke", 404064.0), (2, "quick", 408337.0))
+    for seed, budget, cost in costs:
+        small_store.add(
+            "instances", seed=seed, selection=0.01 * seed, params={"budget": budget},
+            metrics={"selection/baseline_cost": cost},
+        )  # fmt: skip
+    runs = considered(small_store, "instances")
+    told = (
+        r"different instances .* \(budget quick, smoke, seeds 0, 2, mean baseline cost 408,337\.0; "
+        r"budget smoke, seeds 1, mean baseline cost 404,064\.0\): choose with budget=NAME"
+    )
+    with pytest.raises(FileError, match=told):
+        champion(runs, "cvrp")
+    same = [run for run in runs if run.seed != 1]
+    assert champion(same, "cvrp") is same[0]
+
+
 def test_candidates_sweeps_and_other_problems_are_no_candidates(small_store):
     mine = small_store.add("kinds")
     small_store.add("kinds", kind="candidate", selection=0.9, parent=mine.info.run_id)

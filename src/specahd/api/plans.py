@@ -9,6 +9,7 @@ from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.provenance import provenance
+from specahd.api.training_cases import subset_records, training_cases
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
@@ -19,18 +20,16 @@ from specahd.core.proposer import Proposer
 from specahd.core.settings import Accept, Pools, Settings, TierRule
 from specahd.design.coupled import Candidate, choose
 from specahd.memory.memory import Memory
-from specahd.repair.cases import Case, make_cases
-from specahd.repair.descent import staged
+from specahd.repair.cases import Case
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.maps import write_example
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
-from specahd.routing.base import POOLS, AnyProblem, contracts
-from specahd.routing.pools import prepare, read_pool
+from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.files import POOLS as EXAMINED
 from specahd.runs.journal import Journal
-from specahd.runs.reading import RunStatus
+from specahd.runs.reading import RunStatus, require_current
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
@@ -187,7 +186,9 @@ def run_training(
     """
     given = plan.check()
     sandbox = plan.execution.inspect(observer)
-    cases, pools = _cases(plan, observer)
+    if repeat:
+        require_current(directory, subset_records(plan))
+    cases, pools = training_cases(plan, observer)
     with together(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
@@ -212,31 +213,6 @@ def run_training(
         executor.close()
     observer.on_finish(status)
     return Training(directory, winner.round, stopped, summaries, ledger.read())
-
-
-def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str, list[int]]]:
-    """Return the cases that the budget uses, and which belong to each pool.
-
-    The pools are written first if they are missing.
-    """
-    folder = prepare(plan.problem, plan.pools)
-    instances: list[Any] = []
-    pools: dict[str, list[int]] = {}
-    for pool in POOLS:
-        count = getattr(plan.budget, pool)
-        chosen = read_pool(plan.problem, folder, pool, count=count, seed=plan.seed)
-        pools[pool] = list(range(len(instances), len(instances) + len(chosen)))
-        instances.extend(chosen)
-    observer.on_phase(f"baseline {plan.problem.baseline_name}", len(instances))
-    cases = make_cases(plan.problem, instances, observer.on_step)
-    for pool in ("lower_train", "upper_train"):
-        for index, case in zip(
-            pools[pool],
-            staged(plan.problem, [cases[index] for index in pools[pool]]),
-            strict=True,
-        ):
-            cases[index] = case
-    return cases, pools
 
 
 def _search(
@@ -271,6 +247,8 @@ def _search(
             # What a resumed run is given must be the same.
             sums = (located(plan.given) / SUMS).read_text()
             journal.samples.append({"record": "given", "repertoire": sums})
+        for record in subset_records(plan):
+            journal.samples.append(record)
         method = plan.method(
             problem=plan.problem,
             engine=engine,

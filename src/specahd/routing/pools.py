@@ -19,6 +19,9 @@ from specahd.core.settings import Pools
 from specahd.routing.base import POOLS, AnyProblem
 
 MANIFEST = "manifest.json"
+SUBSET_SEED = 0
+"""What draws the instances that are taken of a pool which trains nothing, whatever the seed."""
+_TRAINING = ("lower_train", "upper_train")
 
 
 def prepare(problem: AnyProblem, pools: Pools) -> Path:
@@ -71,7 +74,13 @@ def manifest(folder: Path) -> dict[str, Any]:
 def read_pool(
     problem: AnyProblem, folder: Path, pool: str, *, count: int | None = None, seed: int = 0
 ) -> list[Any]:
-    """Read a pool, or ``count`` of its instances drawn with ``seed``, in the pool's order.
+    """Read a pool, or ``count`` of its instances, in the pool's order.
+
+    Parameters
+    ----------
+    seed
+        What draws them, of a training pool. Of the others they are the same for all seeds
+        (:data:`SUBSET_SEED`): runs are chosen and compared on them.
 
     Raises
     ------
@@ -84,8 +93,8 @@ def read_pool(
     if pool not in pools:
         raise ConfigError(f"Expected pool to be one of {', '.join(pools)}, got {pool!r}.")
     names = list(pools[pool])
-    if count is not None and count < len(names):
-        rng = generator(seed, "subset", pool)
+    if is_drawn(folder, pool, count):
+        rng = generator(seed if pool in _TRAINING else SUBSET_SEED, "subset", pool)
         kept = sorted(rng.choice(len(names), size=count, replace=False).tolist())
         names = [names[index] for index in kept]
     instances = []
@@ -97,6 +106,11 @@ def read_pool(
             )
         instances.append(problem.read(path))
     return instances
+
+
+def is_drawn(folder: Path, pool: str, count: int | None) -> bool:
+    """Say whether :func:`read_pool` draws, since a pool has more instances than are asked for."""
+    return count is not None and count < len(manifest(folder)["pools"][pool])
 
 
 def _write(problem: AnyProblem, target: Path, seed: int) -> None:

@@ -1,6 +1,6 @@
 """What a run directory tells of its run, and which of several runs counts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,8 @@ _CONFIGURATION: Shape = {
 }
 _SAMPLE: Shape = {"level": Level, "round": int, "outcome": Outcome, "best": float | None}
 _FACTS = 1 << 16
+_COMMIT = 7
+"""Characters of a commit that are told."""
 
 
 class RunStatus(StrEnum):
@@ -149,18 +151,28 @@ def choose(runs: Iterable[Run]) -> list[Run]:
     return sorted(best.values(), key=lambda run: (run.kind.problem, run.name))
 
 
-def require_current(directory: Path) -> None:
+def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> None:
     """Refuse to go on with a run that another version wrote, if its records lack anything.
+
+    Parameters
+    ----------
+    before
+        What this version writes before the first sample.
 
     Raises
     ------
     FileError
-        The first sample in the journal names no contract.
+        The first sample in the journal names no contract, or does not stand behind those.
     """
     path = directory / JOURNAL
-    records = journal.read(path) if path.is_file() else iter(())
-    first = next((record for record in records if is_sample(record)), None)
-    if first is not None and "contract" not in first:
+    head: list[journal.Record] = []
+    for record in journal.read(path) if path.is_file() else ():
+        head.append(record)
+        if is_sample(record):
+            break
+    else:
+        return
+    if "contract" not in head[-1] or any(record not in head for record in before):
         raise FileError(
             f"{directory} was written by {_version(directory)}, which alone can go "
             "on with it; use that version, or begin anew in another directory."
@@ -200,5 +212,8 @@ def _recorded(directory: Path) -> float:
 def _version(directory: Path) -> str:
     """Return which specahd wrote a run, as far as its directory tells."""
     facts = read_json(directory / MACHINE, _FACTS)
-    known = misfit(facts, {"version.specahd": str}) is None
-    return f"specahd {told(facts['version.specahd'])}" if known else "an older version of specahd"
+    if misfit(facts, {"version.specahd": str}) is not None:
+        return "an older version of specahd"
+    commit = facts.get("commit")
+    of = f" of commit {told(commit[:_COMMIT])}" if isinstance(commit, str) else ""
+    return f"specahd {told(facts['version.specahd'])}{of}"

@@ -3,7 +3,8 @@
 A run counts when it is complete (it ended well and spent its budget), when its problem with
 all its options, its pools and, if one is named, its budget are the ones asked for, and when
 its checkpoint fails on no instance of the selection pool. Of the runs that count, the
-largest mean improvement on that pool wins; ties go to the smaller seed, then run id.
+largest mean improvement on that pool wins; ties go to the smaller seed, then run id. Runs that
+were measured on different instances of the pool are not ranked against each other.
 """
 
 import math
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _SELECTION = "selection/improvement"
 _FAILED = "selection/failed"
+_BASELINE = "selection/baseline_cost"
 _VALIDATION = "validation/improvement"
 _SPENT = "spent/tickets"
 _BUDGET = "budget.programs"
@@ -56,6 +58,11 @@ class TrainedRun:
     def selection(self) -> float | None:
         """Mean improvement on the selection pool."""
         return self._measure(_SELECTION)
+
+    @property
+    def measured_on(self) -> float | None:
+        """Mean baseline cost on the selection pool: equal instances have equal ones."""
+        return self._measure(_BASELINE)
 
     @property
     def scores(self) -> tuple[float | None, float | None]:
@@ -105,7 +112,7 @@ def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
     Raises
     ------
     FileError
-        None counts.
+        None counts, or those that do were measured on different instances.
     """
     if not runs:
         raise FileError(f"There is no run of {problem} to select from.")
@@ -113,7 +120,28 @@ def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
         reasons = Counter(run.objection for run in runs).most_common(_REASONS)
         told = ", ".join(f"{count} {reason}" for reason, count in reasons)
         raise FileError(f"None of the runs of {problem} counts, {len(runs)} in all: {told}.")
+    _require_same_instances([run for run in runs if not run.objection], problem)
     return runs[0]
+
+
+def _require_same_instances(runs: Sequence[TrainedRun], problem: str) -> None:
+    groups: dict[str, list[TrainedRun]] = {}
+    for run in runs:
+        # Of a run that does not tell, nothing is known to the contrary.
+        if run.measured_on is not None:
+            groups.setdefault(f"{run.measured_on:,.1f}", []).append(run)
+    if len(groups) > 1:
+        told = "; ".join(
+            f"budget {', '.join(sorted({run.choice('budget') for run in group}))}, "
+            f"seeds {', '.join(map(str, sorted({run.seed for run in group})))}, "
+            f"mean baseline cost {cost}"
+            for cost, group in groups.items()
+        )
+        raise FileError(
+            f"The runs of {problem} were measured on different instances of the selection pool "
+            f"and cannot be ranked ({told}): choose with budget=NAME or sweep=RUN, or delete "
+            "those that shall not count in the MLflow UI."
+        )
 
 
 def _search(client: "MlflowClient", experiment: str, wanted: str) -> "Iterator[Run]":
