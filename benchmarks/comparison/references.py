@@ -49,7 +49,8 @@ def main(runs: str, out: str) -> None:
 def solve_problem(folder: Path, runs: list[Run], out: Path) -> None:
     """Write the rows of every solver for the problem of some runs."""
     ours = [run for run in runs if run.kind.method == OURS] or runs
-    seconds = mean(read_seconds(folder / run.name / row_timings_file("validation")) for run in ours)
+    passes = [read_seconds(folder / run.name / row_timings_file("validation")) for run in ours]
+    seconds = mean(mean(took.values()) for took in passes)
     config = OmegaConf.load(folder / ours[0].name / CONFIG)
     problem: AnyProblem = instantiate(config.problem)
     # The folder of the pools is relative to where the runs were started.

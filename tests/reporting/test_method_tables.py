@@ -1,3 +1,5 @@
+from collections import defaultdict
+
 import pytest
 
 import commands
@@ -6,7 +8,7 @@ from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.runs.reading import read_runs
 from specahd.runs.rows import Row, read_seconds
 
-NAN = float("nan")
+UNKNOWN = defaultdict(dict)
 
 
 def write(folder, method, seed, costs, **options):
@@ -34,7 +36,7 @@ def table(document, problem):
 
 def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(folder):
     runs = read_runs(folder)
-    seconds = {run.name: 0.5 + run.seed for run in runs}
+    seconds = {run.name: {"a": 0.5 + run.seed, "gone": 9.0} for run in runs}
     columns, _, eoh, ours = table(compare(runs, seconds, {}), "cvrp")
     assert columns == ["method", "200", "800", "improvement", "s", "complete", "failed", "T"]
     assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "1.000", "2/3", "2/6", "0"]
@@ -43,37 +45,50 @@ def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(f
 
 def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     runs = read_runs(folder)
-    said = compare(runs, dict.fromkeys((run.name for run in runs), NAN), {}).markdown()
-    assert "Partial, counted in no mean: eoh-2." in said
-    assert table(compare(runs, dict.fromkeys((r.name for r in runs), NAN), {}), "cvrp")[2][4] == "–"
+    told = compare(runs, UNKNOWN, {})
+    assert "Partial, counted in no mean: eoh-2." in told.markdown()
+    assert table(told, "cvrp")[2][4] == "–"
 
 
 def test_references_stand_below_the_methods_of_their_problem(folder):
     runs = read_runs(folder)
     rows = [Row.of(row("a", 200, 70.0)), Row.of(row("b", 800, 50.0))]
-    others = {"cvrp": [Reference("savings", rows, 0.0125)], "tsp": [Reference("no", rows, 1.0)]}
-    told = compare(runs, dict.fromkeys((run.name for run in runs), 1.0), others)
+    savings, other = Reference("savings", rows, {"a": 0.0125}), Reference("no", rows, {})
+    others = {"cvrp": [savings], "tsp": [other]}
+    told = compare(runs, UNKNOWN, others)
     assert table(told, "cvrp")[-1] == [
         "savings", "70.0", "50.0", "+40.00%", "0.013", "reference", "0/2", "0",
     ]  # fmt: skip
     assert "## tsp" not in told.markdown()
 
 
-def test_references_are_of_the_instances_that_the_seeds_drew(tmp_path):
-    drawn = {0: ["a", "b"], 1: ["a", "c"]}
-    for seed, names in drawn.items():
-        rows = [row(name, 200, 90.0) for name in names]
-        write_run(tmp_path / f"eoh-{seed}", method="eoh", seed=seed, validation=rows)
-    rows = [Row.of(row(name, 200, cost)) for name, cost in (("a", 40.0), ("b", 60.0), ("c", 100.0))]
-    others = {"cvrp": [Reference("savings", [*rows, Row.of(row("d", 200, 1.0))], 1.0)]}
-    told = compare(read_runs(tmp_path), {"eoh-0": 1.0, "eoh-1": 1.0}, others)
-    assert table(told, "cvrp")[-1][:3] == ["savings", "60.0", "+40.00%"]
+def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
+    drawn = {("eoh", 0): "ab", ("eoh", 1): "ac", ("specahd", 0): "abc", ("specahd", 2): "abc"}
+    for (method, seed), names in drawn.items():
+        rows = [row(name, 200, 90.0 if name == "a" else 10.0) for name in names]
+        write_run(tmp_path / f"{method}-{seed}", method=method, seed=seed, validation=rows)
+    rows = [Row.of(row(name, 200, cost)) for name, cost in (("b", 60.0), ("d", 1.0))]
+    others = {"cvrp": [Reference("savings", rows, {"b": 1.0, "d": 9.0})]}
+    runs = read_runs(tmp_path)
+    told = compare(runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others)
+    _, _, eoh, ours, savings = table(told, "cvrp")
+    assert eoh[:4] == ["eoh", "50.0", "+50.00%", "3.000"]
+    assert ours[:4] == ["specahd", "50.0", "+50.00%", "3.000"]
+    assert savings[:4] == ["savings", "60.0", "+40.00%", "1.000"]
+    text = told.markdown()
+    for line in (
+        "cvrp: left out, since not all have that seed: eoh-1 (seed 1), specahd-2 (seed 2).",
+        "cvrp, validation: 2 instances are common to all; left out of specahd-0: c.",
+        "savings has rows of 1 of 2 instances.",
+    ):
+        assert f"\n\n{line}\n" in text
+    assert "selection" not in text
 
 
 def test_each_problem_has_a_table(folder):
     write_run(folder / "other", problem="tsp", method="eoh")
     runs = read_runs(folder)
-    told = compare(runs, dict.fromkeys((run.name for run in runs), 1.0), {})
+    told = compare(runs, UNKNOWN, {})
     assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh"]
 
 
@@ -82,18 +97,19 @@ def test_runs_of_one_method_are_no_comparison(tmp_path, folder):
     assert not is_comparison([run for run in read_runs(folder) if run.kind.method == "eoh"])
 
 
-def test_seconds_are_means_over_instances_of_the_sum_of_all_stages(tmp_path):
+def test_the_seconds_of_an_instance_are_those_of_all_stages(tmp_path):
     path = tmp_path / "rows-timings.jsonl"
     lines(path, [{"instance": "a", "x": 1.0, "y": 2.0}, {"instance": "b", "x": 4.0}])
-    assert read_seconds(path) == 3.5
-    assert str(read_seconds(tmp_path / "gone.jsonl")) == "nan"
+    assert read_seconds(path) == {"a": 3.0, "b": 4.0}
+    assert read_seconds(tmp_path / "gone.jsonl") == {}
 
 
 def test_the_report_of_several_methods_has_their_table(folder):
     for path in folder.glob("specahd-*"):
         lines(path / "validation-timings.jsonl", [{"instance": "a", "rebuild": 0.25}])
     lines(folder / "refs" / "cvrp" / "savings" / "rows.jsonl", [row("a", 200, 70.0)])
-    lines(folder / "refs" / "cvrp" / "savings" / "rows-timings.jsonl", [{"solve": 2.0}])
+    took = {"instance": "a", "solve": 2.0}
+    lines(folder / "refs" / "cvrp" / "savings" / "rows-timings.jsonl", [took])
     words = (f"runs={folder}", "tracking=none", "hydra.run.dir=report")
     commands.call("report", *words, f"references={folder / 'refs'}", cwd=folder)
     told = (folder / "report" / "methods.md").read_text()

@@ -130,6 +130,42 @@ def test_a_partial_run_enters_into_no_mean(tmp_path):
     assert "0.9" not in summary.curves["cvrp-lower"]
 
 
+def test_methods_are_averaged_over_common_instances_and_seeds_and_the_rest_is_named(tmp_path):
+    everywhere = [row(name, 10, 90.0) for name in "abcdef"]
+    for seed in (0, 1, 2):
+        write_run(tmp_path / f"ours-{seed}", seed=seed, validation=everywhere)
+    for seed in (0, 1):
+        rows = [row("a", 10, 80.0), row("z", 90, 10.0)]
+        write_run(tmp_path / f"eoh-{seed}", method="eoh", seed=seed, validation=rows)
+    summary = summarise(read_runs(tmp_path))
+    markdown = summary.document.markdown()
+    _, _, eoh, ours = cells(markdown, "Checkpoints")
+    assert eoh[:8] == [
+        "cvrp-eoh", "nearest", "0, 1", "2/2", "8", "+2.00%", "+20.00%", "+20.00 to +20.00%",
+    ]  # fmt: skip
+    assert ours[2:7] == ["0, 1", "3/3", "12", "+2.00%", "+10.00%"]
+    assert [line[1:3] for line in cells(markdown, "Validation by size")[2:]] == [["10", "2"]] * 2
+    assert {json.loads(metrics)["runs"] for metrics in summary.metrics.values()} == {2}
+    common = "cvrp, validation: 1 instances are common to all; left out of"
+    for line in (
+        "cvrp: left out, since not all have that seed: ours-2 (seed 2).",
+        f"{common} eoh-0, eoh-1: z.",
+        f"{common} ours-0, ours-1: b, c, d and 2 more.",
+    ):
+        assert f"\n\n{line}\n" in markdown
+
+
+def test_where_nothing_is_common_nothing_is_averaged(tmp_path):
+    write_run(tmp_path / "ours", seed=0)
+    write_run(tmp_path / "eoh", method="eoh", seed=1, validation=[row("z", 10, 90.0)])
+    summary = summarise(read_runs(tmp_path))
+    markdown = summary.document.markdown()
+    assert "cvrp: no seed is common to all; each mean is over its own seeds." in markdown
+    assert "cvrp, validation: 0 instances are common to all; left out of eoh: z." in markdown
+    assert [line[5:8] for line in cells(markdown, "Checkpoints")[2:]] == [["+2.00%", "–", "–"]] * 2
+    assert json.loads(summary.metrics["cvrp-eoh"]) == {"selection": 2.0, "runs": 1, "failed": 0}
+
+
 def test_where_all_runs_are_partial_there_is_no_mean(tmp_path):
     write_run(tmp_path / "quarter", samples=[sample("lower", 1, 0.9)])
     summary = summarise(read_runs(tmp_path))

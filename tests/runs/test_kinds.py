@@ -47,7 +47,39 @@ def test_names_tell_the_problem_and_what_differs():
     assert list(named([kind()]).values()) == ["cvrp"]
     kinds = [kind(), kind(llm="other"), kind(llm="other", search={"beta": 0.9})]
     assert sorted(named(kinds).values()) == [
-        "cvrp-offline-search.beta=None",
+        "cvrp-offline",
+        "cvrp-other",
         "cvrp-other-search.beta=0.9",
-        "cvrp-other-search.beta=None",
     ]
+
+
+def test_an_option_is_told_only_of_those_that_it_tells_apart():
+    kinds = [
+        kind(search={"beta": 0.5}),
+        kind(budget="quick", search={"beta": 0.5}),
+        kind(budget="quick", search={"beta": 0.9}),
+    ]
+    assert sorted(named(kinds).values()) == [
+        "cvrp-quick-search.beta=0.5",
+        "cvrp-quick-search.beta=0.9",
+        "cvrp-smoke",
+    ]
+
+
+def test_of_a_class_its_name_is_told_and_not_how_it_is_called():
+    made = {"_target_": "my.methods.climbing.Climb", "_partial_": True}
+    kinds = [kind(method={"lower": None}), kind(method={"lower": made})]
+    assert sorted(named(kinds).values()) == ["cvrp", "cvrp-method.lower=Climb"]
+
+
+def test_bounds_and_how_a_service_is_reached_make_no_other_kind():
+    def bounded(cost, rate):
+        return RunKind.of(
+            {
+                "budget": {"name": "smoke", "programs": 40, "max_cost": cost, "max_tokens": rate},
+                "choices": {"problem": "cvrp", "method": "specahd", "llm": "deepseek"},
+                "llm": {"model": "m", "requests_per_minute": rate, "input_price": cost},
+            }
+        )
+
+    assert bounded(None, None) == bounded(2.0, 60)

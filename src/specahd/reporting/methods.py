@@ -7,17 +7,18 @@ from math import isfinite
 from statistics import stdev
 
 from specahd.reporting.aggregates import by_kind, by_size
+from specahd.reporting.common import Common, in_common
 from specahd.reporting.document import Document, Section, Table, number
 from specahd.runs.reading import Run, choose
 from specahd.runs.rows import Row, mean, means
 
 _TEXT = (
-    "Mean costs on the validation pool by size, lower is better, over the seeds of the complete "
-    "runs. Improvement is over the baseline solutions, a mean over the seeds with its sample "
-    "standard deviation. Seconds are those of one pass over an instance, the baseline's own and "
-    "compilation left out; that of a reference is its whole time. Failed are rebuilds without a "
-    "feasible result (of a complete instance, or of a region), of all; T counts instances on which "
-    "an upper program failed, which enter into no mean."
+    "Mean costs on the validation pool by size, lower is better, over the seeds and instances "
+    "that the complete runs have in common. Improvement is over the baseline solutions, a mean "
+    "over the seeds with its sample standard deviation. Seconds are those of one pass over an "
+    "instance, the baseline's own and compilation left out; that of a reference is its whole time. "
+    "Failed are rebuilds without a feasible result (of a complete instance, or of a region), of "
+    "all; T counts instances on which an upper program failed, which enter into no mean."
 )
 
 
@@ -27,7 +28,7 @@ class Reference:
 
     name: str
     rows: Sequence[Row]
-    seconds: float
+    seconds: Mapping[str, float]
 
 
 def is_comparison(runs: Sequence[Run]) -> bool:
@@ -37,7 +38,7 @@ def is_comparison(runs: Sequence[Run]) -> bool:
 
 def compare(
     found: Sequence[Run],
-    seconds: Mapping[str, float],
+    seconds: Mapping[str, Mapping[str, float]],
     references: Mapping[str, Sequence[Reference]],
 ) -> Document:
     """Return one table a problem.
@@ -45,8 +46,8 @@ def compare(
     Parameters
     ----------
     seconds
-        By the name of a run, what a pass takes on average over its validation pool; nan where
-        that is not known.
+        By the name of a run, what a pass took by instance of its validation pool, as far as
+        that is known.
     references
         By problem.
     """
@@ -55,42 +56,46 @@ def compare(
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         others = references.get(problem, ())
-        sections.append(Section(problem, [_table(groups, seconds, others), *_left_out(groups)]))
+        common = in_common(groups, ["validation"])
+        table = _table(groups, common.groups, seconds, others)
+        sections.append(Section(problem, [table, *_left_out(groups, common, others)]))
     return Document("Comparison of methods", sections)
 
 
 def _table(
     groups: Mapping[str, Sequence[Run]],
-    seconds: Mapping[str, float],
+    counted: Mapping[str, Sequence[Run]],
+    seconds: Mapping[str, Mapping[str, float]],
     references: Sequence[Reference],
 ) -> Table:
-    done = {name: [run for run in runs if run.complete] for name, runs in groups.items()}
-    every = [row for runs in done.values() for run in runs for row in run.validation]
+    instances = _instances(counted)
+    every = [row for runs in counted.values() for run in runs for row in run.validation]
     sizes = list(by_size(every))
     lines = []
-    for name, runs in done.items():
+    for name, runs in counted.items():
         held = [row for run in runs for row in run.validation]
         shares = [means(run.validation).improvement for run in runs]
-        took = mean(seconds[run.name] for run in runs)
-        lines.append((name, held, shares, took, f"{len(runs)}/{len(groups[name])}", held))
-    most = max(done.values(), key=len)
+        took = mean(_seconds(seconds[run.name], instances) for run in runs)
+        complete = sum(run.complete for run in groups[name])
+        lines.append((name, held, shares, took, f"{complete}/{len(groups[name])}"))
     for solver in references:
-        held = _as_often(solver.rows, most)
+        held = [row for row in solver.rows if row.instance in instances]
         shares = [means(held).improvement]
-        lines.append((solver.name, held, shares, solver.seconds, "reference", [*solver.rows]))
+        lines.append((solver.name, held, shares, _seconds(solver.seconds, instances), "reference"))
     rows = [
-        [name, *_costs(held, sizes), _improvement(shares), number(took, 3), counted, *_failures(of)]
-        for name, held, shares, took, counted, of in lines
+        [name, *_costs(held, sizes), _improvement(shares), number(took, 3), said, *_failures(held)]
+        for name, held, shares, took, said in lines
     ]
     columns = ("method", *sizes, "improvement", "s", "complete", "failed", "T")
     return Table(columns, rows)
 
 
-def _as_often(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
-    """Return the rows of the instances that runs had, as often: each seed may draw its own."""
-    known = {row.instance: row for row in rows}
-    names = [row.instance for run in runs for row in run.validation]
-    return [known[name] for name in names if name in known]
+def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
+    return {row.instance for runs in counted.values() for run in runs for row in run.validation}
+
+
+def _seconds(took: Mapping[str, float], instances: set[str]) -> float:
+    return mean(seconds for instance, seconds in took.items() if instance in instances)
 
 
 def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
@@ -111,6 +116,14 @@ def _failures(rows: Sequence[Row]) -> list[str]:
     return [f"{found.rollbacks}/{found.steps}" if found.steps else "–", str(found.failed)]
 
 
-def _left_out(groups: Mapping[str, Sequence[Run]]) -> list[str]:
+def _left_out(
+    groups: Mapping[str, Sequence[Run]], common: Common, references: Sequence[Reference]
+) -> list[str]:
     partial = [run.name for runs in groups.values() for run in runs if not run.complete]
-    return [f"Partial, counted in no mean: {', '.join(partial)}."] if partial else []
+    said = [f"Partial, counted in no mean: {', '.join(partial)}."] if partial else []
+    instances = _instances(common.groups)
+    for solver in references:
+        held = instances & {row.instance for row in solver.rows}
+        if held != instances:
+            said.append(f"{solver.name} has rows of {len(held)} of {len(instances)} instances.")
+    return [*said, *common.remarks]

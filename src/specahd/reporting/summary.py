@@ -7,6 +7,7 @@ from math import isfinite
 
 from specahd.core.program import Outcome
 from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes
+from specahd.reporting.common import Common, in_common
 from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
 from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
@@ -37,12 +38,13 @@ def summarise(found: Sequence[Run]) -> Summary:
     """Make the report of runs; equal rows give equal bytes."""
     runs = choose(found)
     groups = by_kind(runs)
+    common = in_common(groups)
     drawing = draw_convergence(groups)
     document = Document(
         "SpecAHD: summary of stored runs",
         [
-            Section("Checkpoints", _checkpoints(groups, len(found) - len(runs))),
-            Section("Validation by size", _sizes(groups)),
+            Section("Checkpoints", _checkpoints(groups, common, len(found) - len(runs))),
+            Section("Validation by size", _sizes(common.groups)),
             Section("Programs by outcome", _outcomes(groups)),
             Section("Convergence", [Figure(DRAWING, _CAPTION, drawing)]),
         ],
@@ -52,23 +54,25 @@ def summarise(found: Sequence[Run]) -> Summary:
         for name, group in groups.items()
         for level in LEVELS
     }
-    metrics = {name: _metrics(group) for name, group in groups.items()}
+    metrics = {name: _metrics(group) for name, group in common.groups.items()}
     return Summary(document, drawing, metrics, curves)
 
 
-def _checkpoints(groups: Mapping[str, Sequence[Run]], passed_over: int) -> list[Part]:
+def _checkpoints(
+    groups: Mapping[str, Sequence[Run]], common: Common, passed_over: int
+) -> list[Part]:
     rows = []
     for name, runs in groups.items():
-        chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
-        done = [run for run in runs if run.complete]
-        shares = [100 * means(run.validation).improvement for run in done]
+        counted = common.groups[name]
+        chosen, unseen = (means(_rows(counted, pool)) for pool in POOLS)
+        shares = [100 * means(run.validation).improvement for run in counted]
         spread = [share for share in shares if isfinite(share)]
         rows.append(
             [
                 name,
-                ", ".join(sorted({row.baseline for row in _rows(runs, "validation")})) or "–",
-                ", ".join(str(run.seed) for run in done) or "–",
-                f"{len(done)}/{len(runs)}",
+                ", ".join(sorted({row.baseline for row in _rows(counted, "validation")})) or "–",
+                ", ".join(str(run.seed) for run in counted) or "–",
+                f"{sum(run.complete for run in runs)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
                 percent(chosen.improvement),
                 percent(unseen.improvement),
@@ -100,7 +104,7 @@ def _checkpoints(groups: Mapping[str, Sequence[Run]], passed_over: int) -> list[
         "problem", "baseline", "seeds", "complete", "programs", "selection", "validation",
         "seeds' range", "rollbacks", "T",
     )  # fmt: skip
-    return [text, Table(columns, rows, words=3)]
+    return [text, Table(columns, rows, words=3), *common.remarks]
 
 
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
@@ -147,7 +151,7 @@ def _metrics(runs: Sequence[Run]) -> str:
     """Return what ``dvc metrics`` shows in one line of 80 columns; the tables have the rest.
 
     ``selection`` and ``validation`` are mean improvements in percent, left out where nothing
-    enters into them; ``runs`` are the complete ones, ``failed`` their instances of validation
+    enters into them; ``runs`` are those that do, ``failed`` their instances of validation
     on which the upper program failed.
     """
     chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
@@ -155,15 +159,14 @@ def _metrics(runs: Sequence[Run]) -> str:
     known = {name: 100 * share for name, share in shares.items() if isfinite(share)}
     found: dict[str, float] = {
         **{name: round(share, _DECIMALS) for name, share in known.items()},
-        "runs": sum(run.complete for run in runs),
+        "runs": len(runs),
         "failed": unseen.failed,
     }
     return json.dumps(found, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
 def _rows(runs: Sequence[Run], pool: str) -> list[Row]:
-    """Return the rows of the complete runs: partial ones enter into no mean."""
-    return [row for run in runs if run.complete for row in run.rows(pool)]
+    return [row for run in runs for row in run.rows(pool)]
 
 
 def _csv(points: Sequence[tuple[int, float]]) -> str:

@@ -2,13 +2,24 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among
 
-_OF_ONE_RUN = (*WITHOUT_EFFECT, "seed", "resume", "pools.dir")
+_OF_ONE_RUN = (
+    *(*WITHOUT_EFFECT, "seed", "resume", "pools.dir"),
+    # Bounds: a run that meets one is partial.
+    *("budget.max_cost", "budget.max_tokens"),
+    # How a service is reached, and what it costs.
+    *("llm.api_key_env", "llm.input_price", "llm.cached_input_price", "llm.output_price"),
+    *("llm.requests_per_minute", "llm.tokens_per_minute", "llm.timeout", "llm.attempts"),
+    *("llm.backoff", "llm.patience", "llm.stream"),
+)
+_CLASS = "._target_"
+_CALLING = ("_partial_", "_recursive_", "_convert_")
+"""How Hydra calls the class of an option, which decides nothing that the class does not."""
 _HEAD = ("problem", "method", "llm", "budget")
 _LENGTH = 100
 
@@ -35,7 +46,7 @@ class RunKind:
         options = {
             key: value
             for key, value in {**choices, **flat(values)}.items()
-            if not is_among(key, _OF_ONE_RUN)
+            if not is_among(key, _OF_ONE_RUN) and key.rpartition(".")[2] not in _CALLING
         }
         return cls(
             problem=str(choices["problem"]),
@@ -63,24 +74,31 @@ def varying(
     told
         What is said of a kind already.
     """
+    return [key for key, _ in _differences(kinds, told)]
+
+
+def _differences(
+    kinds: Iterable[RunKind], told: Callable[[RunKind], tuple[str, ...]]
+) -> Iterator[tuple[str, set[RunKind]]]:
+    """Yield the options of :func:`varying`, each with the kinds that it tells from another."""
     parts = {kind: told(kind) for kind in kinds}
     keys = {key for kind in parts for key, _ in kind.options}
-    found = []
     for key in sorted(keys, key=lambda key: ("." in key, key)):
         values = {kind: kind.values([key]) for kind in parts}
         alike: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for kind, said in parts.items():
             alike[said].update(values[kind])
-        if any(len(different) > 1 for different in alike.values()):
-            found.append(key)
+        differ = {kind for kind, said in parts.items() if len(alike[said]) > 1}
+        if differ:
+            yield key, differ
             parts = {kind: (*said, *values[kind]) for kind, said in parts.items()}
-    return found
 
 
 def named(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
     """Name kinds by what tells them apart, as a file may be called; in their order.
 
-    The problem is always told, an option only where kinds with one name so far differ in it.
+    The problem is always told, an option only of those kinds that differ in it and have one name
+    so far: with its value, or not at all where it is unset.
     """
     ordered = sorted(set(kinds))
     heads = [
@@ -92,12 +110,24 @@ def named(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
     def told(kind: RunKind) -> tuple[str, ...]:
         return tuple(getattr(kind, head) for head in heads)
 
-    keys = varying(ordered, told)
+    differences = list(_differences(ordered, told))
     names: dict[RunKind, str] = {}
     for kind in ordered:
-        options = [f"{key}={value}" for key, value in zip(keys, kind.values(keys), strict=True)]
+        values = dict(kind.options)
+        options = [
+            _said(key, values[key])
+            for key, differ in differences
+            if kind in differ and values.get(key, "None") != "None"
+        ]
         name = re.sub(r"[^\w.=-]+", "_", "-".join([*told(kind), *options]))[:_LENGTH]
         while name in names.values():
             name += "_"
         names[kind] = name
     return names
+
+
+def _said(key: str, value: str) -> str:
+    """Return an option and its value; of a class, its own name in place of its module's."""
+    if key.endswith(_CLASS):
+        return f"{key.removesuffix(_CLASS)}={value.rpartition('.')[2]}"
+    return f"{key}={value}"

@@ -109,18 +109,20 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     return tuple(Row.of(record) for record in journal.read(path, row_shape))
 
 
-def read_seconds(path: Path) -> float:
-    """Return the mean seconds of one pass in the timings of some rows, nan if there are none.
+def read_seconds(path: Path) -> dict[str, float]:
+    """Return by instance the seconds of one pass, none if the file is not there.
 
     Raises
     ------
     FileError
         A line is not what an evaluation writes.
     """
-    records = journal.read(path, lambda record: dict.fromkeys({*record} - {"instance"}, float))
-    return mean(
-        fsum(value for stage, value in record.items() if stage != "instance") for record in records
-    )
+    shape = {"instance": str}
+    records = journal.read(path, lambda record: {**dict.fromkeys(record, float), **shape})
+    return {
+        record["instance"]: fsum(record[stage] for stage in record if stage != "instance")
+        for record in records
+    }
 
 
 def row_shape(record: Mapping[str, Any]) -> Shape:
