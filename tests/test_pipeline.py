@@ -20,6 +20,7 @@ SMALL = (
     "budget.programs=4 budget.rounds=1 budget.lower_train=3 budget.upper_train=2 "
     "budget.selection=2 budget.validation=4 tracking=none"
 )
+BACK = re.compile(r"^\$ (git checkout .* && dvc checkout .*)$", re.MULTILINE)
 PARTS = ("src", "conf", ".dvc", ".dvcignore", ".gitignore", "dvc.yaml", "params.yaml", "data.dvc")
 
 
@@ -28,7 +29,7 @@ class Copy:
 
     def __init__(self, place):
         self.place = place
-        for part in (*PARTS, "benchmarks/public"):
+        for part in (*PARTS, "benchmarks/public", "benchmarks/comparison"):
             target = place / part
             target.parent.mkdir(parents=True, exist_ok=True)
             if (ROOT / part).is_dir():
@@ -108,6 +109,7 @@ def test_a_fresh_clone_is_reproduced_and_experimented_with(tmp_path, experiment)
     assert_nothing_to_do(copy)
     assert_equal_bytes_when_forced(copy)
     assert_one_problem_would_run_again(copy)
+    assert_gone_back_as_documented(copy)
     if experiment:
         assert_one_problem_changes_alone(copy)
 
@@ -160,6 +162,20 @@ def assert_one_problem_would_run_again(copy):
         "prepare@tsp", "train@tsp-0", "evaluate@tsp-0",
     }  # fmt: skip
     path.write_text(text)
+
+
+def assert_gone_back_as_documented(copy):
+    [command] = BACK.findall((ROOT / "docs" / "pipeline.md").read_text())
+    # What an experiment leaves changed, of each kind.
+    for name in ("params.yaml", "conf/problem/tsp.yaml", "dvc.lock"):
+        with (copy.place / name).open("a") as file:
+            file.write("# changed\n")
+    report = copy.place / "pipeline" / "report" / "report.md"
+    before = report.read_bytes()
+    report.unlink()
+    copy.run("bash", "-c", command)
+    assert copy.git("status", "--short") == ""
+    assert report.read_bytes() == before
 
 
 def assert_one_problem_changes_alone(copy):
