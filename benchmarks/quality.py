@@ -66,7 +66,10 @@ def main(seconds: str, seed: str, *files: str) -> None:
     solvers = {"engine": engine, **({"PyVRP": pyvrp} if os.environ.get("PYVRP") else {})}
     for file in map(Path, files):
         given = api.read(file)
-        settings = {**settings_of(given.problem), "baseline": given.problem.construction}
+        settings = {
+            **settings_of(given.problem),
+            "baseline": given.problem.construction_of(given.data),
+        }
         problem = api.make_problem(given.problem.name, **settings)
         for name, solve in solvers.items():
             routes, repairs = solve(problem, given.data, float(seconds), int(seed))

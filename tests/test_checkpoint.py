@@ -1,8 +1,10 @@
 """Freeze, thaw, verify: equal bytes for equal runs, no altered byte goes unnoticed."""
 
+import compileall
 import dataclasses
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -75,15 +77,36 @@ def test_every_flipped_byte_is_noticed(frozen):
     verify(frozen)
 
 
-def test_a_missing_and_an_added_file_are_noticed(frozen):
-    extra = frozen / "programs" / "extra.py"
-    extra.write_text("x = 1\n")
-    with pytest.raises(CheckpointError, match=r"extra\.py"):
-        verify(frozen)
-    extra.unlink()
+def test_a_missing_file_and_one_that_is_not_listed_are_noticed(frozen):
+    sums = frozen / "SHA256SUMS"
+    lines = sums.read_text().splitlines(keepends=True)
+    for name in ("manifest.json", "programs/lower-seed.py", "tasks.parquet"):
+        sums.write_text("".join(line for line in lines if name not in line))
+        with pytest.raises(CheckpointError, match=name):
+            thaw(frozen)
+    sums.write_text("".join(lines))
     (frozen / "tasks.parquet").unlink()
     with pytest.raises(CheckpointError, match=r"lacks tasks\.parquet"):
         verify(frozen)
+
+
+def test_swapped_programs_are_noticed(frozen):
+    first, second = sorted((frozen / "programs").iterdir())
+    text = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(text)
+    with pytest.raises(CheckpointError, match=r"altered: programs/lower-seed\.py does not match"):
+        verify(frozen)
+
+
+def test_what_lies_beside_listed_files_is_never_read(frozen):
+    before = thaw(frozen)
+    (frozen / "programs" / "extra.py").write_text("x = 1\n")
+    (frozen / "programs" / "loop").symlink_to(frozen)
+    assert compileall.compile_dir(frozen / "programs", quiet=2)
+    os.mkfifo(frozen / "pipe")
+    after = thaw(frozen)
+    assert (after.upper, after.repertoire) == (before.upper, before.repertoire)
 
 
 def test_no_checkpoint_there(tmp_path):

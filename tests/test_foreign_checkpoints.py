@@ -18,7 +18,6 @@ from frozen import freeze_seeds
 from specahd.api.problems import checkpoint_problem
 from specahd.checkpoint import freeze, thaw
 from specahd.core.errors import CheckpointError
-from specahd.core.folders import oddity
 from specahd.model import SpecAHDModel
 
 
@@ -131,19 +130,28 @@ def test_an_archive_that_could_unpack_to_anything_is_not_read(place):
         thaw(checkpoint)
 
 
-@pytest.mark.parametrize("name", ["programs/lower-seed.py", "manifest.json", "extra"])
+@pytest.mark.parametrize("name", ["programs/lower-seed.py", "manifest.json", "programs"])
 def test_a_link_in_a_checkpoint_is_not_followed(place, name):
     checkpoint = freeze_seeds("cvrp", place / "checkpoint")
     elsewhere = place / "elsewhere"
     path = checkpoint / name
-    if path.exists():
-        path.rename(elsewhere)
-    path.symlink_to(elsewhere if elsewhere.exists() else place)
-    seal(checkpoint)
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
     with pytest.raises(CheckpointError, match="which is no file"):
         thaw(checkpoint)
     # The directory itself may be one: the user named it.
-    assert oddity(place) is not None
+    (place / "link").symlink_to(freeze_seeds("cvrp", place / "honest"))
+    thaw(place / "link")
+
+
+@pytest.mark.parametrize("name", ["../outside.py", "extra.py", "programs/../manifest.json", "/"])
+def test_what_no_training_writes_is_not_read_though_it_is_listed(place, name):
+    checkpoint = freeze_seeds("cvrp", place / "checkpoint")
+    (checkpoint / "extra.py").write_text("")
+    sums = checkpoint / "SHA256SUMS"
+    sums.write_text(sums.read_text() + f"{'0' * 64}  {name}\n")
+    with pytest.raises(CheckpointError, match=f"has {name}, which is no file"):
+        thaw(checkpoint)
 
 
 def test_an_id_that_leads_elsewhere_is_neither_read_nor_written(place):

@@ -7,6 +7,7 @@ import pytest
 from numba import njit
 from numba.core.event import TimingListener, install_listener
 
+from specahd import api
 from specahd.api import starts
 from specahd.core.background import Background
 from specahd.core.settings import SearchLimit
@@ -64,6 +65,18 @@ def test_what_is_not_feasible_at_once_is_constructed(problem, instance, monkeypa
     threading.Timer(0.2, problem.told.set).start()
     start = starts.construct(problem, instance, SearchLimit(600.0), lambda: True)
     assert (start.ended, start.case.source) == ("stopped", "savings")
+
+
+def test_a_solution_without_a_construction_is_warned_of(problem, instance, monkeypatch):
+    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
+    given = api.ProblemInstance(problem, instance)
+    make = starts.make_case
+    assert api.solve(given, repairs=1).statistics()["warning"] == ""
+    monkeypatch.setattr(starts, "make_case", lambda *_: problem.told.wait(60) and make(*_))
+    with pytest.warns(UserWarning, match=r"No construction was finished in 0 s: every customer"):
+        solved = api.solve(given, time_limit=0.02)
+    assert solved.warning == solved.statistics()["warning"] != ""
+    assert len(solved.routes) == instance.size
 
 
 class Held:

@@ -2,7 +2,8 @@
 
 ``manifest.json`` says what it is and how it was trained, ``programs/*.py`` hold the sources,
 ``tasks.parquet`` and ``responses.parquet`` the archive, ``SHA256SUMS`` the hash of every other
-file. Nothing in it depends on workers, host or date: equal runs give equal bytes.
+file. Nothing in it depends on workers, host or date: equal runs give equal bytes. What else lies
+there, such as byte code that pip makes, is never read.
 
 A checkpoint may come from a stranger: it is data, all of which is looked at before
 any of it is used. The hashes tell that nothing was altered by accident, not who wrote it.
@@ -11,13 +12,13 @@ any of it is used. The hashes tell that nothing was altered by accident, not who
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import CheckpointError, FileError
-from specahd.core.folders import oddity, whole
+from specahd.core.folders import whole
 from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
 from specahd.core.settings import Accept
@@ -33,6 +34,7 @@ MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 _TEXT, _TABLE = 4 << 20, 256 << 20
 """Bytes that a file of text may have, and one of the archive."""
+_FILE = re.compile(rf"{SUMS}|manifest\.json|(tasks|responses)\.parquet|programs/{NAME.pattern}\.py")
 _SETTING = re.compile(r"(?!.*\$\{)[^\x00-\x1f\x7f]{0,200}")
 _PROGRAM: Shape = {
     "id": NAME,
@@ -104,9 +106,7 @@ class Checkpoint:
         if self.problem != problem.name:
             raise CheckpointError(f"The checkpoint is one of {self.problem}, not {problem.name}.")
         if self.archive.descriptor_names != tuple(problem.descriptor_names):
-            raise CheckpointError(
-                f"The checkpoint's archive has not the descriptor of {problem.name}."
-            )
+            raise CheckpointError(f"The checkpoint has not the descriptor of {problem.name}.")
         known = contracts(problem.operator)
         for program in (self.upper, *self.repertoire):
             contract = known[program.level]
@@ -131,8 +131,7 @@ def freeze(checkpoint: Checkpoint, directory: Path) -> None:
 
 
 def _write(checkpoint: Checkpoint, directory: Path) -> None:
-    programs = directory / "programs"
-    programs.mkdir()
+    (directory / "programs").mkdir()
     for program in (checkpoint.upper, *checkpoint.repertoire):
         (directory / _source(program.id)).write_text(program.source, encoding="utf-8")
     checkpoint.archive.write(directory)
@@ -154,8 +153,14 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    sums = "".join(f"{_hash(directory / name)}  {name}\n" for name in _files(directory))
-    (directory / SUMS).write_text(sums)
+    paths = [path for path in directory.rglob("*") if path.is_file()]
+    hashes = {path.relative_to(directory).as_posix(): _hash(path) for path in paths}
+    (directory / SUMS).write_text(_listing(hashes))
+
+
+def _listing(hashes: Mapping[str, str]) -> str:
+    """Return what :data:`SUMS` says of files of these hashes."""
+    return "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
 
 
 def _source(program: str) -> str:
@@ -177,44 +182,33 @@ def _describe(program: Program) -> dict[str, Any]:
     }
 
 
-def _files(directory: Path) -> Iterator[str]:
-    """Yield the names of all files but the sums, in order."""
-    for path in sorted(directory.rglob("*")):
-        name = path.relative_to(directory).as_posix()
-        if path.is_file() and name != SUMS:
-            yield name
-
-
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def verify(directory: Path) -> None:
-    """Compare every file of a checkpoint with its recorded hash.
+def verify(directory: Path) -> set[str]:
+    """Compare every listed file of a checkpoint with its recorded hash; return their names.
 
     Raises
     ------
     CheckpointError
-        The directory is no checkpoint, or a file is missing, extra, altered, huge or a link.
+        The directory is no checkpoint, or a listed file is missing, odd, altered, huge or a link.
     """
     if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
         raise CheckpointError(
             f"No checkpoint at {directory}: expected a directory with {MANIFEST} and {SUMS}, "
             "as a training run leaves in its checkpoint/."
         )
-    odd = oddity(directory)
-    if odd is not None:
-        raise CheckpointError(f"The checkpoint {directory} has {told(odd)}, which is no file.")
+    _require_file(directory, SUMS)
     text = _text(directory, SUMS).decode(errors="replace")
-    lines = [line.split("  ", 1) for line in text.splitlines()]
-    recorded = {line[1]: line[0] for line in lines if len(line) == 2}
-    present = set(_files(directory))
-    for name in sorted(present | set(recorded)):
-        if name not in present:
-            raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
-        size, most = (directory / name).stat().st_size, _TABLE if name in ARCHIVE else _TEXT
-        if size > most:
+    recorded = {
+        name: each for each, _, name in (line.partition("  ") for line in text.splitlines())
+    }
+    for name in sorted({MANIFEST, *ARCHIVE, *recorded}):
+        _require_file(directory, name)
+        size = (directory / name).stat().st_size
+        if size > (_TABLE if name in ARCHIVE else _TEXT):
             raise CheckpointError(
                 f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
             )
@@ -223,8 +217,19 @@ def verify(directory: Path) -> None:
                 f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
             )
     # A last byte of SHA256SUMS itself can change without changing any line.
-    if text != "".join(f"{recorded[name]}  {name}\n" for name in _files(directory)):
+    if text != _listing(recorded):
         raise CheckpointError(f"The checkpoint {directory} was altered: {SUMS} is not as written.")
+    return set(recorded)
+
+
+def _require_file(directory: Path, name: str) -> None:
+    """Refuse a name of no file of a checkpoint, or at which there is none, or a link or a pipe."""
+    path = directory / name
+    if not path.exists() and not path.is_symlink():
+        raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
+    inside = _FILE.fullmatch(name) and path.resolve() == directory.resolve() / name
+    if not inside or not path.is_file():
+        raise CheckpointError(f"The checkpoint {directory} has {told(name)}, which is no file.")
 
 
 def located(directory: Path) -> Path:
@@ -245,8 +250,7 @@ def thaw(directory: Path) -> Checkpoint:
         It does not verify, is not what a training run freezes, or was written by a later
         version.
     """
-    verify(directory)
-    manifest = _manifest(directory)
+    manifest = _manifest(directory, verify(directory))
     descriptor = manifest["descriptor"]
     archive = ResponseArchive.read(directory)
     if archive.descriptor_names != tuple(descriptor["names"]):
@@ -265,8 +269,8 @@ def thaw(directory: Path) -> Checkpoint:
     )
 
 
-def _manifest(directory: Path) -> dict[str, Any]:
-    """Return the manifest, every field of which is as a training run writes it."""
+def _manifest(directory: Path, listed: set[str]) -> dict[str, Any]:
+    """Return the manifest, every field as a training run writes it, for the files of a list."""
     path = directory / MANIFEST
     try:
         manifest = parse_json(_text(directory, MANIFEST))
@@ -283,13 +287,11 @@ def _manifest(directory: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path} is not a manifest: {wrong} is missing or not as a training run writes it."
         )
-    found = {name for name in _files(directory) if name != MANIFEST and name not in ARCHIVE}
     named = {_source(entry["id"]) for entry in (manifest["upper"], *manifest["repertoire"])}
-    if found != named:
-        odd = min(found ^ named)
-        verb = "has" if odd in found else "lacks"
+    if odd := listed - {MANIFEST, *ARCHIVE} ^ named:
         raise CheckpointError(
-            f"The checkpoint {directory} {verb} {told(odd)}, and its manifest says otherwise."
+            f"The checkpoint {directory} lists other programs than its manifest, for example "
+            f"{told(min(odd))}."
         )
     return dict(manifest)
 

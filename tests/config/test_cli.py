@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import run
+from commands import run, start
 from specahd.config.cli import _CommandState
 
 COMMAND = """
@@ -254,3 +254,20 @@ def test_a_folder_that_a_job_removes_meanwhile_is_passed_over(tmp_path, monkeypa
     monkeypatch.setattr(os, "scandir", removed_first)
     _CommandState(missing=[sweep]).clear()
     assert not sweep.exists()
+
+
+@pytest.mark.parametrize(("kind", "words"), [("run", []), ("sweep", ["-m", "seed=0,1"])])
+def test_commands_at_one_time_get_a_folder_each(folder: Path, kind: str, words: list[str]) -> None:
+    # All of them in a second, the length of which a year is.
+    beside = {"PYTHONPATH": str(folder.parent)}
+    (folder.parent / "entered.py").write_text(COMMAND)
+    options = ["tracking=none", rf"hydra.{kind}.dir='in $d/it\'s ${{now:%Y}}'", *words]
+    started = [start("entered", *options, cwd=folder, env=beside) for _ in range(3)]
+    for command in started:
+        assert command.communicate(timeout=60)[1] == ""
+        assert command.returncode == 0
+    made = sorted((folder / "in $d").iterdir())
+    assert [path.name[9:] for path in made] == ["", "-2", "-3"]
+    for path in made:
+        done = sorted(each.read_text() for each in path.rglob("done"))
+        assert done == (["0", "1"] if words else ["0"])

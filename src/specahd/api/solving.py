@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
 from specahd.api.programs import OPERATOR, programs_for, stronger
 from specahd.api.solutions import Solution
-from specahd.api.starts import Start, construct
+from specahd.api.starts import UNCONSTRUCTED, Start, construct
 from specahd.core.background import Background
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
@@ -69,6 +69,16 @@ class Solved(Solution):
         """Why the programs' process ended early; empty if it did not."""
         return self.descent.failure
 
+    @property
+    def warning(self) -> str:
+        """Why the solution is many times dearer than it could be; empty if it is not."""
+        if self.case.source != UNCONSTRUCTED:
+            return ""
+        return (
+            f"No construction was finished in {self.descent.seconds:.0f} s: "
+            f"every customer of {self.name} has a vehicle of its own."
+        )
+
     def statistics(self) -> dict[str, Any]:
         """Return what is told of the search beside the solution, in plain values."""
         descent = self.descent
@@ -82,6 +92,7 @@ class Solved(Solution):
             "improvement": self.improvement,
             "ended": descent.ended,
             "failure": descent.failure,
+            "warning": self.warning,
             "seconds": round(descent.seconds, 3),
             "startup_seconds": round(self.startup, 3),
             "repairs": descent.repairs,
@@ -201,7 +212,7 @@ def solve(
     observer = observer or PythonWarnings()
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
-    problem, data = _for_solving(given.problem), given.data
+    problem, data = _for_solving(given), given.data
     chosen = stronger(problem, data) if checkpoint is None else checkpoint
     programs = programs_for(problem, chosen, data)
     admit = partial(Execution(require=require).admit, observer=observer)
@@ -251,20 +262,26 @@ def solve(
             f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
             "the best solution until then stands."
         )
-    return Solved(
+    solved = Solved(
         *(problem, case, descent.solution, descent.cost),
         *(descent, began - came, programs.names, count),
     )
+    if solved.warning:
+        observer.on_warning(solved.warning)
+    return solved
 
 
 def _pressed(interrupts: Interrupts | None) -> bool:
     return interrupts is not None and interrupts.pressed
 
 
-def _for_solving(problem: AnyProblem) -> AnyProblem:
+def _for_solving(given: ProblemInstance) -> AnyProblem:
     """Return a problem under its options, but with the construction that solving starts from."""
-    settings = {**settings_of(problem), "baseline": problem.construction}
-    return problem if not problem.engine else make_problem(problem.name, **settings)
+    problem = given.problem
+    if not problem.engine:
+        return problem
+    settings = {**settings_of(problem), "baseline": problem.construction_of(given.data)}
+    return make_problem(problem.name, **settings)
 
 
 def _routed(

@@ -20,7 +20,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.errors import InstantiationException
 from hydra.experimental.callback import Callback
 from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 
 from specahd import __version__
@@ -29,8 +29,9 @@ from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
+from specahd.config.words import quoted
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
-from specahd.core.folders import short, write_whole
+from specahd.core.folders import new_folder, short, write_whole
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
@@ -40,6 +41,8 @@ FAILED = 1
 REFUSED = 2
 INTERRUPTED = 130
 _LINES = 6
+_NOW = "${now:"
+"""What a name of a folder holds that the time is a part of."""
 
 
 def run_command(
@@ -145,10 +148,10 @@ class CommandCallback(Callback):
     """
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
-        _STATE.get().note(config, "hydra.run.dir")
+        _STATE.get().note(config, "run")
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        _STATE.get().note(config, "hydra.sweep.dir")
+        _STATE.get().note(config, "sweep")
         # Hydra would turn an Exception into a warning.
         try:
             check_jobs(config)
@@ -170,13 +173,24 @@ class _CommandState:
     # The configuration of a sweep whose jobs were begun.
     sweep: DictConfig | None = None
 
-    def note(self, config: DictConfig, key: str) -> None:
-        """Note the directory that Hydra will make."""
-        # Hydra itself refuses one that has no value, a moment later.
-        with suppress(OmegaConfBaseException):
-            self.directory = Path(str(OmegaConf.select(config, key))).absolute()
+    def note(self, config: DictConfig, kind: str) -> None:
+        """Note the directory of a ``run`` or a ``sweep``; one that the time names is made, new."""
+        key = f"hydra.{kind}.dir"
+        # Hydra itself refuses one that has no value, or cannot be made, a moment later.
+        with suppress(OmegaConfBaseException, OSError):
+            named = Path(str(OmegaConf.select(config, key)))
+            self.directory = named.absolute()
             folders = (self.directory, *self.directory.parents)
             self.missing = [folder for folder in folders if not folder.exists()]
+            if _NOW in str(OmegaConf.to_container(config.hydra[kind], resolve=False)["dir"]):  # type: ignore[call-overload,index]  # a mapping
+                # Of two commands in one second each gets one of its own.
+                made = new_folder(named)
+                above = [folder for folder in self.missing if folder != self.directory]
+                self.directory, self.missing = made.absolute(), [made.absolute(), *above]
+                with flag_override(config, "readonly", False):
+                    config.hydra[kind].dir = str(made)
+                    # From its options Hydra composes the configuration of every job.
+                    config.hydra.overrides.hydra.append(f"{key}={quoted(str(made))}")
 
     def end_sweep(self) -> None:
         """Tell Hydra's callbacks that a sweep broke off, of which Hydra tells them nothing."""

@@ -39,17 +39,17 @@ def with_file(words: Sequence[str]) -> list[str]:
         to_quote = names_file and not sweeping and path == value and "${" not in path
         if names_file and sweeping and option in _WRITTEN and not set(",$") & set(path):
             raise ConfigError(f"Expected no {word} with -m: each job would write this file.")
-        others.append(f"{option}={_text(path)}" if to_quote else word)
+        others.append(f"{option}={quoted(path)}" if to_quote else word)
         if option == "instance":
             instances.append(path)
         if option == "out" and names_file:
             # Beside a file of the user's own no new folder is made.
-            others.append(f"hydra.run.dir={_text(str(Path(path).parent))}")
+            others.append(f"hydra.run.dir={quoted(str(Path(path).parent))}")
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
-    return [*(f"instance={_text(file)}" for file in files), *others]
+    return [*(f"instance={quoted(file)}" for file in files), *others]
 
 
-def _text(word: str) -> str:
+def quoted(word: str) -> str:
     """Return a word in quotation marks, so that Hydra reads nothing into it."""
     return QuotedString(word, Quote.single).with_quotes()

@@ -70,6 +70,25 @@ def _draft(folder: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def new_folder(path: Path) -> Path:
+    """Make a folder that nobody else has, with ``-2``, ``-3`` … behind the name if need be.
+
+    Raises
+    ------
+    OSError
+        The system refuses to make any.
+    """
+    place, number = path, 1
+    while True:
+        try:
+            place.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            place = path.with_name(f"{path.name}-{number}")
+        else:
+            return place
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all; one that is there is replaced.
 

@@ -6,8 +6,8 @@ from scipy.spatial import cKDTree
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.geometry import Convention, distances
 
-_ROWS = 1 << 16
-"""How many lists are made at a time, so that memory stays linear in what is kept."""
+_ENTRIES = 1 << 20
+"""How many neighbours are looked up at a time, so that memory is that of what is kept."""
 
 
 def nearest_neighbours(
@@ -43,8 +43,9 @@ def nearest_neighbours(
     away = np.empty((size, count))
     points = coords if convention is not Convention.GEO else _on_sphere(coords)
     tree = cKDTree(points[first:]) if matrix is None else None
-    for start in range(0, size, _ROWS):
-        rows = np.arange(start, min(size, start + _ROWS))
+    most = max(1, _ENTRIES // (count + 1 if tree is not None else size))
+    for start in range(0, size, most):
+        rows = np.arange(start, min(size, start + most))
         if count == 0:
             continue
         if tree is not None:
@@ -52,12 +53,13 @@ def nearest_neighbours(
         else:
             assert matrix is not None  # one of both
             found = np.argpartition(matrix[rows, first:], count, axis=1)[:, : count + 1] + first
-        found = _others(found, rows)
+        # By index, so that a stable order of distances breaks ties by it.
+        found = np.sort(_others(found, rows), axis=1)
         if matrix is not None:
             measured = matrix[rows[:, None], found]
         else:
             measured = distances(coords[rows][:, None], coords[found], convention)
-        order = np.lexsort((found, measured))
+        order = np.argsort(measured, axis=1, kind="stable")
         neighbours[rows] = np.take_along_axis(found, order, 1)
         away[rows] = np.take_along_axis(measured, order, 1)
     return neighbours, away

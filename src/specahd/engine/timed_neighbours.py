@@ -11,7 +11,7 @@ CANDIDATES = 500
 """How many of the nearest in the plane are looked at for each customer."""
 _MOST = 1 << 25
 """How many candidates there are in all, at most."""
-_ROWS = 1 << 14
+_ROWS = 1 << 11
 
 
 def candidates(nodes: int, count: int) -> int:

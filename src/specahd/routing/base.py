@@ -219,7 +219,7 @@ class Problem(Protocol[I, S]):
     references: Sequence[str]
     """Those of them that are quick enough to run beside any evaluation."""
     construction: str
-    """The one of them whose solutions solving starts from."""
+    """The one of them whose solutions solving starts from, unless an instance is too large."""
     engine: str
     """What compiles lower programs where it is solved, as ``package.module:name``; or empty."""
     endings: Sequence[str]
@@ -293,6 +293,10 @@ class Problem(Protocol[I, S]):
 
     def baseline(self, instance: I, name: str | None = None) -> S:
         """Run B (``baseline_name`` unless ``name`` says otherwise); y0 is feasible."""
+        ...
+
+    def construction_of(self, instance: I) -> str:
+        """Return the name of the baseline solver whose solution solving starts from."""
         ...
 
     def at_once(self, instance: I) -> S | None:

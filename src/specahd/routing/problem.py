@@ -40,6 +40,7 @@ class RoutingProblem(Generic[I, S]):
 
     conventions: Sequence[str] = ()
     pool_unit: str = ""
+    construction: str
     engine: str = ""
     endings: Sequence[str] = (".sol",)
     baselines: Baselines
@@ -75,6 +76,9 @@ class RoutingProblem(Generic[I, S]):
     @property
     def operator(self) -> RepairOperator:
         return self.operators[self.repair](self)
+
+    def construction_of(self, instance: I) -> str:
+        return self.construction
 
     def at_once(self, instance: I) -> S | None:
         return None

@@ -1,7 +1,9 @@
+import time
+
 import numpy as np
 import pytest
 
-from specahd.problems.vrptw.baseline import insertion, nearest, pyvrp
+from specahd.problems.vrptw.baseline import cheapest, insertion, nearest, pyvrp
 from specahd.problems.vrptw.checker import check, cost
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
@@ -9,7 +11,7 @@ from specahd.routing.base import POOLS
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention, distances
 
-QUICK = (nearest, insertion, lambda instance: pyvrp(instance, iterations=5))
+QUICK = (nearest, insertion, cheapest, lambda instance: pyvrp(instance, iterations=5))
 PLANE = (Convention.EUC_2D, Convention.EXACT_2D, Convention.DIMACS)
 
 
@@ -73,18 +75,42 @@ def test_nearest_agrees_with_a_slow_one(convention):
     for seed in range(10):
         instance = crowded(np.random.default_rng(seed), 60, convention)
         assert nearest(instance) == slow_nearest(instance)
-        assert check(instance, insertion(instance)) == ()
+        assert check(instance, insertion(instance)) == check(instance, cheapest(instance)) == ()
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_feasible_on_every_pool_and_insertion_is_cheaper(pool):
+def test_feasible_on_every_pool_and_insertions_are_cheaper(pool):
     ratios = []
     # Every seventh: all six classes, and all sizes.
     for instance in list(VRPTW().generate(pool, 2024))[::7]:
-        first, second = nearest(instance), insertion(instance)
-        assert check(instance, first) == check(instance, second) == ()
-        ratios.append(cost(instance, second) / cost(instance, first))
-    assert np.mean(ratios) < 0.8
+        first = cost(instance, nearest(instance))
+        for solution in (insertion(instance), cheapest(instance)):
+            assert check(instance, solution) == ()
+            ratios.append(cost(instance, solution) / first)
+    assert np.mean(ratios[::2]) < 0.8
+    assert np.mean(ratios[1::2]) < 0.8
+
+
+def test_many_customers_take_seconds():
+    """Solomon's insertion would take an hour."""
+    rng = np.random.default_rng(0)
+    size = 50_001
+    coords = rng.uniform(0, 1000, (size, 2))
+    away = distances(coords[0], coords, Convention.EXACT_2D)
+    ready = away + rng.uniform(0, 3000, size)
+    windows = TimeWindows(ready, ready + 200, np.full(size, 10.0))
+    for times, opening in ((windows.ready, 0.0), (windows.due, 5000.0), (windows.service, 0.0)):
+        times[0] = opening
+    demands = np.append(0, rng.integers(1, 9, size - 1))
+    instance = VRPTWInstance(
+        "many", coords, demands, 100, windows=windows, convention=Convention.EXACT_2D
+    )
+    assert VRPTW().construction_of(instance) == "cheapest"
+    began = time.thread_time()
+    solution = cheapest(instance)
+    assert time.thread_time() - began < 20
+    assert check(instance, solution) == ()
+    assert len(solution) < instance.size / 5
 
 
 def test_pyvrp_is_cheapest_and_feasible():

@@ -10,7 +10,10 @@ from specahd.routing.geometry import Convention, distances
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"baseline": "best"}, "Expected a baseline in nearest, insertion, pyvrp, got 'best'."),
+        (
+            {"baseline": "best"},
+            "Expected a baseline in nearest, insertion, cheapest, pyvrp, got 'best'.",
+        ),
         ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
         ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
         (

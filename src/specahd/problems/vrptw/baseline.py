@@ -5,12 +5,14 @@ from itertools import chain, product
 
 import numpy as np
 
+from specahd.engine.timed_construction import inserted
 from specahd.problems.vrptw.checker import cost
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import FloatArray
 from specahd.routing.distances import ComputedDistances, is_computed
 from specahd.routing.geometry import Convention
-from specahd.routing.groups import nested
+from specahd.routing.geometry import distances as distances_between
+from specahd.routing.groups import nested, separated
 from specahd.routing.kernels.distances import distances_of, whole_matrix
 from specahd.routing.kernels.timed_construction import inserted_routes, nearest_timed_routes
 from specahd.routing.vehicles import solver
@@ -71,6 +73,27 @@ def insertion(instance: VRPTWInstance) -> Solution:
         for by_deadline, reward, patience in product((False, True), (1.0, 2.0), (0.0, 1.0))
     ]
     return min(solutions, key=lambda solution: cost(instance, solution))
+
+
+def cheapest(instance: VRPTWInstance) -> Solution:
+    """Insert each customer where the detour is least, the farthest from the depot first.
+
+    Only places next to a customer's nearest neighbours in distance and time and on a route of
+    its own are looked at, so the whole takes O(n log n), without a matrix. Ties go to the lowest
+    index and to the nearest neighbour.
+    """
+    if instance.matrix is None:
+        away = distances_between(instance.coords[0], instance.coords, instance.measure)
+    else:
+        away = instance.matrix[0]
+    order = 1 + np.argsort(-away[1:], kind="stable")
+    # Whether unrounded distances happen to be whole would take all of them to know.
+    unrounded = instance.measure is Convention.EXACT_2D
+    exact = not unrounded and _integral(
+        instance, () if instance.matrix is None else instance.matrix
+    )
+    margin = 0.0 if exact else _ROUNDING * float(instance.windows.due[0])
+    return separated(inserted(instance, order, margin))
 
 
 def pyvrp(instance: VRPTWInstance, iterations: int) -> Solution:

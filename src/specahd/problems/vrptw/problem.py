@@ -18,6 +18,9 @@ from specahd.routing.vehicles.append import Append, CustomerGroups, all_customer
 from specahd.routing.vehicles.problem import VehicleProblem
 from specahd.routing.vehicles.routes import Solution
 
+_MOST_INSERTED = 1000
+"""Customers of the largest instance that solving starts from ``insertion``, which takes a second
+for them and the square of that for more; afterwards ``cheapest`` is as good (docs/solve.md)."""
 _CONVENTIONS = {"dimacs": Convention.DIMACS, "float": Convention.EXACT_2D}
 
 
@@ -73,6 +76,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     baselines: Baselines = {
         "nearest": baseline.nearest,
         "insertion": baseline.insertion,
+        "cheapest": baseline.cheapest,
         "pyvrp": baseline.pyvrp,
     }
     iterated = "pyvrp"
@@ -108,6 +112,9 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
             within("customers", customers, 1)
         self.convention = convention
         self.customers = customers
+
+    def construction_of(self, instance: VRPTWInstance) -> str:
+        return self.construction if instance.size <= _MOST_INSERTED else "cheapest"
 
     def read(self, path: Path) -> VRPTWInstance:
         return instance.read(path, _CONVENTIONS[self.convention], self.customers)
