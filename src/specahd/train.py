@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
@@ -20,6 +19,7 @@ from specahd.config.models import name_models
 from specahd.config.resume import check_same, resumed, with_choices
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
+from specahd.config.targets import check_targets, made
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
 from specahd.llm.keys import require_keys
@@ -50,12 +50,10 @@ def train(config: DictConfig) -> None:
             sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
-    require_keys(config.llm, "llm")
-    require_keys(config.memory, "memory")
+    check(config)
     name_models(config.llm)
-    observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
+    observer = Observers([ProgressObserver(name=directory.name), made(config.tracking, "tracking")])
     observer.on_prepare()
-    check_ablation(config)
     # Here, for a wrong option shall be told before all of it is imported.
     from specahd.api.plans import run_training
 
@@ -78,6 +76,20 @@ def train(config: DictConfig) -> None:
         raise
     _warn(observer)
     _tell(run, f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}")
+
+
+def check(config: DictConfig) -> None:
+    """Refuse what a configuration alone shows to be wrong.
+
+    Raises
+    ------
+    UserError
+        A key is missing, an ablation takes nothing away, or a class is not there.
+    """
+    require_keys(config.llm, "llm")
+    require_keys(config.memory, "memory")
+    check_ablation(config)
+    check_targets(config)
 
 
 def _warn(observer: Observers) -> None:
@@ -112,15 +124,15 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.repair.execution import Execution
 
     told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer, executor = instantiate(config.llm), instantiate(config.executor)
+    proposer, executor = made(config.llm, "llm"), made(config.executor, "executor")
     return TrainingPlan(
-        problem=instantiate(config.problem),
+        problem=made(config.problem, "problem"),
         problem_settings={
             key: value for key, value in config.problem.items() if not key.startswith("_")
         },
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
-        method=instantiate(config.method),
-        memories={level: instantiate(config.memory) for level in Level},
+        method=made(config.method, "method"),
+        memories={level: made(config.memory, "memory") for level in Level},
         budget=told.budget,
         seed=told.seed,
         settings=told.search,
@@ -142,7 +154,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten)
+    return run_command(train, "train", rewrite=_rewritten, check=check)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,8 @@ def files(folder: Path) -> list[str]:
         ),
         (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
         (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),
+        (["seeds=0,1"], "Did you mean seed?"),
+        (["serch.lag=1,2", "seed=1"], "serch: no such option"),
         (["seed"], "'seed' cannot be read; write option=value."),
         (["pools.dir=a (1)"], "cannot be read; write \"option='value'\"."),
         (["budget=3"], "Config group override must be a string"),

@@ -18,6 +18,7 @@ from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Accept, Pools, Settings, TierRule
 from specahd.design.coupled import Candidate, choose
+from specahd.design.makers import check_rounds
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.descent import staged
@@ -101,8 +102,7 @@ class TrainingPlan:
                 f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
                 "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
             )
-        rounds: Any = self.method.func
-        rounds.check(**self.method.keywords)
+        check_rounds(self.method)
         searched = self.settings.levels
         if is_whole(self.problem.operator.selector):
             if searched == "upper":

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
 from specahd.config.cli import resolved
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
+from specahd.config.targets import locate
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import oddity
 from specahd.core.plain import misfit, told
@@ -249,7 +249,7 @@ def _group(
 
 def _check_arguments(made: Mapping[str, Any], name: str, path: Path) -> None:
     """Refuse values of another type than the class says that will be called with them."""
-    arguments = signature(get_object(made["_target_"])).parameters
+    arguments = signature(locate(f"{name}._target_", made["_target_"])).parameters
     for key, value in made.items():
         kind = arguments[key].annotation if key in arguments else None
         # Of others, the class itself says what it takes.
