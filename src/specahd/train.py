@@ -5,6 +5,7 @@ confines programs on this host), the journal's files, ``checkpoint/``, and the
 checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +17,14 @@ from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
-from specahd.config.resume import check_same, resumed, with_choices
+from specahd.config.resume import check_same, is_raised, resumed, with_choices
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import check_targets, made
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
 from specahd.llm.keys import require_keys
-from specahd.runs.files import JOURNAL
+from specahd.runs.files import CONFIG, JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
 
@@ -46,7 +47,9 @@ def train(config: DictConfig) -> None:
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
-        if (status := read_run(directory).status) is not RunStatus.INTERRUPTED:
+        status = read_run(directory).status
+        more = status is RunStatus.PARTIAL and is_raised(config, directory)
+        if status is not RunStatus.INTERRUPTED and not more:
             sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
@@ -58,13 +61,15 @@ def train(config: DictConfig) -> None:
     from specahd.api.plans import run_training
 
     plan = _plan(config)
+    longer = repeat and is_raised(config, directory)
     try:
         run = run_training(
             plan,
             directory,
             observer,
             repeat=repeat,
-            describe=lambda folder: None if repeat else save_config(config, folder),
+            longer=longer,
+            describe=lambda folder: _describe(config, directory, folder, repeat, longer),
         )
     except BaseException as error:
         if not (directory / JOURNAL).exists():
@@ -92,6 +97,17 @@ def check(config: DictConfig) -> None:
     check_targets(config)
 
 
+def _describe(
+    config: DictConfig, directory: Path, folder: Path, repeat: bool, longer: bool
+) -> None:
+    """Write the configuration of a run that begins, or that has larger bounds than it had."""
+    if not repeat or longer:
+        path = save_config(config, folder)
+    if longer:
+        # Its time is the one at which the run began.
+        shutil.copystat(directory / CONFIG, path)
+
+
 def _warn(observer: Observers) -> None:
     for warning in observer.warnings:
         sys.stderr.write(warning + "\n")
@@ -106,7 +122,7 @@ def _tell(run: "Training", title: str) -> None:
         run.summaries,
         title,
         [
-            *([f"ended early: {run.stopped}"] if run.stopped else []),
+            *_early(run),
             *([f"paid:       {run.spent.bill}"] if run.spent.bill else []),
             "selection chose the checkpoint; validation was never seen.",
             f"checkpoint: {target}",
@@ -114,6 +130,15 @@ def _tell(run: "Training", title: str) -> None:
             *filter(None, [whereabouts(run.directory)]),
         ],
     )
+
+
+def _early(run: "Training") -> list[str]:
+    """Return why a run ended early, and how it goes on."""
+    if run.stopped is None:
+        return []
+    bound = run.stopped.partition("=")[0]
+    command = f"python -m specahd.train resume={short(run.directory)} {bound}=…"
+    return [f"ended early: {run.stopped}", f"go on with: {command}"]
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":

@@ -101,7 +101,7 @@ def test_wrong_arguments_of_an_own_class_are_named(own):
 
 def test_what_an_own_class_raises_is_told_with_its_line(own):
     config = OmegaConf.create({"_target_": "own_classes.good.Failing"})
-    with pytest.raises(ConfigError, match="llm cannot be made: .*good.py, line 7: ValueError: no"):
+    with pytest.raises(ConfigError, match=r"llm cannot be made: .*good.py, line 7: ValueError: no"):
         made(config, "llm")
 
 

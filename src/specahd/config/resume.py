@@ -30,6 +30,8 @@ from specahd.runs.reading import require_current
 
 CHANGEABLE = (*WITHOUT_EFFECT, "llm")
 """What may be different: replies that were paid for are not asked again."""
+RAISABLE = ("budget.max_cost", "budget.max_tokens")
+"""What may be larger: nothing that is measured depends on it."""
 # No longer than the name of a file may be.
 _CHOICE = re.compile(r"(?=.{1,100}\Z)\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
 _HERE = re.compile(
@@ -84,15 +86,33 @@ def resumed(config: DictConfig) -> DictConfig:
             # An equal choice is what `with_choices` added.
             if not is_group or wanted != had:
                 anew.append(key)
+        elif key in RAISABLE:
+            if not _reaches(wanted, had):
+                less = "the run has no such bound" if had is None else f"it has {told(str(had))}"
+                raise ConfigError(
+                    f"{key} may only be raised for the run in {directory}: {less}, got {wanted}."
+                )
+            anew.append(key)
         elif wanted != had and key != "resume":
             raise ConfigError(
                 f"{key} contradicts the run in {directory}, which has {told(str(had))}; "
-                f"only {', '.join(CHANGEABLE)} may change."
+                f"only {', '.join(CHANGEABLE)} may change, and {' and '.join(RAISABLE)} grow."
             )
     del saved["choices"]
     made = overlay(config, saved, directory / CONFIG, anew)
     validate(made)
     return made
+
+
+def is_raised(config: DictConfig, directory: Path) -> bool:
+    """Say whether a run may pay for more now than its own configuration says."""
+    ours, saved = resolved(config), saved_config(directory)
+    return any(_at(ours, key) != _at(saved, key) for key in RAISABLE)
+
+
+def _reaches(wanted: float | None, had: float | None) -> bool:
+    """Say whether one bound is not less than another; None is no bound."""
+    return wanted is None or (had is not None and wanted >= had)
 
 
 def check_same(config: DictConfig, directory: Path) -> None:
@@ -113,6 +133,8 @@ def check_same(config: DictConfig, directory: Path) -> None:
     wanted, had = flat(resolved(config)), flat(_own(directory))
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
+        if option in RAISABLE and _reaches(wanted.get(key), had.get(key)):
+            continue
         if not is_among(option, CHANGEABLE) and wanted.get(key) != had.get(key):
             raise ConfigError(
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "

@@ -106,7 +106,7 @@ def _described(config: DictConfig, name: str) -> Iterator[tuple[str, DictConfig]
         yield name, config
     for key in config:
         if not OmegaConf.is_missing(config, key) and isinstance(config[key], DictConfig):
-            yield from _described(config[key], f"{name}.{key}" if name else str(key))
+            yield from _described(config[key], ".".join(filter(None, (name, str(key)))))
 
 
 def _imported(said: str, name: str) -> Any:
