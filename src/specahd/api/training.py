@@ -70,7 +70,7 @@ def train(
         Where the instance pools are, written there if they are missing, and their seed.
     resume
         Go on with the run in ``out`` that broke off; the other arguments must be the same, but
-        for larger bounds on cost and tokens. What was measured since its last reply is measured
+        for larger bounds on cost and tokens. What was measured since its last program is measured
         again.
     observer
         Is told of the progress, and what it raises ends the run; None warns as Python does and

@@ -18,7 +18,7 @@ def reopen(directory: Path) -> None:
     """Make a run that ended early ready to go on as if it had not ended.
 
     It loses its rows, so that it counts as interrupted from the first moment, and what it
-    recorded after its last reply: the end of a round that will be longer, and what was measured
+    recorded after its last program: the end of a round that will be longer, and what was measured
     with that round's programs. All of this comes again. It may be killed meanwhile.
 
     Raises
@@ -34,7 +34,7 @@ def reopen(directory: Path) -> None:
         for name in _OF_THE_END:
             (directory / name).unlink(missing_ok=True)
         _cut(directory / files.RESPONSES, lambda record: "sample" in record)
-        left = _cut(directory / files.JOURNAL, _is_of_reply)
+        left = _cut(directory / files.JOURNAL, is_sample)
         # What comes in place of the records that are gone is told to MLflow too.
         cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES)
         if misfit(cursor, {"records": int}) is None and cursor["records"] > left:
@@ -57,10 +57,6 @@ _OF_THE_BEGINNING = (
     *(files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),
     *(files.SANDBOX, files.MACHINE, files.CURSOR),
 )
-
-
-def _is_of_reply(record: Mapping[str, Any]) -> bool:
-    return is_sample(record) or record.get("record") == "text"
 
 
 def _cut(path: Path, kept: Callable[[Mapping[str, Any]], bool]) -> int:
