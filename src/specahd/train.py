@@ -5,26 +5,25 @@ confines programs on this host), the journal's files, ``checkpoint/``, and the
 checkpoint's rows on the ``selection`` and ``validation`` pools.
 """
 
-import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.config.ablation import check_ablation
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
-from specahd.config.resume import check_same, is_raised, resumed, with_choices
+from specahd.config.preflight import check_training
+from specahd.config.resume import check_same, is_raised, resumed, save_raised, with_choices
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
-from specahd.config.targets import check_targets, made
+from specahd.config.targets import made
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
-from specahd.llm.keys import require_keys
-from specahd.runs.files import CONFIG, JOURNAL
+from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
 
@@ -53,7 +52,7 @@ def train(config: DictConfig) -> None:
             sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
-    check(config)
+    check_training(config)
     name_models(config.llm)
     observer = Observers([ProgressObserver(name=directory.name), made(config.tracking, "tracking")])
     observer.on_prepare()
@@ -62,6 +61,7 @@ def train(config: DictConfig) -> None:
 
     plan = _plan(config)
     longer = repeat and is_raised(config, directory)
+    describe = partial(save_raised, before=directory) if longer else save_config
     try:
         run = run_training(
             plan,
@@ -69,7 +69,7 @@ def train(config: DictConfig) -> None:
             observer,
             repeat=repeat,
             longer=longer,
-            describe=lambda folder: _describe(config, directory, folder, repeat, longer),
+            describe=lambda folder: None if repeat and not longer else describe(config, folder),
         )
     except BaseException as error:
         if not (directory / JOURNAL).exists():
@@ -83,62 +83,16 @@ def train(config: DictConfig) -> None:
     _tell(run, f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}")
 
 
-def check(config: DictConfig) -> None:
-    """Refuse what a configuration alone shows to be wrong.
-
-    Raises
-    ------
-    UserError
-        A key is missing, an ablation takes nothing away, or a class is not there.
-    """
-    require_keys(config.llm, "llm")
-    require_keys(config.memory, "memory")
-    check_ablation(config)
-    check_targets(config)
-
-
-def _describe(
-    config: DictConfig, directory: Path, folder: Path, repeat: bool, longer: bool
-) -> None:
-    """Write the configuration of a run that begins, or that has larger bounds than it had."""
-    if not repeat or longer:
-        path = save_config(config, folder)
-    if longer:
-        # Its time is the one at which the run began.
-        shutil.copystat(directory / CONFIG, path)
-
-
 def _warn(observer: Observers) -> None:
     for warning in observer.warnings:
         sys.stderr.write(warning + "\n")
 
 
 def _tell(run: "Training", title: str) -> None:
+    from specahd.api.conclusion import conclusion
     from specahd.tracking.tables import print_summaries
-    from specahd.tracking.upload import whereabouts
 
-    target = short(run.checkpoint)
-    print_summaries(
-        run.summaries,
-        title,
-        [
-            *_early(run),
-            *([f"paid:       {run.spent.bill}"] if run.spent.bill else []),
-            "selection chose the checkpoint; validation was never seen.",
-            f"checkpoint: {target}",
-            f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
-            *filter(None, [whereabouts(run.directory)]),
-        ],
-    )
-
-
-def _early(run: "Training") -> list[str]:
-    """Return why a run ended early, and how it goes on."""
-    if run.stopped is None:
-        return []
-    bound = run.stopped.partition("=")[0]
-    command = f"python -m specahd.train resume={short(run.directory)} {bound}=…"
-    return [f"ended early: {run.stopped}", f"go on with: {command}"]
+    print_summaries(run.summaries, title, conclusion(run))
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
@@ -179,7 +133,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten, check=check)
+    return run_command(train, "train", rewrite=_rewritten, check=check_training)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ values of options that are there, and nothing of what is called.
 
 import copy
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from inspect import signature
@@ -17,7 +18,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
-from specahd.config.cli import resolved
+from specahd.config.cli import resolved, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.config.targets import locate
@@ -108,6 +109,17 @@ def is_raised(config: DictConfig, directory: Path) -> bool:
     """Say whether a run may pay for more now than its own configuration says."""
     ours, saved = resolved(config), saved_config(directory)
     return any(_at(ours, key) != _at(saved, key) for key in RAISABLE)
+
+
+def save_raised(config: DictConfig, folder: Path, before: Path) -> None:
+    """Write the configuration of a run that goes on with more.
+
+    Parameters
+    ----------
+    before
+        The run's directory: the file there is as old as the run, and so is the new one.
+    """
+    shutil.copystat(before / CONFIG, save_config(config, folder))
 
 
 def _reaches(wanted: float | None, had: float | None) -> bool:
