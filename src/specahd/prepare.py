@@ -7,11 +7,11 @@ read, refused and why, or a solution, checked at which cost.
 import sys
 from pathlib import Path
 
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
+from specahd.config.targets import made
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
@@ -23,7 +23,7 @@ def prepare(config: DictConfig) -> None:
     if config.verify is not None:
         verify(Path(config.verify))
         return
-    problem = instantiate(config.problem)
+    problem = made(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
     folder = pools.prepare(problem, wanted)
     record = pools.manifest(folder)["pools"]
@@ -78,11 +78,11 @@ def _problems() -> dict[str, verification.Variants]:
     """Return every problem of ``conf/problem`` in each of its conventions."""
     problems: dict[str, verification.Variants] = {}
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
-        config = OmegaConf.load(path)
-        default = instantiate(config)
+        config: DictConfig = OmegaConf.load(path)  # type: ignore[assignment]  # a mapping
+        default = made(config, "problem")
         first, *others = default.conventions or [""]
         problems[default.name] = {first: default} | {
-            name: instantiate(config, convention=name) for name in others
+            name: made(config, "problem", convention=name) for name in others
         }
     return problems
 

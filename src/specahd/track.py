@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.utils import instantiate
 from omegaconf import DictConfig
 from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
 from specahd.config.resume import asked, overlay, saved_config
+from specahd.config.targets import made
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.plain import misfit
 from specahd.runs.configuration import is_among
@@ -37,7 +37,7 @@ def track(config: DictConfig) -> None:
     if misfit(saved, tickets) is not None:
         raise FileError(f"{directory / CONFIG} is not the configuration of a run.")
     check_records(directory)
-    tracker = instantiate(_tracking(config, saved, directory / CONFIG))
+    tracker = made(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
     status = read_run(directory).status

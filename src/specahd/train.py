@@ -7,22 +7,22 @@ checkpoint's rows on the ``selection`` and ``validation`` pools.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.config.ablation import check_ablation
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
-from specahd.config.resume import check_same, resumed, with_choices
+from specahd.config.preflight import check_training
+from specahd.config.resume import check_same, is_raised, resumed, save_raised, with_choices
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
+from specahd.config.targets import made
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import short
-from specahd.llm.keys import require_keys
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
@@ -46,27 +46,30 @@ def train(config: DictConfig) -> None:
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
-        if (status := read_run(directory).status) is not RunStatus.INTERRUPTED:
+        status = read_run(directory).status
+        more = status is RunStatus.PARTIAL and is_raised(config, directory)
+        if status is not RunStatus.INTERRUPTED and not more:
             sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
-    require_keys(config.llm, "llm")
-    require_keys(config.memory, "memory")
+    check_training(config)
     name_models(config.llm)
-    observer = Observers([ProgressObserver(name=directory.name), instantiate(config.tracking)])
+    observer = Observers([ProgressObserver(name=directory.name), made(config.tracking, "tracking")])
     observer.on_prepare()
-    check_ablation(config)
     # Here, for a wrong option shall be told before all of it is imported.
     from specahd.api.plans import run_training
 
     plan = _plan(config)
+    longer = repeat and is_raised(config, directory)
+    describe = partial(save_raised, before=directory) if longer else save_config
     try:
         run = run_training(
             plan,
             directory,
             observer,
             repeat=repeat,
-            describe=lambda folder: None if repeat else save_config(config, folder),
+            longer=longer,
+            describe=lambda folder: None if repeat and not longer else describe(config, folder),
         )
     except BaseException as error:
         if not (directory / JOURNAL).exists():
@@ -86,22 +89,10 @@ def _warn(observer: Observers) -> None:
 
 
 def _tell(run: "Training", title: str) -> None:
+    from specahd.api.conclusion import conclusion
     from specahd.tracking.tables import print_summaries
-    from specahd.tracking.upload import whereabouts
 
-    target = short(run.checkpoint)
-    print_summaries(
-        run.summaries,
-        title,
-        [
-            *([f"ended early: {run.stopped}"] if run.stopped else []),
-            *([f"paid:       {run.spent.bill}"] if run.spent.bill else []),
-            "selection chose the checkpoint; validation was never seen.",
-            f"checkpoint: {target}",
-            f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
-            *filter(None, [whereabouts(run.directory)]),
-        ],
-    )
+    print_summaries(run.summaries, title, conclusion(run))
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
@@ -112,15 +103,15 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.repair.execution import Execution
 
     told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer, executor = instantiate(config.llm), instantiate(config.executor)
+    proposer, executor = made(config.llm, "llm"), made(config.executor, "executor")
     return TrainingPlan(
-        problem=instantiate(config.problem),
+        problem=made(config.problem, "problem"),
         problem_settings={
             key: value for key, value in config.problem.items() if not key.startswith("_")
         },
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
-        method=instantiate(config.method),
-        memories={level: instantiate(config.memory) for level in Level},
+        method=made(config.method, "method"),
+        memories={level: made(config.memory, "memory") for level in Level},
         budget=told.budget,
         seed=told.seed,
         settings=told.search,
@@ -142,7 +133,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten)
+    return run_command(train, "train", rewrite=_rewritten, check=check_training)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """A command, as a user meets it: a process with a command line, an exit status and two streams."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,8 @@ def task(config):
             bytearray(1 << 62)
         case "interrupt":
             raise KeyboardInterrupt
+        case "caused":
+            raise FileError("The class fails.") from KeyError("of the class")
         case "bug":
             config.no_such_key
         case "value":
@@ -41,7 +45,11 @@ def task(config):
                 raise FileError("Odd.")
     (run_directory() / "done").write_text(str(config.seed))
 
-sys.exit(run_command(task, "train"))
+def check(config):
+    if config.pools.dir == "checked":
+        raise FileError("No such pool.")
+
+sys.exit(run_command(task, "train", check=check))
 """
 
 
@@ -77,6 +85,8 @@ def files(folder: Path) -> list[str]:
         ),
         (["pools=x"], "pools is a group of options; set one of pools.dir, pools.seed, got 'x'."),
         (["seed=1,2"], "seed=1,2 names several values; add -m to run them all."),
+        (["seeds=0,1"], "Did you mean seed?"),
+        (["serch.lag=1,2", "seed=1"], "serch: no such option"),
         (["seed"], "'seed' cannot be read; write option=value."),
         (["pools.dir=a (1)"], "cannot be read; write \"option='value'\"."),
         (["budget=3"], "Config group override must be a string"),
@@ -175,6 +185,47 @@ def test_an_interrupt_is_one_line_and_status_130(folder):
     done = enter(folder, "pools.dir=interrupt")
     assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
     assert files(folder) == []
+
+
+def test_what_a_command_refuses_is_refused_once_before_a_sweep_begins(folder):
+    done = enter(folder, "-m", "seed=0,1", "pools.dir=checked", "hydra/launcher=joblib", PAIR)
+    assert (done.returncode, done.stderr) == (2, "No such pool.\n")
+    assert files(folder) == []
+
+
+def test_a_traceback_of_what_is_not_ours_is_shown_where_it_is_asked_for(folder):
+    assert enter(folder, "pools.dir=caused").stderr == "The class fails.\n"
+    (folder.parent / "entered.py").write_text(COMMAND)
+    beside = {"PYTHONPATH": str(folder.parent), "HYDRA_FULL_ERROR": "1"}
+    done = run("entered", "tracking=none", "pools.dir=caused", cwd=folder, env=beside)
+    assert done.returncode == 2
+    assert "KeyError: 'of the class'" in done.stderr
+    assert done.stderr.endswith("\nThe class fails.\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-m", "specahd"],
+        ["-m", "specahd.train", "tracking=none"],
+        [str(Path(sys.executable).with_name("specahd")), "solve", "nothing.vrp"],
+    ],
+)
+def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_word(tmp_path, words):
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    maps = Path(f"/proc/{process.pid}/maps")
+    # The first that specahd imports from elsewhere and that is seen from outside.
+    while process.poll() is None and "/yaml/_yaml" not in maps.read_text():
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == -signal.SIGINT
 
 
 @pytest.mark.parametrize("sweep", [[], ["-m"]])

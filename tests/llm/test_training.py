@@ -15,6 +15,8 @@ from server import Server
 from server_behaviour import Schedule, Script, offline
 
 from commands import call, start
+from specahd.runs.reading import read_run
+from specahd.runs.reopening import reopen
 
 ROUND = [
     "budget=smoke",
@@ -205,6 +207,55 @@ def test_a_bound_ends_a_resumed_run_and_a_replay_where_it_ended_the_run(tmp_path
             assert (other / name).read_bytes() == (run / name).read_bytes(), name
 
 
+def test_a_run_that_used_up_its_money_goes_on_with_more(tmp_path):
+    whole, run = tmp_path / "whole", tmp_path / "run"
+    with server(wordy=True, latency=0.05) as fake:
+        train(tmp_path, fake.url, *PAID, "budget.max_cost=0.09", "hydra.run.dir=whole")
+        done = train(tmp_path, fake.url, *PAID, "budget.max_cost=0.03", "hydra.run.dir=run")
+        command = "python -m specahd.train resume=run budget.max_cost=…"
+        assert f"\ngo on with: {command}\n" in done.stdout
+        began, early = (run / "config.yaml").stat().st_mtime, files(run)
+        again = ["resume=run", f"llm.base_url={fake.url}"]
+        less = call("train", *again, "budget.max_cost=0.02", cwd=tmp_path, check=False)
+        assert (less.returncode, less.stderr) == (
+            *(2, "budget.max_cost may only be raised for the run in run: it has 0.03, got 0.02.\n"),
+        )
+        assert files(run) == early
+        # Killed before it is told of more money, it ends where it ended.
+        reopen(run)
+        assert read_run(run).status == "interrupted"
+        call("train", *again, cwd=tmp_path)
+        later = files(run)
+        assert all(later[name] == early[name] for name in early if "timings" not in name)
+        more = start("specahd.train", *again, "budget.max_cost=0.09", cwd=tmp_path)
+        while len(journal(run)) < outcomes(whole).total() - 4:
+            time.sleep(0.02)
+            assert more.poll() is None, more.communicate()
+        more.kill()
+        more.communicate()
+        assert read_run(run).status == "interrupted"
+        call("train", *again, cwd=tmp_path)
+    assert "max_cost: 0.09" in (run / "config.yaml").read_text()
+    assert (run / "config.yaml").stat().st_mtime == began
+    for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl", "validation.jsonl"):
+        assert (run / name).read_bytes() == (whole / name).read_bytes(), name
+    assert files(run / "checkpoint") == files(whole / "checkpoint")
+
+
+def test_a_bound_below_one_request_is_refused_and_leaves_nothing(tmp_path):
+    with server() as fake:
+        options = [*PAID, "budget.max_cost=0.002", "hydra.run.dir=run"]
+        done = train(tmp_path, fake.url, *options, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"budget\.max_cost=0\.002 leaves no room for any request: the first may take [\d,]+ tokens "
+        r"of prompt and 300 of reply, 0\.\d{4} US dollars; raise it, or bound replies with "
+        r"\+llm\.options\.max_tokens=NUMBER\.",
+        done.stderr.splitlines()[-1],
+    )
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("llm", ["llm=local", "llm=offline"])
 def test_a_bound_on_money_is_refused_where_nothing_costs_any(tmp_path, llm):
     options = ["llm.model=tested"] if llm == "llm=local" else []
@@ -235,9 +286,10 @@ def test_a_wrong_key_is_refused_in_one_sentence_that_does_not_tell_it(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path):
+@pytest.mark.parametrize("sweep", [[], ["-m", "seed=0,1"]])
+def test_without_its_key_deepseek_is_refused_before_any_work(tmp_path, sweep):
     done = subprocess.run(
-        [sys.executable, "-m", "specahd.train", "llm=deepseek"],
+        [sys.executable, "-m", "specahd.train", "llm=deepseek", *sweep],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "DEEPSEEK_API_KEY"},
         capture_output=True,

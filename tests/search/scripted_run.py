@@ -20,6 +20,7 @@ from specahd.methods.eoh import EoH
 from specahd.runs.journal import Journal
 from specahd.search.base import CandidateEvaluation, Query
 from specahd.search.engine import Engine
+from specahd.search.replay import Replay
 
 
 def add(a, b):
@@ -155,12 +156,13 @@ def run(
     asked=None,
     method=None,
     kind=(Level.LOWER, 1),
+    repeat=False,
     **options,
 ):
-    directory.mkdir()
+    directory.mkdir(exist_ok=repeat)
     ledger = Ledger(tickets)
     with (
-        Journal(directory) as journal,
+        Journal(directory, repeat=repeat) as journal,
         Engine(
             seed=3,
             lag=lag,
@@ -170,7 +172,7 @@ def run(
             journal=journal,
             memories={level: Memory(filter=True) for level in Level},
             observer=Observer(),
-            **options,
+            **{**({"replay": Replay.read(directory)} if repeat else {}), **options},
         ) as engine,
     ):
         level = ByConstant(workers, method, *kind)

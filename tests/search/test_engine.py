@@ -5,14 +5,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scripted_run import WRITE, InTurn, Scripted, run
 
 from specahd.core import journal as journals
 from specahd.core.budget import Allowance
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.errors import RunFailed, TransportError
+from specahd.core.errors import ConfigError, RunFailed, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
+from specahd.runs.reopening import reopen
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
 from specahd.search.request_pool import REISSUES
@@ -245,6 +248,55 @@ def test_a_bound_on_money_changes_nothing_that_is_asked_before_it(tmp_path):
     _, _, free = run(tmp_path / "b", Priced(100, 90), allowance=None)
     assert 5 < len(bounded) < len(free)
     assert bounded == free[: len(bounded)]
+
+
+def end_early(directory):
+    """Write what a run does that ends before its tickets are spent."""
+    with (directory / "journal.jsonl").open("a") as file:
+        file.write('{"record":"round","round":1,"upper":"u","selection":null}\n')
+    with (directory / "responses.jsonl").open("a") as file:
+        file.write('{"carried":"u","detail":"","outcome":"ok","round":1}\n')
+    for name in ("selection.jsonl", "validation.jsonl"):
+        (directory / name).write_text("{}\n")
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    bounds=st.tuples(st.integers(4, 30), st.integers(0, 30)),
+    lag=st.integers(1, 9),
+    samplers=st.sampled_from([1, 4]),
+    texts=st.booleans(),
+)
+def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
+    tmp_path_factory, bounds, lag, samplers, texts
+):
+    place = tmp_path_factory.mktemp("bounds")
+    small, large = (100.0 * sum(bounds[:count]) for count in (1, 2))
+
+    def go_on(name, bound, **how):
+        method = InTurn(WRITE, REMARK) if texts else EoH(4)
+        proposer = Priced(100, 90)
+        how = {"tickets": 40, "samplers": samplers, "lag": lag, "method": method, **how}
+        run(place / name, proposer, allowance=Allowance(cost=bound), **how)
+        return proposer.calls
+
+    first = go_on("run", small)
+    end_early(place / "run")
+    reopen(place / "run")
+    assert sorted(path.name for path in (place / "run").iterdir()) == [
+        *("journal.jsonl", "responses.jsonl", "timings.jsonl", "wal.jsonl")
+    ]
+    rest = go_on("run", large, repeat=True)
+    assert sorted(first + rest) == sorted(go_on("whole", large))
+    for name in ("journal.jsonl", "responses.jsonl"):
+        ours, theirs = ((place / run / name).read_bytes() for run in ("run", "whole"))
+        assert ours == theirs, name
+
+
+def test_a_bound_below_the_first_request_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"^budget\.max_cost=50 leaves no room for any request: "):
+        run(tmp_path / "run", Priced(100, 100), allowance=Allowance(cost=50))
+    assert (tmp_path / "run" / "journal.jsonl").read_bytes() == b""
 
 
 def test_who_counts_no_tokens_is_not_bound_by_them(tmp_path):

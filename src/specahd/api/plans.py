@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.examination import examine
 from specahd.api.provenance import provenance
 from specahd.api.training_cases import subset_records, training_cases
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
@@ -19,17 +20,17 @@ from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Accept, Pools, Settings, TierRule
 from specahd.design.coupled import Candidate, choose
+from specahd.design.makers import check_rounds
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
 from specahd.repair.execution import Execution, save_sandbox
-from specahd.repair.maps import write_example
-from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
+from specahd.repair.rows import PoolSummary
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
-from specahd.runs.files import POOLS as EXAMINED
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
+from specahd.runs.reopening import discard, reopen
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
@@ -100,8 +101,7 @@ class TrainingPlan:
                 f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
                 "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
             )
-        rounds: Any = self.method.func
-        rounds.check(**self.method.keywords)
+        check_rounds(self.method)
         searched = self.settings.levels
         if is_whole(self.problem.operator.selector):
             if searched == "upper":
@@ -130,7 +130,8 @@ class Training:
     round
         The round whose programs are in the checkpoint.
     stopped
-        Why the run ended before its tickets were spent; None if they were.
+        Why the run ended before its tickets were spent, the option that bounds it first; None
+        if they were.
     summaries
         Means on the pool that chose the checkpoint, and on the unseen one.
     spent
@@ -160,6 +161,7 @@ def run_training(
     observer: Observer,
     *,
     repeat: bool = False,
+    longer: bool = False,
     describe: Callable[[Path], object] = lambda folder: None,
 ) -> Training:
     """Train as planned, or go on with the run that is in the directory.
@@ -168,6 +170,8 @@ def run_training(
     ----------
     repeat
         Whether the directory holds a run that broke off.
+    longer
+        Whether that run may have ended early, and has more money or tokens now.
     describe
         Writes what else the directory shall hold before the run begins.
 
@@ -189,6 +193,9 @@ def run_training(
     if repeat:
         require_current(directory, subset_records(plan))
     cases, pools = training_cases(plan, observer)
+    if longer:
+        # First: a configuration with the new bound is that of a run that has not ended.
+        reopen(directory)
     with together(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
@@ -200,10 +207,12 @@ def run_training(
         winner, stopped, status = _search(
             plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
-        summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
+        summaries = examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_finish("interrupted" if interrupted else "failed")
+        if isinstance(error, ConfigError) and not repeat:
+            discard(directory)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(f"Cannot write to {directory}: {error.strerror}.") from None
         if isinstance(error, WriteError):
@@ -298,28 +307,3 @@ def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
         portfolio=candidate.portfolio,
         training=provenance(plan),
     )
-
-
-def _examine(
-    problem: AnyProblem,
-    cases: Sequence[Case],
-    pools: Mapping[str, Sequence[int]],
-    executor: Executor,
-    directory: Path,
-    observer: Observer,
-) -> list[PoolSummary]:
-    """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
-    checkpoint = thaw(directory / CHECKPOINT)
-    checkpoint.admit(problem)
-    system = checkpoint.system()
-    summaries = []
-    for pool in EXAMINED:
-        indices = pools[pool]
-        observer.on_phase(f"{pool} pool", len(indices))
-        repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
-        chosen = [cases[index] for index in indices]
-        rows = write_rows(directory, pool, problem, chosen, repairs)
-        if pool == "validation":
-            write_example(directory, problem, chosen, repairs)
-        summaries.append(summarise(problem, pool, chosen, rows, problem.references))
-    return summaries

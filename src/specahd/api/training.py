@@ -69,7 +69,9 @@ def train(
     pools, pools_seed
         Where the instance pools are, written there if they are missing, and their seed.
     resume
-        Go on with the run in ``out`` that broke off; the other arguments must be the same.
+        Go on with the run in ``out`` that broke off; the other arguments must be the same, but
+        for larger bounds on cost and tokens. What was measured since its last program is measured
+        again.
     observer
         Is told of the progress, and what it raises ends the run; None warns as Python does and
         else says nothing.
@@ -126,7 +128,7 @@ def train(
         tiers=tiers or TierRule(),
         pools=Pools(str(pools), pools_seed),
     )
-    return run_training(plan, directory, heard, repeat=resume)
+    return run_training(plan, directory, heard, repeat=resume, longer=resume)
 
 
 def named_budget(name: str) -> Budget:

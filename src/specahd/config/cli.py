@@ -17,7 +17,6 @@ from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import InstantiationException
 from hydra.experimental.callback import Callback
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf, flag_override
@@ -26,7 +25,8 @@ from omegaconf.errors import OmegaConfBaseException
 from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.help import help_text
-from specahd.config.messages import REFUSALS, message_for
+from specahd.config.messages import REFUSALS, message_for, plainer
+from specahd.config.process import fill_streams, interruptible
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quoted
@@ -50,6 +50,7 @@ def run_command(
     config_name: str,
     argv: Sequence[str] | None = None,
     rewrite: Callable[[Sequence[str]], Sequence[str]] = list,
+    check: Task = lambda config: None,
 ) -> int:
     """Compose the configuration and run the task: once, or once per job of a sweep.
 
@@ -66,26 +67,28 @@ def run_command(
         The command line after the program's name; the process's own if None.
     rewrite
         Replaces words of the command line before Hydra sees it.
+    check
+        Refuses what can be refused before any work; of a sweep, before its first job starts.
 
     Returns
     -------
     int
         The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
-    _fill_streams()
+    fill_streams()
     words = sys.argv[1:] if argv is None else argv
     if "--version" in words:
         sys.stdout.write(f"specahd {__version__}\n")
         return 0
     register()
-    state = _CommandState()
+    state = _CommandState(check, traced=os.environ.get("HYDRA_FULL_ERROR") == "1")
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _STATE.set(state)
     try:
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
             return 0
-        with _plain_warnings(), _command_line(rewrite(words)):
+        with interruptible(), _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
             except BaseException:
@@ -102,7 +105,8 @@ def run_command(
     except REFUSALS as error:
         if state.started:
             raise
-        return _report_end(state, message_for(error), REFUSED)
+        message = message_for(plainer(error, config_name, words))
+        return _report_end(state, message, REFUSED)
     except OSError as error:
         if state.started:
             raise
@@ -154,8 +158,9 @@ class CommandCallback(Callback):
         _STATE.get().note(config, "sweep")
         # Hydra would turn an Exception into a warning.
         try:
-            check_jobs(config)
+            check_jobs(config, _STATE.get().check)
         except UserError as error:
+            _STATE.get().trace(error)
             raise _Refused(str(error), REFUSED) from None
         except REFUSALS as error:
             raise _Refused(message_for(error), REFUSED) from None
@@ -164,14 +169,29 @@ class CommandCallback(Callback):
 
 @dataclass
 class _CommandState:
-    """One passage through a command: whether its task began, and which folders are its own."""
+    """One passage through a command: whether its task began, and which folders are its own.
 
+    Parameters
+    ----------
+    check
+        What refuses a job before it starts.
+    traced
+        Whether the user asks for tracebacks of what is not ours.
+    """
+
+    check: Task = lambda config: None
+    traced: bool = False
     started: bool = False
     directory: Path | None = None
     # The directory and its ancestors as far as they were not there before, from the inside.
     missing: list[Path] = field(default_factory=list)
     # The configuration of a sweep whose jobs were begun.
     sweep: DictConfig | None = None
+
+    def trace(self, error: UserError) -> None:
+        """Show, if the user asks for it, where the code of somebody else raised something."""
+        if self.traced and error.__cause__ is not None:
+            traceback.print_exception(error)
 
     def note(self, config: DictConfig, kind: str) -> None:
         """Note the directory of a ``run`` or a ``sweep``; one that the time names is made, new."""
@@ -233,18 +253,6 @@ class _Broken(Exception):
 _STATE: ContextVar[_CommandState] = ContextVar("command")
 
 
-def _fill_streams() -> None:
-    """Let those of 0, 1 and 2 that are closed lead nowhere, before a file takes their place."""
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        with suppress(OSError):
-            os.fstat(number)
-            continue
-        # It gets the lowest number that is free, and programs that are started get it too.
-        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(number, mode, closefd=False))
-
-
 def _guarded(task: Task, state: _CommandState) -> Task:
     home = os.getpid()
 
@@ -259,6 +267,8 @@ def _guarded(task: Task, state: _CommandState) -> Task:
             validate(config)
             task(config)
         except Exception as error:
+            if isinstance(error, UserError):
+                state.trace(error)
             end = _end(error)
             if end is not None:
                 raise (_Ended if away else _Refused)(*end) from None
@@ -281,9 +291,6 @@ def _end(error: Exception) -> tuple[str, int] | None:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS):
             where = "" if error.filename is None else f" {error.filename}"
             return f"Cannot write{where}: {error.strerror}.", FAILED
-        case InstantiationException(__cause__=UserError() as cause):
-            # Hydra wraps what the constructor of a `_target_` raised.
-            return str(cause), REFUSED
     return None
 
 

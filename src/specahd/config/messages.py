@@ -1,8 +1,11 @@
 """Hydra's and OmegaConf's refusals, each told in one sentence that names the option."""
 
+import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from hydra import compose, initialize_config_dir
 from hydra.errors import (
     ConfigCompositionException,
     HydraException,
@@ -16,6 +19,8 @@ from omegaconf.errors import (
     OmegaConfBaseException,
     ValidationError,
 )
+
+from specahd.config import CONF_DIR
 
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
@@ -48,10 +53,36 @@ def message_for(error: Exception) -> str:
             return _mistyped(key, error.value, error.child_node)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    if first.startswith("Ambiguous value for argument"):
-        override = first.partition("'")[2].rstrip("'")
+    if (override := _several(error)) is not None:
         return f"{override} names several values; add -m to run them all."
     return first if first.endswith(".") else f"{first}."
+
+
+def plainer(error: Exception, config_name: str, words: Sequence[str]) -> Exception:
+    """Return what else is wrong with an option that has several values, if anything is."""
+    override = _several(error)
+    if override is None:
+        return error
+    single = [word for word in words if "=" in word and "," not in word]
+    try:
+        with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
+            compose(config_name, [*single, override.partition(",")[0]])
+    except REFUSALS as other:
+        return other
+    return error
+
+
+def _several(error: Exception) -> str | None:
+    """Return the word of a command line that has several values although no sweep is asked for."""
+    found = re.match("Ambiguous value for argument '(.*)'", str(error))
+    return found and found[1]
+
+
+def near(word: str, known: Iterable[str]) -> str | None:
+    """Return the one of some words that is most like another, None if none is like it."""
+    folded = {each.casefold(): each for each in known}
+    close = get_close_matches(word.casefold(), folded, n=1)
+    return folded[close[0]] if close else None
 
 
 def _unknown(error: ConfigAttributeError | ConfigKeyError) -> str:
@@ -60,8 +91,8 @@ def _unknown(error: ConfigAttributeError | ConfigKeyError) -> str:
         # A leading underscore marks what Hydra's instantiate reads.
         keys = [str(key) for key in error.parent_node]
         accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
-    close = get_close_matches(str(error.key), accepted, n=1)
-    hint = f" Did you mean {close[0]}?" if close else ""
+    close = near(str(error.key), accepted)
+    hint = "" if close is None else f" Did you mean {close}?"
     return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
 
 

@@ -7,6 +7,7 @@ values of options that are there, and nothing of what is called.
 
 import copy
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from inspect import signature
@@ -14,13 +15,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
-from specahd.config.cli import resolved
+from specahd.config.cli import resolved, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
+from specahd.config.targets import locate
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.folders import oddity
 from specahd.core.plain import misfit, told
@@ -30,6 +31,8 @@ from specahd.runs.reading import require_current
 
 CHANGEABLE = (*WITHOUT_EFFECT, "llm")
 """What may be different: replies that were paid for are not asked again."""
+RAISABLE = ("budget.max_cost", "budget.max_tokens")
+"""What may be larger: nothing that is measured depends on it."""
 # No longer than the name of a file may be.
 _CHOICE = re.compile(r"(?=.{1,100}\Z)\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
 _HERE = re.compile(
@@ -84,15 +87,44 @@ def resumed(config: DictConfig) -> DictConfig:
             # An equal choice is what `with_choices` added.
             if not is_group or wanted != had:
                 anew.append(key)
+        elif key in RAISABLE:
+            if not _reaches(wanted, had):
+                less = "the run has no such bound" if had is None else f"it has {told(str(had))}"
+                raise ConfigError(
+                    f"{key} may only be raised for the run in {directory}: {less}, got {wanted}."
+                )
+            anew.append(key)
         elif wanted != had and key != "resume":
             raise ConfigError(
                 f"{key} contradicts the run in {directory}, which has {told(str(had))}; "
-                f"only {', '.join(CHANGEABLE)} may change."
+                f"only {', '.join(CHANGEABLE)} may change, and {' and '.join(RAISABLE)} grow."
             )
     del saved["choices"]
     made = overlay(config, saved, directory / CONFIG, anew)
     validate(made)
     return made
+
+
+def is_raised(config: DictConfig, directory: Path) -> bool:
+    """Say whether a run may pay for more now than its own configuration says."""
+    ours, saved = resolved(config), saved_config(directory)
+    return any(_at(ours, key) != _at(saved, key) for key in RAISABLE)
+
+
+def save_raised(config: DictConfig, folder: Path, before: Path) -> None:
+    """Write the configuration of a run that goes on with more.
+
+    Parameters
+    ----------
+    before
+        The run's directory: the file there is as old as the run, and so is the new one.
+    """
+    shutil.copystat(before / CONFIG, save_config(config, folder))
+
+
+def _reaches(wanted: float | None, had: float | None) -> bool:
+    """Say whether one bound is not less than another; None is no bound."""
+    return wanted is None or (had is not None and wanted >= had)
 
 
 def check_same(config: DictConfig, directory: Path) -> None:
@@ -113,6 +145,8 @@ def check_same(config: DictConfig, directory: Path) -> None:
     wanted, had = flat(resolved(config)), flat(_own(directory))
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
+        if option in RAISABLE and _reaches(wanted.get(key), had.get(key)):
+            continue
         if not is_among(option, CHANGEABLE) and wanted.get(key) != had.get(key):
             raise ConfigError(
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
@@ -249,7 +283,7 @@ def _group(
 
 def _check_arguments(made: Mapping[str, Any], name: str, path: Path) -> None:
     """Refuse values of another type than the class says that will be called with them."""
-    arguments = signature(get_object(made["_target_"])).parameters
+    arguments = signature(locate(f"{name}._target_", made["_target_"])).parameters
     for key, value in made.items():
         kind = arguments[key].annotation if key in arguments else None
         # Of others, the class itself says what it takes.

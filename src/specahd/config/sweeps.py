@@ -1,6 +1,7 @@
 """The jobs of a sweep, checked before the first one starts."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 from hydra.core.global_hydra import GlobalHydra
@@ -11,13 +12,15 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from specahd.config.schemas import validate
 
 
-def check_jobs(config: DictConfig) -> None:
+def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     """Compose and validate every job of a sweep, as the job itself will do.
 
     Parameters
     ----------
     config
         As Hydra hands it to its callbacks when a sweep begins.
+    check
+        What the command refuses of a job before any work.
 
     Raises
     ------
@@ -43,7 +46,7 @@ def check_jobs(config: DictConfig) -> None:
     known = HydraConfig.instance().cfg
     try:
         for number, job in enumerate(itertools.product(*values.values())):
-            _check_job(loader.load_sweep_config(config, list(job)), number)
+            check(_valid(loader.load_sweep_config(config, list(job)), number))
     finally:
         HydraConfig.instance().cfg = known
 
@@ -56,7 +59,8 @@ def _words(config: DictConfig) -> list[str]:
     return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
-def _check_job(job: DictConfig, number: int) -> None:
+def _valid(job: DictConfig, number: int) -> DictConfig:
+    """Return the configuration of a job as its task gets it."""
     with open_dict(job):
         job.hydra.job.num = number
         job.hydra.job.id = str(number)
@@ -66,6 +70,7 @@ def _check_job(job: DictConfig, number: int) -> None:
     with open_dict(job):
         del job["hydra"]
     validate(job)
+    return job
 
 
 def in_sweep() -> bool:

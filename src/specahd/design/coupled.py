@@ -13,6 +13,7 @@ from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
+from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Case
@@ -87,7 +88,7 @@ class Coupled:
     given
         The checkpoint whose repertoire is kept, for ``levels=upper``.
     cases, limits
-        The run's cases, and what programs may use: what prompts tell of them.
+        What prompts tell of: the run's cases, and what programs may use.
     """
 
     plain = False
@@ -142,9 +143,9 @@ class Coupled:
         upper: Callable[[], SearchMethod] | None = None,
     ) -> None:
         """Refuse options out of range, before any work is done."""
-        for make in (policy, lower, upper):
+        for option, make in (("policy", policy), ("lower", lower), ("upper", upper)):
             if make is not None:
-                make()
+                check_maker(f"method.{option}", make)
 
     def rounds(self) -> Iterator[Candidate]:
         """Run round after round, yielding the candidate of each."""
@@ -155,8 +156,7 @@ class Coupled:
 
     def draft(self) -> Candidate | None:
         """Return what an interrupted run has so far, not scored; None if it measured nothing."""
-        archive = self._archive.copy()
-        repertoire = self._repertoire
+        archive, repertoire = self._archive.copy(), self._repertoire
         if self._lower is not None and self._lower.method.members:
             self._lower.table.keep(member.program.id for member in self._lower.method.members)
             archive.extend(self._lower.table)

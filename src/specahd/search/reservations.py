@@ -10,6 +10,7 @@ from math import ceil
 
 from specahd.core.budget import Allowance
 from specahd.core.contract import Request
+from specahd.core.errors import ConfigError
 from specahd.core.proposer import Proposer, Reply
 
 UNBOUNDED_REPLY = 4096
@@ -31,6 +32,7 @@ class Reservations:
         self._allowance = allowance
         self._paid = Reply("")
         self._reserved: deque[Reply] = deque()
+        self._any = False
         # Learned: tokens for a byte of prompt, 0 until a reply counts any; the longest reply.
         self._density = 0.0
         self._longest = 0
@@ -47,13 +49,26 @@ class Reservations:
         -------
         str or None
             Why the request may not be sent; None if it may, and its cost is reserved.
+
+        Raises
+        ------
+        ConfigError
+            Not even the first request of a run may be sent.
         """
         if not self._allowance.bounded:
             return None
         most = self._most(request)
         objection = self._allowance.objection(sum(self._reserved, self._paid), most)
         if objection is not None and not needed:
+            if not self._any and most.prompt_tokens:
+                raise ConfigError(
+                    f"{objection.partition(' ')[0]} leaves no room for any request: the first may "
+                    f"take {most.prompt_tokens:,} tokens of prompt and {most.completion_tokens:,} "
+                    f"of reply, {most.cost:.4f} US dollars; raise it, or bound replies with "
+                    "+llm.options.max_tokens=NUMBER."
+                )
             return objection
+        self._any = True
         self._reserved.append(most)
         return None
 

@@ -1,0 +1,38 @@
+"""What a checkpoint that was just trained is worth, on the pools that trained nothing."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from specahd.checkpoint import thaw
+from specahd.core.events import Observer
+from specahd.repair.cases import Case
+from specahd.repair.maps import write_example
+from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
+from specahd.routing.base import AnyProblem
+from specahd.runs.files import CHECKPOINT, POOLS
+from specahd.sandbox.executor import Executor
+
+
+def examine(
+    problem: AnyProblem,
+    cases: Sequence[Case],
+    pools: Mapping[str, Sequence[int]],
+    executor: Executor,
+    directory: Path,
+    observer: Observer,
+) -> list[PoolSummary]:
+    """Evaluate the checkpoint as it lies on disk, on the pools that trained nothing."""
+    checkpoint = thaw(directory / CHECKPOINT)
+    checkpoint.admit(problem)
+    system = checkpoint.system()
+    summaries = []
+    for pool in POOLS:
+        indices = pools[pool]
+        observer.on_phase(f"{pool} pool", len(indices))
+        repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
+        chosen = [cases[index] for index in indices]
+        rows = write_rows(directory, pool, problem, chosen, repairs)
+        if pool == "validation":
+            write_example(directory, problem, chosen, repairs)
+        summaries.append(summarise(problem, pool, chosen, rows, problem.references))
+    return summaries

@@ -1,0 +1,40 @@
+"""What a method is made of, refused where it cannot be made: it may be the user's own."""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from specahd.core.errors import ConfigError
+
+
+def check_rounds(method: "partial[Any]") -> None:
+    """Refuse a method that makes no rounds, or whose options are out of range.
+
+    Raises
+    ------
+    ConfigError
+        With one sentence.
+    """
+    rounds: Any = method.func
+    if not hasattr(rounds, "check"):
+        raise ConfigError(
+            "Expected method to make rounds, as specahd.design.coupled.Coupled does, got "
+            f"{rounds.__module__}.{rounds.__qualname__}; a search method is method.policy."
+        )
+    rounds.check(**method.keywords)
+
+
+def check_maker(option: str, make: Callable[[], object]) -> None:
+    """Refuse what makes nothing as it is: an argument is missing, or one is not known.
+
+    Raises
+    ------
+    ConfigError
+        With the name of the option; or what is made refuses one of its own.
+    """
+    try:
+        signature(make).bind()
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{option} cannot be made: {error}.") from None
+    make()

@@ -1,0 +1,111 @@
+"""What a ``_target_`` names: found, or refused in one sentence that tells what is wrong with it."""
+
+import sys
+
+import pytest
+from omegaconf import OmegaConf
+
+from specahd.config.targets import check_targets, made
+from specahd.core.errors import ConfigError
+
+OWN = {
+    "__init__.py": "",
+    "boom.py": "def first():\n    return 1 / 0\n\n\nfirst()\n",
+    "torn.py": "class Method(:\n",
+    "lacking.py": "import no_such_package\n",
+    "good.py": (
+        "class Method:\n"
+        "    def __init__(self, needed, depth=1): ...\n\n\n"
+        "class Failing:\n"
+        "    def __init__(self):\n"
+        "        raise ValueError('no luck')\n"
+    ),
+}
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A package of a user's own."""
+    folder = tmp_path / "own_classes"
+    folder.mkdir()
+    for name, text in OWN.items():
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "own_classes"]:
+        del sys.modules[name]
+
+
+def refusal(target, **options):
+    config = OmegaConf.create({"method": {"lower": {"_target_": target, **options}}})
+    with pytest.raises(ConfigError) as caught:
+        check_targets(config)
+    told = str(caught.value)
+    assert "\n" not in told
+    return told.removeprefix(f"method.lower._target_={target}"), caught.value
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (
+            "specahd.methods.eho.EoH",
+            ": there is no module specahd.methods.eho. Did you mean specahd.methods.eoh.EoH?",
+        ),
+        (
+            "specahd.methods.eoh.eoh",
+            ": specahd.methods.eoh has no eoh. Did you mean specahd.methods.eoh.EoH?",
+        ),
+        (
+            "spechad.methods.eoh.EoH",
+            ": there is no module spechad. Did you mean specahd.methods.eoh.EoH?",
+        ),
+        ("specahd.qqqqqq", ": there is no module or name specahd.qqqqqq."),
+        ("specahd.methods", ": expected a class or a function, got a module."),
+        ("EoH", "Expected method.lower._target_ to be MODULE.NAME, got 'EoH'."),
+        ("specahd..EoH", "Expected method.lower._target_ to be MODULE.NAME, got 'specahd..EoH'."),
+    ],
+)
+def test_a_mistake_in_a_dotted_name_is_told_with_what_is_near(target, said):
+    assert refusal(target)[0] == said
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("boom", "boom.py, line 2: ZeroDivisionError: division by zero"),
+        ("torn", "torn.py, line 1: SyntaxError: invalid syntax"),
+        ("lacking", "lacking.py, line 1: ModuleNotFoundError: No module named 'no_such_package'"),
+    ],
+)
+def test_what_an_own_module_raises_is_told_with_its_line(own, module, said):
+    told, error = refusal(f"own_classes.{module}.Method")
+    hint = "HYDRA_FULL_ERROR=1 shows the traceback."
+    assert told == f" cannot be imported: {own}/{said}; {hint}"
+    assert error.__cause__ is not None
+
+
+def test_wrong_arguments_of_an_own_class_are_named(own):
+    target = "own_classes.good.Method"
+    assert refusal(target, needed=1, dept=2)[0] == (
+        f"method.lower.dept: {target} takes no such argument; accepted: needed, depth."
+        " Did you mean depth?"
+    )
+    assert refusal(target)[0] == (
+        f"method.lower: {target} needs needed; write +method.lower.needed=VALUE."
+    )
+    # Who makes it later gives the rest.
+    check_targets(OmegaConf.create({"method": {"_target_": target, "_partial_": True}}))
+    assert "dept" in refusal(target, dept=2, _partial_=True)[0]
+
+
+def test_what_an_own_class_raises_is_told_with_its_line(own):
+    config = OmegaConf.create({"_target_": "own_classes.good.Failing"})
+    with pytest.raises(ConfigError, match=r"llm cannot be made: .*good.py, line 7: ValueError: no"):
+        made(config, "llm")
+
+
+def test_what_hydra_does_not_call_is_refused_in_its_words():
+    config = OmegaConf.create({"_target_": "os.system", "command": "true"})
+    with pytest.raises(ConfigError, match=r"^llm: Target 'os.system' is blocklisted"):
+        made(config, "llm")
