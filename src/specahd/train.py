@@ -142,7 +142,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten)
+    return run_command(train, "train", rewrite=_rewritten, extra="train")
 
 
 if __name__ == "__main__":

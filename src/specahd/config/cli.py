@@ -30,6 +30,7 @@ from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
+from specahd.core.extras import require
 from specahd.core.folders import short, write_whole
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
@@ -47,6 +48,7 @@ def run_command(
     config_name: str,
     argv: Sequence[str] | None = None,
     rewrite: Callable[[Sequence[str]], Sequence[str]] = list,
+    extra: str | None = None,
 ) -> int:
     """Compose the configuration and run the task: once, or once per job of a sweep.
 
@@ -63,6 +65,8 @@ def run_command(
         The command line after the program's name; the process's own if None.
     rewrite
         Replaces words of the command line before Hydra sees it.
+    extra
+        What has to be installed beside the package itself.
 
     Returns
     -------
@@ -82,6 +86,8 @@ def run_command(
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
             return 0
+        if extra is not None:
+            require(extra, f"specahd {config_name}")
         with _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
