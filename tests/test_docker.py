@@ -266,3 +266,26 @@ def test_the_script_refuses_in_one_sentence_and_makes_nothing(
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_script_shows_how_far_it_is_and_ends_as_pip_does(tmp_path, status):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    lines = [f"Collecting name{number}\\n  Downloading it" for number in range(30)]
+    lines += [f"Processing /somewhere/name{number}" for number in range(15)]
+    said = "\\n".join([*lines, "Installing collected packages: all of them"])
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in *--version) exit;; esac\n'
+        f'printf "{said}\\n"\necho why >&2\nexit {status}\n'
+    )
+    python.chmod(0o755)
+    done = install("ray,slurm", VENV=str(tmp_path))
+    assert (done.returncode, done.stderr) == (status, "why\n")
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("Installing specahd[ray,slurm]")
+    assert lines == [
+        "  20 packages found",
+        "  40 packages found",
+        "  45 packages found; writing them, a minute or so",
+    ]
