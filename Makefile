@@ -15,6 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test check test-slow test-extras lint ui clean
 
 demo: $(READY)
+	@echo "Training on CVRP, then solving an unseen instance: a minute, or three the first time, when loops are compiled"
 	$(BIN)/python -m specahd.train $(ARGS)
 	$(BIN)/python benchmarks/demo.py $(ARGS)
 

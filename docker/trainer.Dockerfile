@@ -2,9 +2,9 @@
 #
 #   docker build -f docker/trainer.Dockerfile -t specahd .
 #
-# EXTRAS=ray adds Ray; EXTRAS=server is the MLflow server of compose.yaml.
+# EXTRAS=train,ray adds Ray; EXTRAS=server is the MLflow server of compose.yaml.
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS build
-ARG EXTRAS=
+ARG EXTRAS=train
 WORKDIR /build
 COPY . .
 RUN PIP_NO_CACHE_DIR=1 VENV=/opt/specahd scripts/install.sh "$EXTRAS"

@@ -33,11 +33,29 @@ if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
   command -v "$python" >/dev/null || refuse "there is no $python; set PYTHON to Python 3.11 or newer."
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
     refuse "expected Python 3.11 or newer, got $("$python" --version 2>&1); set PYTHON to one."
+  echo "Making the environment $venv"
   # Only what was an environment is cleared.
   [ ! -e "$venv/pyvenv.cfg" ] || clear=--clear
   # shellcheck disable=SC2086
   "$python" -m venv ${clear-} "$venv"
 fi
+echo "Installing specahd$extras and the packages that it needs, which takes some minutes"
+# Of what pip says, how far it is; it would say a thousand lines. The last command has its status.
 # shellcheck disable=SC2086  # no -e is no word
-exec "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-  -c "$root/constraints.txt" $editable "$root$extras"
+{
+  "$venv/bin/python" -u -m pip install --disable-pip-version-check --progress-bar off \
+    -c "$root/constraints.txt" $editable "$root$extras" && echo "Ended 0" || echo "Ended $?"
+} | {
+  found=0
+  while read -r word rest; do
+    case $word in
+      Collecting | Processing)
+        found=$((found + 1))
+        [ $((found % 20)) -ne 0 ] || echo "  $found packages found"
+        ;;
+      Installing) [ "$found" -lt 20 ] || echo "  $found packages found; writing them, a minute or so" ;;
+      Ended) exit "$rest" ;;
+    esac
+  done
+  exit 1
+}

@@ -193,8 +193,8 @@ def lay_out(venv):
     """Make an environment with the packages of this one that ours needs, and no other."""
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
     [target] = venv.glob("lib/python3*/site-packages")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    for found in {each.name: each for each in needed(project["dependencies"])}.values():
+    found_once = {each.name: each for each in needed(["specahd[train]"]) if each.name != "specahd"}
+    for found in found_once.values():
         for file in found.files:
             source, link = Path(file.locate()), target / file
             # Two packages may bring the same one; scripts name the interpreter that they are of.
@@ -231,7 +231,8 @@ def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path,
     venv = tmp_path / "opt"
     if packages == "laid out":
         lay_out(venv)
-    done = install(script=script, VENV=str(venv), PYTHON=sys.executable)
+    extras = last("trainer.Dockerfile", "ARG").partition("=")[2]
+    done = install(extras, script=script, VENV=str(venv), PYTHON=sys.executable)
     assert done.returncode == 0, done.stderr
     # As in the image: another folder, nothing of this checkout, caches beside.
     shutil.rmtree(tmp_path / "build")
@@ -288,3 +289,26 @@ def test_the_script_refuses_in_one_sentence_and_makes_nothing(
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_the_script_shows_how_far_it_is_and_ends_as_pip_does(tmp_path, status):
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    lines = [f"Collecting name{number}\\n  Downloading it" for number in range(30)]
+    lines += [f"Processing /somewhere/name{number}" for number in range(15)]
+    said = "\\n".join([*lines, "Installing collected packages: all of them"])
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in *--version) exit;; esac\n'
+        f'printf "{said}\\n"\necho why >&2\nexit {status}\n'
+    )
+    python.chmod(0o755)
+    done = install("ray,slurm", VENV=str(tmp_path))
+    assert (done.returncode, done.stderr) == (status, "why\n")
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("Installing specahd[ray,slurm]")
+    assert lines == [
+        "  20 packages found",
+        "  40 packages found",
+        "  45 packages found; writing them, a minute or so",
+    ]

@@ -12,11 +12,13 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from commands import call, run, start
-from specahd import api
+from specahd import __main__, api
+from specahd.config import SAMPLES
 from specahd.config.words import with_file
 from specahd.core.errors import ConfigError
 
-DATA = Path(__file__).parent / "data"
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "tests" / "data"
 
 
 @pytest.fixture
@@ -300,6 +302,31 @@ def test_a_file_may_stand_without_its_option():
     assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
     with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):
         with_file(["a.vrp", "b.vrp"])
+
+
+def test_a_sample_that_is_not_there_is_the_one_that_comes_with_specahd(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ours = f"instance='{SAMPLES / 'cvrp.vrp'}'"
+    assert with_file(["samples/cvrp.vrp"]) == with_file(["instance=samples/cvrp.vrp"]) == [ours]
+    for other in ("samples/none.vrp", "samples/../checkpoints/cvrp.yaml", "cvrp.vrp"):
+        assert with_file([other]) == [f"instance='{other}'"]
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "cvrp.vrp").touch()
+    assert with_file(["samples/cvrp.vrp"]) == ["instance='samples/cvrp.vrp'"]
+
+
+def test_samples_are_of_every_problem_and_named_where_people_look_first(capsys):
+    """``test_extras.py`` solves them."""
+    for path in SAMPLES.iterdir():
+        options = {"capacity": 30, "speed": 8.3} if path.suffix == ".csv" else {}
+        found = api.read(path, **options)
+        assert found.problem.name == {"stops": "vrptw"}.get(path.stem, path.stem)
+    assert len(list(SAMPLES.iterdir())) == 5
+    assert __main__.main([]) == 0
+    listed = capsys.readouterr().out
+    for told in (listed, *(((ROOT / name).read_text()) for name in ("README.md", "docs/solve.md"))):
+        assert "specahd solve samples/stops.csv capacity=30 speed=8.3" in told
+    assert all(path.name in listed for path in SAMPLES.iterdir())
 
 
 def test_hydra_reads_the_name_of_a_file_as_it_is():

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from specahd import __version__
-from specahd.config import CONF_DIR
+from specahd.config import CONF_DIR, SAMPLES
 from specahd.config.files import purpose
 
 _USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
@@ -35,7 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             width = max(map(len, known))
             lines = [f"  {name:{width}}  {line}\n" for name, line in known.items()]
             sys.stdout.write(f"{_USAGE}\n{''.join(lines)}\n")
-            sys.stdout.write("specahd COMMAND --help lists a command's options.\n")
+            samples = ", ".join(sorted(path.name for path in SAMPLES.iterdir()))
+            sys.stdout.write(
+                "specahd COMMAND --help lists a command's options.\n"
+                f"Files to try it with, from anywhere: samples/ with {samples}\n"
+                "  specahd solve samples/cvrp.vrp time_limit=10\n"
+                "  specahd solve samples/stops.csv capacity=30 speed=8.3 time_limit=10\n"
+            )
             return 0
         case ["--version"]:
             sys.stdout.write(f"specahd {__version__}\n")

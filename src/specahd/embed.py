@@ -10,13 +10,13 @@ from omegaconf import DictConfig, OmegaConf
 from rich.console import Console
 
 from specahd.config.cli import run_command
+from specahd.core.extras import require
 from specahd.core.serving import ServerSettings
-from specahd.memory import serving
 
 
 def embed(config: DictConfig) -> None:
     """Load the models, then answer requests until SIGTERM or Ctrl-C."""
-    serving.require()
+    require("embed", "specahd embed")
     # Here, for they import what only the extra installs.
     from specahd.memory.serving import app, models
 

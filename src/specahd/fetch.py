@@ -11,12 +11,14 @@ from omegaconf import DictConfig
 
 from specahd.config.cli import run_command
 from specahd.core.errors import FileError
-from specahd.routing import mirror
 from specahd.tracking.observers import ProgressObserver
 
 
 def fetch(config: DictConfig) -> None:
     """Bring what is missing, or say that something is."""
+    # Here, for it imports what only the extra installs.
+    from specahd.routing import mirror
+
     folder = Path(config.folder)
     entries = mirror.read_manifest()
     lacking = mirror.missing(folder, entries)
@@ -41,7 +43,7 @@ def fetch(config: DictConfig) -> None:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(fetch, "fetch")
+    return run_command(fetch, "fetch", extra="train")
 
 
 if __name__ == "__main__":

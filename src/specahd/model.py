@@ -203,6 +203,9 @@ def save(target: Path, checkpoint: Path) -> None:
                 ParamSchema([ParamSpec(name, "string", text) for name, text in PARAMETERS.items()]),
             ),
             # Given, or MLflow would look for them by importing everything.
-            pip_requirements=[f"mlflow=={mlflow.__version__}", f"specahd=={version('specahd')}"],
+            pip_requirements=[
+                f"mlflow=={mlflow.__version__}",
+                f"specahd[train]=={version('specahd')}",
+            ],
             model_config=dict(SETTINGS),
         )

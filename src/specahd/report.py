@@ -85,7 +85,7 @@ def _write(summary: Summary, directory: Path) -> None:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(report, "report")
+    return run_command(report, "report", extra="plot")
 
 
 if __name__ == "__main__":

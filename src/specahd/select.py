@@ -56,7 +56,7 @@ def _options(config: DictConfig, group: str) -> dict[str, Any]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(select, "select")
+    return run_command(select, "select", extra="train")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
 from specahd.config.words import with_file
 from specahd.core.errors import ConfigError
+from specahd.core.extras import require
 from specahd.core.folders import file_name, short, writing
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
@@ -64,6 +65,8 @@ def solve(config: DictConfig) -> None:
     instance = _instance(config)
     out = _out(config, instance)
     _expect_ending("plot", config.plot, PICTURES)
+    if config.plot is not None:
+        require("plot", "A picture")
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)

@@ -71,7 +71,7 @@ def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConf
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(track, "track")
+    return run_command(track, "track", extra="train")
 
 
 if __name__ == "__main__":

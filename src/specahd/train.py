@@ -133,7 +133,9 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten, check=check_training)
+    return run_command(
+        train, "train", rewrite=_rewritten, check=check_training, extra="train"
+    )
 
 
 if __name__ == "__main__":

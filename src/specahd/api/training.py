@@ -10,6 +10,7 @@ from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
+from specahd.core.extras import require
 from specahd.core.program import Level
 from specahd.core.proposer import Proposer
 from specahd.core.ranges import within
@@ -79,7 +80,8 @@ def train(
     Raises
     ------
     ConfigError
-        An argument is out of range, or ``out`` holds a run and ``resume`` is not set.
+        An argument is out of range, ``out`` holds a run and ``resume`` is not set, or what
+        training needs is not installed.
     RunFailed
         No reply held a program that could be used, or the journal cannot be written.
     TransportError
@@ -95,6 +97,7 @@ def train(
     >>> run.load().problem.name
     'cvrp'
     """
+    require("train", "Training")
     directory = Path(out)
     present = (directory / JOURNAL).exists()
     if present and not resume:

@@ -31,6 +31,7 @@ from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quoted
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
+from specahd.core.extras import require
 from specahd.core.folders import new_folder, short, write_whole
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
@@ -51,6 +52,7 @@ def run_command(
     argv: Sequence[str] | None = None,
     rewrite: Callable[[Sequence[str]], Sequence[str]] = list,
     check: Task = lambda config: None,
+    extra: str | None = None,
 ) -> int:
     """Compose the configuration and run the task: once, or once per job of a sweep.
 
@@ -69,6 +71,8 @@ def run_command(
         Replaces words of the command line before Hydra sees it.
     check
         Refuses what can be refused before any work; of a sweep, before its first job starts.
+    extra
+        What has to be installed beside the package itself.
 
     Returns
     -------
@@ -88,6 +92,8 @@ def run_command(
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
             return 0
+        if extra is not None:
+            require(extra, f"specahd {config_name}")
         with interruptible(), _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hydra.core.override_parser.types import Quote, QuotedString
 
+from specahd.config import SAMPLES
 from specahd.core.errors import ConfigError
 
 _TAKE_A_WORD = ("--cfg", "-c", "--package", "-p", "--info", "-i")
@@ -31,8 +32,9 @@ def with_file(words: Sequence[str]) -> list[str]:
     for before, word in zip(["", *words], words, strict=False):
         option, given, value = word.partition("=")
         if not given and not word.startswith("-") and before not in _TAKE_A_WORD:
-            files.append(word)
+            files.append(_found(word))
             continue
+        value = _found(value) if option == "instance" else value
         path = value.strip("'\"")
         names_file = option in _FILES and path not in ("", "null")
         # A list of files and a reference are Hydra's to read, and quotation marks stand already.
@@ -48,6 +50,12 @@ def with_file(words: Sequence[str]) -> list[str]:
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={quoted(file)}" for file in files), *others]
+
+
+def _found(file: str) -> str:
+    """Return where a file is: what ``samples/`` here lacks comes with specahd."""
+    ours = {f"{SAMPLES.name}/{sample.name}" for sample in SAMPLES.iterdir()}
+    return str(SAMPLES.parent / file) if file in ours and not Path(file).exists() else file
 
 
 def quoted(word: str) -> str:

@@ -5,10 +5,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-
 from specahd.core.program import Level
 from specahd.reporting.aggregates import curve
 from specahd.runs.reading import Run
@@ -27,6 +23,10 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
 
     The best score so far stands over the programs asked so far, of both levels together.
     """
+    # Here, for it is an extra's.
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(_FIXED):
         width, height = _PANEL
         figure = Figure(
@@ -68,6 +68,8 @@ def _draw(panel: Any, runs: Sequence[Run], level: Level) -> None:
                 marker="o", markersize=2,
             )  # fmt: skip
             label = "_same"
+    from matplotlib.ticker import MaxNLocator
+
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     panel.ticklabel_format(axis="y", useOffset=False)
     panel.tick_params(labelsize=8)

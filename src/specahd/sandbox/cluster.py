@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from specahd.core.environment import named, only_named
 from specahd.core.errors import ConfigError
+from specahd.core.extras import require
 from specahd.sandbox.executor import ATTEMPTS, Executor, Start, answer
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
@@ -114,10 +114,7 @@ class RayExecutor(Executor):
     @staticmethod
     def require() -> None:
         """Need the extra ``ray``."""
-        if find_spec("ray") is None:
-            raise ConfigError(
-                "Expected Ray for workers on a cluster; install it with pip install 'specahd[ray]'."
-            )
+        require("ray", "A cluster")
 
     def _take(self) -> Any:
         while (actor := self._free.get()) is not None and not self._stands(actor, _PROBE_SECONDS):

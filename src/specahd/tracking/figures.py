@@ -5,6 +5,8 @@ from itertools import pairwise
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from specahd.core.extras import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -18,11 +20,19 @@ _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 def prepare() -> None:
     """Import what drawing takes and draw once, so that the end of a run does not wait for it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(layout="constrained")
+    figure = _figure(7, 5)
     figure.subplots().set_title("as fonts take time too")
     FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
+
+
+def _figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of so many inches."""
+    require("plot", "A picture")
+    # Half a second to import, and only who draws needs it.
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
@@ -30,12 +40,9 @@ def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
 
     A round measures on tasks of its own, so the best may fall where one begins.
     """
-    # Half a second to import, and only who draws needs it.
-    from matplotlib.figure import Figure
-
     samples = [record for record in records if "sample" in record]
     levels = [level for level in _COLOURS if any(s["level"] == level for s in samples)]
-    figure = Figure(figsize=(7, 2.4 * max(1, len(levels)) + 0.4), layout="constrained")
+    figure = _figure(7, 2.4 * max(1, len(levels)) + 0.4)
     panels = figure.subplots(max(1, len(levels)), sharex=True, squeeze=False)[:, 0]
     for panel, level in zip(panels, levels, strict=False):
         _draw_convergence(panel, level, samples)
@@ -76,9 +83,7 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
         the routes, which leave from node 0 and return to it and do not name it, and
         ``cost_before`` and ``cost_after`` what they cost.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5.8), layout="constrained")
+    figure = _figure(11, 5.8)
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
     figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has", parse_math=False)
     return figure
@@ -96,9 +101,7 @@ def solving_figure(
     history
         Seconds, cost and repairs at the start, at every improvement and at the end.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 8.2), layout="constrained")
+    figure = _figure(11, 8.2)
     grid = figure.add_gridspec(2, 2, height_ratios=(2.4, 1))
     before = figure.add_subplot(grid[0, 0])
     after = figure.add_subplot(grid[0, 1], sharex=before, sharey=before)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
+from specahd.core.extras import require
 from specahd.core.ranges import one_of
 from specahd.tracking import view
 
@@ -160,6 +161,7 @@ def _import_mlflow() -> None:
     """Import MLflow, more than a second and only for who asks it something; have it be quiet."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    require("train", "MLflow")
     import mlflow  # noqa: F401  # which sets the levels of its loggers
 
     for name in ("mlflow", "alembic", "urllib3"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from specahd.core.errors import ConfigError
+from specahd.core.extras import require
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles.routes import Solution
 
@@ -61,9 +62,10 @@ def solve(
     Raises
     ------
     ConfigError
-        ``iterations`` or ``seed`` is out of its range, no feasible routes were
-        found, or a window is too narrow to be rounded.
+        PyVRP is not installed, ``iterations`` or ``seed`` is out of its range, no feasible routes
+        were found, or a window is too narrow to be rounded.
     """
+    require("train", "PyVRP")
     # Slow to import, and needed only when this solver is asked for.
     import pyvrp
     from pyvrp.stop import MaxIterations

@@ -1,0 +1,26 @@
+"""Extras of pyproject.toml: what only some commands need, and the sentence where it is missing."""
+
+import re
+from importlib.metadata import PackageNotFoundError, distribution, requires
+
+from specahd.core.errors import ConfigError
+
+_NEEDED = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
+
+
+def require(extra: str, what: str) -> None:
+    """Need the packages of an extra.
+
+    Raises
+    ------
+    ConfigError
+        One of them is not installed; the sentence has the command that installs them.
+    """
+    named = map(_NEEDED.match, requires("specahd") or ())
+    for name in [found[1] for found in named if found and found[2] == extra]:
+        try:
+            distribution(name)
+        except PackageNotFoundError:
+            raise ConfigError(
+                f"{what} needs the packages of specahd[{extra}]: pip install 'specahd[{extra}]'."
+            ) from None
