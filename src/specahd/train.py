@@ -133,9 +133,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(
-        train, "train", rewrite=_rewritten, check=check_training, extra="train"
-    )
+    return run_command(train, "train", rewrite=_rewritten, check=check_training, extra="train")
 
 
 if __name__ == "__main__":
