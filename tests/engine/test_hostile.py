@@ -82,6 +82,8 @@ def test_honest_programs_improve(sandbox, instance):
     [
         {"lower": "return int(-5 - demand)"},
         {"lower": "return int(detours[len(detours)])"},
+        {"lower": "x = np.array([1, 0, 1]); x[x[::-1]] = 0; return x[0]"},
+        {"lower": "x = detours[:, None] * rests; x *= x[0]; return int(x[0, 0])"},
         {"upper": "return np.arange(10) * 1000000 + 1"},
         {"upper": "return np.abs(np.arange(50) - 25) * 1000 + 1"},
     ],
@@ -184,6 +186,11 @@ def test_what_stalls_or_allocates_costs_a_sentence(sandbox, instance, bodies, wo
     [
         ("detours[0] = 0.0; return 0", "TypingError: Failed in nopython mode pipeline"),
         ("return [1, 2]", "Expected an answer of int64"),
+        (
+            "x = [detours * 1]; x.pop(0); x.append(rests * 1); return len(x)",
+            "NotInLanguage: a value of list",
+        ),
+        ("x = [1, 2]; x[0:0] = x; return x[2]", "NotInLanguage: an index of slice"),
     ],
 )
 def test_what_does_not_compile_does_not_start(sandbox, instance, lower, words):

@@ -117,6 +117,15 @@ return len(*[v])
 return 2 ** 60 + n
 return len(range(n, 2 ** 63 - 1, 2 ** 61))
 s = np.arange(3); s[0] = f[0] / z; return s[0]
+x = [np.zeros(n), np.ones(n)]; x.pop(0); x.append(np.ones(n)); x[0][0] = 5.0; return int(x[1][0])
+x = [f * i for i in v]; x.clear(); return len(x)
+x = [[1], [2]]; x[0:0] = [[9]]; return x[0][0] + x[1][0]
+x = [(1, v)]; x[0:1] = [(2, v)]; return x[0][0]
+x = [v if n > z else None]; return len(x)
+x = [1, 2, 3]; x[1:1] = x; return x[1]
+x = [1, 2, 3]; x[::-1] = x; return x[0]
+x = [(1, 0.5)]; return x.index((1, 0.5))
+return int(np.array([[n, z], [z, n]]).sum())
 """
 RAISES = """
 x = m[n, 99]; return n if bool(z) else z
@@ -182,6 +191,24 @@ t = 1
 for i in range(70):
     t = t + t
 return int(t > 0)
+t = np.array([3, 0, 2, 1]); t[t] = 1; return t[0]
+t = np.array([3, 0, 2, 1]); t[t[::-1]] = 0; return t[3]
+t = np.zeros((6, 6), np.int64); t[t[0], n] = 5; return t[0, n]
+t = np.zeros((6, 6), np.int64); t[n, t[:, n]] = 5; return t[n, 0]
+k = np.zeros((3, 3)) > 0; k[0, 1] = True; k[k[0]] = True; return int(k.sum())
+k = v > 1; k[k[::-1]] = False; return int(k.sum())
+t = m.copy(); t *= t[:, :1]; return int(t.sum())
+t = m.copy(); t += t[0]; return int(t.sum())
+return len(np.zeros((z, 2 ** 60)))
+return len(np.ones((z, n * 2 ** 40), np.int64))
+return len(np.full((z, 2 ** 50, 2 ** 50), 1.0))
+a = [np.nan, 1.0]; return int(np.nan in a)
+a = (f[0] / 0 * 0, 1.0); return int(a[0] in a)
+a = [np.nan, 1.0]; return a.count(np.nan)
+t = f.copy(); s = t[::1]; r = s.ravel(); r[0] = 9.0; return int(t[0])
+t = m.copy(); s = np.ravel(t[1:2, :3]); s[0] = 9.0; return int(t[1, 0])
+t = np.ones((1, n)).T; s = t.ravel(); s[0] = 9.0; return int(t[0, 0])
+return len(np.zeros((z, n)).T.ravel())
 """
 SAME = """
 t = n * 100; t >>= 3; return t
@@ -217,6 +244,26 @@ t = np.array([f[i] * 2 for i in range(n)]); return int(10 * t.sum()) + [i for i 
 t = f.copy(); t *= m[0]; return [i for i in v if i > 1][0] + int(t.sum() * 10)
 t = [f[i] * 2 for i in range(n) if i != z]; return int(10 * max(t))
 unused = z / n; return n if n > z else z
+t = np.array([3, 0, 2, 1]); t[np.argsort(t)] = 5; t[t > n] = v[:4]; return int(t.sum())
+t = m.copy(); t[v[::-1], v] = t[v, n]; t[:, v[:2]] += 1; return int(t.sum() * 10)
+t = m.copy(); t *= t; t += m; k = t[::-1] > n; k &= k; k |= m > 0; return int(t.sum() * 10)
+t = m.copy(); r = t.T.ravel(); r[0] = 9.0; s = t[:, 1].ravel(); s += r[:6]; return int(t.sum() * 10)
+t = m.copy(); r = t.ravel(); r[7] = 9.0; return int(t[1, 1])
+return int(f[0] in f) + int((f / 0)[1] * 0 in f / 0) + int(n in (z, n)) + [0.5, 1.5].index(1.5)
+x = [1, 2, 3]; x += x; x.extend(x); x.insert(1, x.pop(0)); x.remove(3); return len(x) + sum(x[3:8])
+x = [(1, 0.5), (2, 1.5)]; x.pop(0); x.append((3, f[1])); x[0] = x[1]; x.reverse(); return x[1][0]
+x = [3, 1, 2]
+for i in x:
+    if i > 1 and len(x) < 9:
+        x.append(i - 1)
+        x.pop(0)
+return len(x) * 10 + x[0]
+a = f.copy(); b = f * 2; t = (a, b)
+for i in range(n):
+    a, b = b, a + i
+    c = t[i % 2]
+    t = (b, c)
+return int(t[0].sum() * 10 + t[1].sum() + a.sum())
 return np.concatenate((v, np.array([n])))[5] + int(np.triu(m, 2).sum() * 10) + len(np.unique(v))
 """
 

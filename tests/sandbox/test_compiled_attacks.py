@@ -26,6 +26,9 @@ ATTACKS = [
     f"first, second = {U}; return first",
     f"return {U}[int(1 / (rest_capacity - 50))]",
     f"return {U}[int({M}[0, 1] / {M}[0, 0])]",
+    f"x = np.array([2, 0, 1]); x[x[::-1]] = 0; return {U}[x[0]]",
+    f"score = {M} * 1.0; score *= score[:, :1]; return {U}[np.argmax(score[0, {U}])]",
+    f"return {U}[len(np.zeros((rest_capacity * 0, 2 ** 60)))]",
 ]
 
 

@@ -7,7 +7,6 @@ after an operation.
 """
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 from numba import types
@@ -183,11 +182,21 @@ class Verifier:
         return not (integers and any(isinstance(part, unclear) for part in parts(index)))
 
     def _store(self, target: Any, index: Any, value: Any) -> None:
-        self._index(target, self._type(index), index)
+        selected = self._type(index)
+        self._index(target, selected, index)
         into, new = self._type(target), self._type(value)
         if isinstance(into, types.List):
-            self._convert(value, into if isinstance(new, types.List) else into.dtype)
-        elif not fits(kind(new), kind(into)):
+            if not integer(selected):
+                # numba moves elements before it reads what may be the same list.
+                raise NotInLanguage(f"an index of {selected} into {into} that changes")
+            self._convert(value, into.dtype)
+            return
+        for axis, part in enumerate(parts(selected)):
+            if ndim(part) and kind(part) == kind(into):
+                several = isinstance(selected, types.BaseTuple)
+                check = runtime_checks.separate_from[axis] if several else runtime_checks.separate
+                self._check(check, target, index)
+        if not fits(kind(new), kind(into)):
             raise NotInLanguage(f"{new} stored into {into}")
 
     # Operators
@@ -205,6 +214,8 @@ class Verifier:
             return None
         if function is operator.contains and len(elements(one)) and kind(other) in ("i", "f"):
             known = all(kind(element) in ("i", "f") for element in elements(one))
+            if kind(other) == "f" and not ndim(one):
+                self._check(runtime_checks.comparable, right)
         elif len(kinds) > 2:
             known = False
         elif function in _COMPARISONS:
@@ -316,16 +327,18 @@ class Verifier:
             for argument, value in zip(call.args, given, strict=True):
                 if not isinstance(value, types.List):
                     self._convert(argument, this.dtype)
-        first = kind(given[0]) if given else None
-        if entry.before is not None and first == "f":
-            self._check(entry.before, call.args[0])
+        if entry.before is not None and given:
+            if isinstance(given[0], types.BaseTuple):
+                raise NotInLanguage(f"an argument of {given[0]}")
+            if kind(given[0]) == "f":
+                self._check(entry.before, call.args[0])
+        method = isinstance(this, types.Array)
+        array = self._ir.get_definition(call.func).value if method else next(iter(call.args), None)
+        if entry.views and self._type(array).layout != "C":
+            self._check(runtime_checks.scattered, array)
         if kind(result) == "i" and ndim(result) and entry.converts:
-            self._check_conversion(call, this, given)
+            if method and kind(this) == "f":
+                self._check(runtime_checks.integral_array, array)
+            elif any(kind(element) == "f" for value in given for element in elements(value)):
+                raise NotInLanguage("floats made integers")
         return entry.after
-
-    def _check_conversion(self, call: Any, this: Any, given: Sequence[Any]) -> None:
-        if isinstance(this, types.Array):
-            if kind(this) == "f":
-                self._check(runtime_checks.integral_array, self._ir.get_definition(call.func).value)
-        elif any(kind(element) == "f" for value in given for element in elements(value)):
-            raise NotInLanguage("floats made integers")

@@ -49,6 +49,8 @@ class CallRule:
         Checks of the first argument if it is a float or an array of them, and of the result.
     converts
         Whether it may turn floats into integers.
+    views
+        Whether NumPy answers with a view of an array that lies in one piece.
     """
 
     reason: str
@@ -60,6 +62,7 @@ class CallRule:
     before: Any = None
     after: Any = None
     converts: bool = False
+    views: bool = False
 
 
 def _named(owner: Any, names: str, entry: CallRule) -> dict[Any, CallRule]:
@@ -79,7 +82,7 @@ _JUDGE = CallRule(ELEMENTWISE, 2, kinds="bif")
 _REDUCED = CallRule(OWN_SHAPE, array=True)
 _ALONG = CallRule(OWN_SHAPE, keywords=_keywords("axis"), array=True)
 _OF_TRUTHS = CallRule(OWN_SHAPE, kinds="bif", array=True)
-_MADE = CallRule(SIZED, 2, _keywords("dtype"), "i")
+_MADE = CallRule(SIZED, 2, _keywords("dtype"), "i", after=runtime_checks.short_axes)
 _STACKED = CallRule(JOINED, kinds="bif")
 
 FUNCTIONS: Mapping[Any, CallRule] = {
@@ -97,7 +100,8 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "logical_not", CallRule(ELEMENTWISE, kinds="bif")),
     **_named(np, "where", CallRule(ELEMENTWISE, 3, kinds="bif", array=True)),
     **_named(np, "clip", CallRule(ELEMENTWISE, 3, kinds="f", array=True)),
-    **_named(np, "mean std var prod min max amin amax cumsum ptp ravel", _REDUCED),
+    **_named(np, "mean std var prod min max amin amax cumsum ptp", _REDUCED),
+    **_named(np, "ravel", CallRule(OWN_SHAPE, array=True, views=True)),
     **_named(np, "sum", CallRule(OWN_SHAPE, 2, _keywords("axis"), "bif", True)),
     **_named(np, "argmin argmax", CallRule(OWN_SHAPE, 2, _keywords("axis"), "bif", True)),
     **_named(np, "any all nonzero flatnonzero argwhere count_nonzero copy", _OF_TRUTHS),
@@ -110,7 +114,13 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "zeros ones", _MADE),
     **_named(np, "arange", CallRule(SIZED, 3, kinds="i")),
     **_named(np, "eye identity", CallRule(SIZED, kinds="i")),
-    **_named(np, "full", CallRule(SIZED, 3, _keywords("dtype"), "bif", converts=True)),
+    **_named(
+        np,
+        "full",
+        CallRule(
+            SIZED, 3, _keywords("dtype"), "bif", after=runtime_checks.short_axes, converts=True
+        ),
+    ),
     **_named(np, "linspace", CallRule(SIZED, 3, _keywords("num"))),
     **_named(np, "array asarray", CallRule(JOINED, 2, _keywords("dtype"), "bif", converts=True)),
     **_named(np, "concatenate", CallRule(JOINED, 2, _keywords("axis"), "bif")),
@@ -149,7 +159,8 @@ FUNCTIONS: Mapping[Any, CallRule] = {
 
 ARRAY_METHODS: Mapping[str, CallRule] = {
     **_methods("mean std var prod min max cumsum", CallRule(OWN_SHAPE, 0)),
-    **_methods("copy flatten ravel nonzero any all", CallRule(OWN_SHAPE, 0, kinds="bif")),
+    **_methods("copy flatten nonzero any all", CallRule(OWN_SHAPE, 0, kinds="bif")),
+    "ravel": CallRule(OWN_SHAPE, 0, kinds="bif", views=True),
     **_methods("sum argmin argmax", CallRule(OWN_SHAPE, 1, _keywords("axis"), "bif")),
     "item": CallRule(OWN_SHAPE, 0, kinds="bif"),
     "astype": CallRule(OWN_SHAPE, 1, kinds="bif", converts=True),
@@ -159,7 +170,10 @@ ARRAY_METHODS: Mapping[str, CallRule] = {
 }
 LIST_METHODS: Mapping[str, CallRule] = {
     **_methods("copy clear reverse", CallRule(LISTED, 0, kinds="bif")),
-    **_methods("append pop remove index count extend", CallRule(LISTED, 1, kinds="bif")),
+    **_methods("append pop extend", CallRule(LISTED, 1, kinds="bif")),
+    **_methods(
+        "remove index count", CallRule(LISTED, 1, kinds="bif", before=runtime_checks.comparable)
+    ),
     "insert": CallRule(LISTED, 2, kinds="bif"),
 }
 ARRAY_ATTRIBUTES = frozenset({"T", "ndim", "shape", "size"})

@@ -13,6 +13,8 @@ from numba import njit
 
 LARGEST = 2**53
 """Larger integers are left to the interpreter: floats no longer hold them exactly."""
+LONGEST = 2**28
+"""Longer axes are left to it too: NumPy refuses some of them also where nothing is stored."""
 
 _check = njit(error_model="numpy")
 
@@ -107,11 +109,31 @@ def fits(target: Any, value: Any) -> None:
 @_check
 def apart(target: Any, value: Any) -> None:
     """Refuse arrays that share memory, unless they are one: NumPy copies the value first."""
+    alike = target.shape == value.shape and target.strides == value.strides
+    if not (alike and target.ctypes.data == value.ctypes.data):
+        separate(target, value)
+
+
+@_check
+def separate(target: Any, index: Any) -> None:
+    """Refuse arrays that share memory: NumPy has read all indices before it writes."""
     low, high = _extent(target)
-    least, most = _extent(value)
-    one = target.strides == value.strides and target.ctypes.data == value.ctypes.data
-    if low < most and least < high and not one:
+    least, most = _extent(index)
+    if low < most and least < high:
         raise ValueError("The arrays overlap.")
+
+
+def _separate_from(axis: int) -> Any:
+    @_check
+    def separate_from(target: Any, index: Any) -> None:
+        """Refuse memory shared with one of several indices."""
+        separate(target, index[axis])
+
+    return separate_from
+
+
+separate_from = tuple(map(_separate_from, range(3)))
+"""For each axis, the check of an array of indices that stands beside other indices."""
 
 
 @_check
@@ -122,6 +144,33 @@ def _extent(array: Any) -> tuple[int, int]:
         low += min(reach, 0)
         high += max(reach, 0)
     return low, high + array.itemsize
+
+
+@_check
+def scattered(array: Any) -> None:
+    """Refuse an array that lies in one piece, unknown to its type: NumPy has a view of it."""
+    expected = array.itemsize
+    for place in range(array.ndim):
+        axis = array.ndim - 1 - place
+        if array.shape[axis] != 1 and array.strides[axis] != expected and array.size:
+            return
+        expected *= array.shape[axis]
+    raise ValueError("The array lies in one piece.")
+
+
+@_check
+def short_axes(array: Any) -> None:
+    """Refuse an array with a long axis."""
+    for length in array.shape:
+        if length > LONGEST:
+            raise ValueError("Long axes are left to the interpreter.")
+
+
+@_check
+def comparable(value: float) -> None:
+    """Refuse to look for NaN: Python finds it where it is the same object."""
+    if value != value:
+        raise ValueError("NaN is looked for.")
 
 
 @_check

@@ -42,7 +42,9 @@ def allowed(value: Any) -> bool:
     """
     if isinstance(value, types.Array):
         return kind(value) is not None and 1 <= ndim(value) <= 3
-    if isinstance(value, types.List | types.UniTuple | types.Optional):
+    if isinstance(value, types.List):
+        return allowed(value.dtype) and not counted(value.dtype)
+    if isinstance(value, types.UniTuple | types.Optional):
         return allowed(value.type if isinstance(value, types.Optional) else value.dtype)
     if isinstance(value, types.BaseTuple):
         return all(map(allowed, parts(value)))
@@ -51,6 +53,15 @@ def allowed(value: Any) -> bool:
     if isinstance(value, SimpleIteratorType):
         return allowed(value.yield_type)
     return kind(value) is not None or isinstance(value, _OPAQUE)
+
+
+def counted(value: Any) -> bool:
+    """Say whether numba counts who holds a value: an array, a list, or what has one in it."""
+    if isinstance(value, types.Optional):
+        return counted(value.type)
+    if isinstance(value, types.BaseTuple):
+        return any(map(counted, parts(value)))
+    return isinstance(value, types.Array | types.List)
 
 
 def parts(value: Any) -> tuple[Any, ...]:
