@@ -11,7 +11,7 @@ from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.provenance import provenance
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
-from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
+from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
@@ -35,6 +35,7 @@ from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 from specahd.tracking.provenance import save_machine
+from specahd.tracking.store import in_one_line
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -202,6 +203,7 @@ def run_training(
         summaries = _examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
+        observer.on_stop("Ctrl-C" if interrupted else _sentence(error))
         observer.on_finish("interrupted" if interrupted else "failed")
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(f"Cannot write to {directory}: {error.strerror}.") from None
@@ -210,8 +212,14 @@ def run_training(
         raise
     finally:
         executor.close()
+    if stopped is not None:
+        observer.on_stop(stopped)
     observer.on_finish(status)
     return Training(directory, winner.round, stopped, summaries, ledger.read())
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error) if isinstance(error, SpecAHDError) else in_one_line(error)
 
 
 def _cases(plan: TrainingPlan, observer: Observer) -> tuple[list[Case], dict[str, list[int]]]:
