@@ -42,11 +42,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# For looking only: runs write to the database themselves.
+# MLflow's UI over the runs here; no variable of the environment, so that what commands print is true.
+PORT = 5000
 ui: $(READY)
-	@echo "http://127.0.0.1:5000/#/experiments/1/runs?workflowType=machine_learning&viewStateShareKey=trainings"
-	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_DISABLE_TELEMETRY=true $(BIN)/mlflow server \
-		--backend-store-uri sqlite:///mlruns/mlflow.db --workers 1 --port 5000
+	@$(BIN)/python -m specahd.tracking.ui '$(PORT)'
 
 clean:
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -13,7 +13,7 @@ from specahd.api.provenance import provenance
 from specahd.api.training_cases import subset_records, training_cases
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
-from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
+from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
@@ -35,6 +35,7 @@ from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 from specahd.tracking.provenance import save_machine
+from specahd.tracking.store import in_one_line
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -210,6 +211,7 @@ def run_training(
         summaries = examine(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
+        observer.on_stop("Ctrl-C" if interrupted else _sentence(error))
         observer.on_finish("interrupted" if interrupted else "failed")
         if isinstance(error, ConfigError) and not repeat:
             discard(directory)
@@ -220,8 +222,14 @@ def run_training(
         raise
     finally:
         executor.close()
+    if stopped is not None:
+        observer.on_stop(stopped)
     observer.on_finish(status)
     return Training(directory, winner.round, stopped, summaries, ledger.read())
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error) if isinstance(error, SpecAHDError) else in_one_line(error)
 
 
 def _search(

@@ -67,8 +67,11 @@ class Observer:
     def on_warning(self, text: str) -> None:
         """Something that the user should know; the run goes on."""
 
+    def on_stop(self, reason: str) -> None:
+        """The run is about to end before it is complete; why, in a sentence."""
+
     def on_finish(self, status: str) -> None:
-        """The run ended: ``complete``, ``interrupted`` or ``failed``."""
+        """The run ended: ``complete``, ``partial``, ``interrupted`` or ``failed``."""
 
 
 class PythonWarnings(Observer):

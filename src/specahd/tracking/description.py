@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import indent, wrap
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from specahd.core.plain import Shape, read_json
 from specahd.runs.configuration import flat, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
+from specahd.runs.reading import RunStatus
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.frozen import Frozen
 from specahd.tracking.provenance import dvc_hashes
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
+STATUS = "status"
+"""The tag that says how far a run came, in the words of ``runs.reading``; or ``running``."""
+_LIMITED = re.compile(r"budget\.max_\w+(?==)")
+_REASON = 500
 # Longer lines of code would push the list of the run's candidates out of the page.
 _WIDTH = 100
 _LIMIT = 1 << 20
@@ -61,8 +68,8 @@ class Description:
 
     @property
     def name(self) -> str:
-        *names, seed = self.choices.values()
-        return "-".join([*names, f"seed{seed}"])
+        """What the run is called: as its directory, which tells it from others of its seed."""
+        return "/".join(self._directory.resolve().parts[-2:])
 
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, no password among them."""
@@ -78,7 +85,8 @@ class Description:
         facts = _facts(self._directory / MACHINE)
         commit = facts.pop("commit", None)
         layers = _facts(self._directory / SANDBOX)
-        sweep = _facts(self._directory.resolve().parent / SWEEP).get("run_id")
+        above = self._directory.resolve().parent
+        sweep = _facts(above / SWEEP).get("run_id")
         return {
             # What the files say comes first, so that it takes the place of nothing.
             **facts,
@@ -87,7 +95,7 @@ class Description:
             "directory": str(self._directory.resolve()),
             "mlflow.source.name": "specahd",
             **({"mlflow.source.git.commit": commit} if commit else {}),
-            **({"mlflow.parentRunId": sweep} if sweep else {}),
+            **({"mlflow.parentRunId": sweep, "sweep": above.name} if sweep else {}),
         }
 
     def datasets(self) -> "list[DatasetInput]":
@@ -140,6 +148,28 @@ def _read(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
     found = read_json(path, _LIMIT)
     return found if isinstance(found, dict) else {}
+
+
+def write_opening(directory: Path) -> str:
+    """Return the note of a run that is under way, which stays where all its processes are lost."""
+    return f"Under way. If it broke off, go on with\n\n{_resume(directory)}"
+
+
+def write_stop(directory: Path, status: RunStatus, reason: str) -> str:
+    """Return why a run ended before it was complete, and how to go on; nothing if it is."""
+    if status is RunStatus.COMPLETE:
+        return ""
+    # Whatever an error says is words, of which Markdown is to make nothing.
+    words = " ".join(reason.replace("`", "'").split())[:_REASON]
+    why = f"`{words}`" if words else "nothing tells why; its process may have been killed"
+    limit = _LIMITED.match(reason)
+    more = (f"{limit[0]}=MORE",) if limit else ()
+    return f"**{status}**: {why}\n\nGo on with\n\n{_resume(directory, *more)}"
+
+
+def _resume(directory: Path, *options: str) -> str:
+    words = ["python", "-m", "specahd.train", f"resume={directory.resolve()}", *options]
+    return f"    {shlex.join(words)}\n\n"
 
 
 def write_note(

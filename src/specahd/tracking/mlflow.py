@@ -48,6 +48,7 @@ class MLflowObserver(Observer):
         self._answers: IO[bytes]
         self._prompts: JournalFile | None = None
         self._prompted: set[str] = set()
+        self._reason = ""
 
     def on_prepare(self) -> None:
         """Start the process: its imports take two seconds in which a core is idle."""
@@ -83,6 +84,9 @@ class MLflowObserver(Observer):
             with suppress(JournalError):
                 self._prompts.append({"sample": sample.id, "prompt": sample.prompt})
 
+    def on_stop(self, reason: str) -> None:
+        self._reason = reason
+
     def on_finish(self, status: str) -> None:
         """Wait as long as things go on, but not for ever, until all is written.
 
@@ -96,7 +100,7 @@ class MLflowObserver(Observer):
                 self._prompts.close()
         if self._uploader is None:
             return
-        self._tell(status=status)
+        self._tell(status=status, reason=self._reason)
         try:
             reason = self._wait(self._uploader, hurry=status != "complete")
         except KeyboardInterrupt:

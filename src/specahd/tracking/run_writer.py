@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from math import nan
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -40,10 +41,15 @@ class MlflowRunWriter:
         self.client, self.experiment = store.connect()
         self.doubt = doubt
 
-    def open(self, key: str, described: Description, began: int) -> None:
+    def open(self, key: str, described: Description, began: int, unmeasured: Iterable[str]) -> None:
         """Find the run by its key, or make it; give it what it lacks, and mark it as going on.
 
         By the key alone: a directory of somebody else's could name any run of this store.
+
+        Parameters
+        ----------
+        unmeasured
+            Metrics that are nan until they are measured.
         """
         tags = described.tags()
         found = self._search(f"tags.`{KEY}` = '{key}'") if self.doubt else None
@@ -51,7 +57,9 @@ class MlflowRunWriter:
         run_id, had = self.parent.info.run_id, self.parent.data
         params = {name: v for name, v in described.params().items() if name not in had.params}
         differing = {name: value for name, value in tags.items() if had.tags.get(name) != value}
-        self.fill(self.parent, params=params, tags=differing)
+        nothing = {name: nan for name in unmeasured if name not in had.metrics}
+        # Before all else, so that whatever is measured is newer.
+        self.fill(self.parent, nothing, params, differing, at=began - 1)
         if datasets := described.datasets():
             self.client.log_inputs(run_id, datasets)
         if self.parent.info.status != "RUNNING":

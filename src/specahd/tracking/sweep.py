@@ -11,7 +11,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -23,10 +23,13 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.runs.files import POOLS, SWEEP, write_json
+from specahd.tracking.description import NOTE
+from specahd.tracking.run_writer import LONGEST_TAG
 from specahd.tracking.store import Store, in_one_line, without_password
-from specahd.tracking.sweep_results import Configuration, SweepResults
+from specahd.tracking.sweep_note import command, shown, write_sweep_note
+from specahd.tracking.sweep_results import SweepResults
 from specahd.tracking.tables import console, new_table
-from specahd.tracking.view import directions
+from specahd.tracking.view import directions, percent
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -109,17 +112,22 @@ def _finish(config: DictConfig) -> None:
         _print(results)
     store = _store(config)
     if store is not None and (results.directory / SWEEP).is_file():
-        _close(store, results)
+        _close(store, results, config)
 
 
 def _open(store: Store, config: DictConfig) -> None:
     """Make the sweep's run, or take up that of a sweep which broke off."""
     directory = Path(config.hydra.sweep.dir)
     client, experiment = store.connect()
-    known = _known(client, experiment, directory / SWEEP)
-    if known is not None:
-        client.update_run(known, "RUNNING")
-        return
+    run = _known(client, experiment, directory / SWEEP)
+    if run is not None:
+        client.update_run(run, "RUNNING")
+    else:
+        run = _create(client, experiment, config, directory)
+    _describe(client, experiment, run, SweepResults.read(directory, 0), config)
+
+
+def _create(client: "MlflowClient", experiment: str, config: DictConfig, directory: Path) -> str:
     words = _words(config)
     asked = dict(word.partition("=")[::2] for word in words)
     chosen = config.hydra.runtime.choices
@@ -128,7 +136,8 @@ def _open(store: Store, config: DictConfig) -> None:
         "kind": "sweep",
         "directory": str(directory.resolve()),
     }
-    run = client.create_run(experiment, tags=tags, run_name=directory.name).info.run_id
+    made = client.create_run(experiment, tags=tags, run_name=directory.name)
+    run: str = made.info.run_id
     parameters = {group: asked.get(group, chosen[group]) for group in _GROUPS if group in chosen}
     parameters["jobs"] = str(_count(config))
     parameters["overrides"] = " ".join(without_password(word) for word in words)
@@ -136,6 +145,15 @@ def _open(store: Store, config: DictConfig) -> None:
         client.log_param(run, name, value)
     directory.mkdir(parents=True, exist_ok=True)
     write_json(directory / SWEEP, {"run_id": run})
+    return run
+
+
+def _describe(
+    client: "MlflowClient", experiment: str, run: str, results: SweepResults, config: DictConfig
+) -> None:
+    go_on = command(config, results.directory)
+    note = write_sweep_note(results, _count(config), experiment, run, go_on)
+    client.set_tag(run, NOTE, note[:LONGEST_TAG])
 
 
 def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
@@ -147,7 +165,7 @@ def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
     return noted if found else None
 
 
-def _close(store: Store, results: SweepResults) -> None:
+def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     """Write what came of the jobs; remove the run of a sweep that left none."""
     from mlflow.entities import Metric
 
@@ -162,21 +180,32 @@ def _close(store: Store, results: SweepResults) -> None:
         path.unlink()
         return
     now = time.time_ns() // 1_000_000
-    measures: dict[str, float] = {
-        f"jobs/{name.replace(' ', '_')}": count for name, count in results.counts.items()
+    # The UI lists metrics in the order in which they came: improvement first.
+    measures = {
+        f"{percent(pool)}/{name}": round(100 * value, 2)
+        for pool in POOLS
+        for name, value in _measures(results, f"{pool}/improvement")
     }
+    measures |= {f"jobs/{name.replace(' ', '_')}": n for name, n in results.counts.items()}
+    for cost in (f"{pool}/{kind}" for pool in POOLS for kind in ("cost", "baseline_cost")):
+        measures |= {f"{cost}/{name}": value for name, value in _measures(results, cost)}
+    metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
+    client.log_batch(run, metrics=metrics)
+    client.log_text(run, results.table(), "jobs.csv")
+    _describe(client, experiment, run, results, config)
+    whole = results.counts["complete"] == sum(results.counts.values())
+    client.set_terminated(run, "FINISHED" if whole else "FAILED")
+    sys.stdout.write(directions(without_password(store.uri), experiment) + "\n")
+
+
+def _measures(results: SweepResults, name: str) -> Iterator[tuple[str, float]]:
+    """Yield mean and deviation of each configuration; nan where there is none."""
     for each in results.configurations():
         # MLflow's names hold no sign of equality.
         label = re.sub(r"[^\w\-. :/]", "_", each.label.replace("=", ":"))
         suffix = f"/{label}" if label else ""
-        for kind, values in (("mean", each.means), ("sd", each.deviations)):
-            measures |= {f"{kind}/{name}{suffix}": value for name, value in values.items()}
-    metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
-    client.log_batch(run, metrics=metrics)
-    client.log_text(run, results.table(), "jobs.csv")
-    whole = results.counts["complete"] == sum(results.counts.values())
-    client.set_terminated(run, "FINISHED" if whole else "FAILED")
-    sys.stdout.write(directions(without_password(store.uri), experiment) + "\n")
+        yield f"mean{suffix}", each.means.get(name, math.nan)
+        yield f"sd{suffix}", each.deviations.get(name, math.nan)
 
 
 def _print(results: SweepResults) -> None:
@@ -195,18 +224,9 @@ def _print(results: SweepResults) -> None:
             *([each.label] if each.label else []),
             " ".join(map(str, each.seeds)),
             f"{each.complete}/{len(each.seeds)}",
-            *(_improvement(each, pool) for pool in POOLS),
+            *(shown(each, pool) for pool in POOLS),
         )
     console().print(view)
     partial = sorted(name for each in found for name in each.partial)
     if partial:
         sys.stdout.write(f"partial, counted in no mean: {', '.join(partial)}\n")
-
-
-def _improvement(configuration: Configuration, pool: str) -> str:
-    name = f"{pool}/improvement"
-    if name not in configuration.means:
-        return "-"
-    mean = f"{100 * configuration.means[name]:+.2f}%"
-    spread = configuration.deviations.get(name)
-    return mean if spread is None else f"{mean} ± {100 * spread:.2f}"

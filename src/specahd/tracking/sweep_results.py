@@ -20,6 +20,12 @@ class Configuration:
 
     Means and deviations are those of the complete jobs. A deviation is that of a
     sample (n - 1), so there is none of a single job.
+
+    Parameters
+    ----------
+    best
+        The complete job with the largest improvement on the selection pool; None if none is
+        complete.
     """
 
     label: str
@@ -28,6 +34,7 @@ class Configuration:
     partial: Sequence[str]
     means: Mapping[str, float]
     deviations: Mapping[str, float]
+    best: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +122,12 @@ def _measures(job: Run) -> dict[str, float]:
 
 def _summarise(label: str, jobs: Sequence[Run]) -> Configuration:
     values: dict[str, list[float]] = defaultdict(list)
+    chosen: dict[str, float] = {}
     for job in jobs:
         for name, value in _measures(job).items():
             values[name].append(value)
+            if name == "selection/improvement":
+                chosen[job.name] = value
     return Configuration(
         label,
         sorted(job.seed for job in jobs),
@@ -125,4 +135,5 @@ def _summarise(label: str, jobs: Sequence[Run]) -> Configuration:
         [job.name for job in jobs if not job.complete],
         {name: fmean(each) for name, each in values.items()},
         {name: stdev(each) for name, each in values.items() if len(each) > 1},
+        max(chosen, key=chosen.__getitem__, default=None),
     )

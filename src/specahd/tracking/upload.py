@@ -15,15 +15,23 @@ from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import Shape, misfit, read_json
 from specahd.runs import files
+from specahd.runs.reading import read_run
 from specahd.runs.rows import means, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
-from specahd.tracking.description import NOTE, Description, write_note
+from specahd.tracking.description import (
+    NOTE,
+    STATUS,
+    Description,
+    write_note,
+    write_opening,
+    write_stop,
+)
 from specahd.tracking.figures import convergence, route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.frozen import read_frozen
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, in_one_line, without_password
-from specahd.tracking.view import PERCENT, directions
+from specahd.tracking.view import directions, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +43,8 @@ _FILES = (
 )
 _STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
 """What a run's status is in MLflow; FAILED for any other."""
+# The UI lists a run's metrics in the order in which they came: improvement first.
+_UNMEASURED = [percent(pool) for pool in files.POOLS]
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
@@ -45,7 +55,10 @@ _SHAPE: Shape = {
     "experiment_id": re.compile("[A-Za-z0-9_-]{0,64}"),
     "run_id": re.compile("[A-Za-z0-9_-]{0,64}"),
     "records": int,
+    "reason": str,
 }
+# What a mark of an earlier version lacks.
+_LATER = {"experiment_id": "", "reason": ""}
 
 
 @dataclass(slots=True)
@@ -61,6 +74,8 @@ class SyncCursor:
         id; in a mark of an earlier version it has no id.
     records
         How many records of the journal are there.
+    reason
+        Why the run ended before it was complete; empty if nobody said so, or it goes on.
     """
 
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -69,13 +84,14 @@ class SyncCursor:
     experiment_id: str = ""
     run_id: str = ""
     records: int = 0
+    reason: str = ""
 
     @classmethod
     def read(cls, directory: Path) -> "SyncCursor | None":
         """Return what a run directory keeps; None if nothing that can be used."""
         kept = read_json(directory / files.CURSOR, _LIMIT)
         if isinstance(kept, dict):
-            kept = {"experiment_id": "", **kept}
+            kept = _LATER | kept
         if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
             return None
         return cls(**kept)
@@ -143,6 +159,7 @@ class RunUpload:
         self._follower = RunFollower(directory)
         self._waiting: list[JournalEntry] = []
         self._told = 0
+        self._reason: str | None = ""
         self._writer: MlflowRunWriter | None = None
         self.samples = 0
 
@@ -151,8 +168,15 @@ class RunUpload:
         with self._telling():
             return self._step(final=False)
 
-    def close(self, status: str) -> Iterator[None]:
-        """Deliver what stands at a run's end, and mark the run as ended; yields after each part."""
+    def close(self, status: str, reason: str | None = None) -> Iterator[None]:
+        """Deliver what stands at a run's end, and mark the run as ended; yields after each part.
+
+        Parameters
+        ----------
+        reason
+            Why it ended before it was complete; None if only the mark in the directory can tell.
+        """
+        self._reason = reason
         with self._telling():
             while self._step(final=True):
                 yield
@@ -171,7 +195,7 @@ class RunUpload:
 
     def _step(self, *, final: bool) -> bool:
         if self._writer is None:
-            self._writer = self._open()
+            self._writer = self._open(ended=final)
             return True
         writer = self._writer
         if not self._waiting:
@@ -193,19 +217,25 @@ class RunUpload:
         self.samples += sum(entry.ticket > 0 for entry in part)
         return True
 
-    def _open(self) -> MlflowRunWriter:
+    def _open(self, *, ended: bool) -> MlflowRunWriter:
         """Return what writes the run: that of the mark, else a new one."""
         cursor = SyncCursor.read(self._directory)
         doubt = cursor is not None
         cursor = cursor or SyncCursor()
         place = without_password(self._options.uri), self._options.experiment
         if (cursor.store, cursor.experiment) != place:
-            cursor = SyncCursor(cursor.key, *place)
+            cursor = SyncCursor(cursor.key, *place, reason=cursor.reason)
+        if self._reason is not None:
+            cursor.reason = self._reason
         # On disk before a run bears the key.
         cursor.write(self._directory)
         writer = MlflowRunWriter(self._options, doubt=doubt)
         described = Description(self._directory)
-        writer.open(cursor.key, described, self._follower.began)
+        writer.open(cursor.key, described, self._follower.began, _UNMEASURED)
+        # Of one that has ended, what it came to follows.
+        if not ended:
+            under_way = {STATUS: "running", NOTE: write_opening(self._directory)}
+            writer.fill(writer.parent, tags=under_way)
         if writer.parent.info.run_id != cursor.run_id:
             cursor.run_id, cursor.records = writer.parent.info.run_id, 0
         cursor.experiment_id = writer.experiment
@@ -218,6 +248,9 @@ class RunUpload:
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:
         """Keep results, files and pictures; yield after each part."""
+        if self._reason is not None:
+            self._cursor.reason = self._reason
+            self._cursor.write(self._directory)
         self._candidates.end_round()
         writer.measure((measure, self._follower.at) for measure in self._results())
         yield
@@ -245,22 +278,23 @@ class RunUpload:
             # No other checkpoint will take the place of this one.
             self._candidates.freeze(programs, self._follower.at)
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
-        note = write_note(self._directory, programs, run_id, uri, LONGEST_TAG)
-        if note:
-            writer.fill(writer.parent, tags={NOTE: note})
+        came = read_run(self._directory).status
+        begin = write_stop(self._directory, came, without_password(self._cursor.reason))
+        note = begin + write_note(self._directory, programs, run_id, uri, LONGEST_TAG - len(begin))
+        writer.fill(writer.parent, tags={STATUS: came, NOTE: note})
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and beside them how many instances are left out.
 
         Those are the ones on which the upper program failed. The improvement stands there twice:
-        as a share, and as the percentage that tables print.
+        as a share, and in percent as tables print it.
         """
         for pool in files.POOLS:
             found = means(read_rows(self._directory / files.rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
                 if name == "improvement":
-                    yield Measure(f"{pool}/{PERCENT}", round(100 * value, 2), 0)
+                    yield Measure(percent(pool), round(100 * value, 2), 0)
             if found.rows:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 

@@ -1,8 +1,8 @@
 """The process that brings a run into MLflow while the run goes on.
 
 It is told in lines of JSON on standard input: where to write, then of which run directory,
-whose files it follows, and at last the run's status. From then on it says a line whenever
-it gets on, and why it does not. What it does not manage is mended by
+whose files it follows, and at last the run's status and the reason. From then on it says a
+line whenever it gets on, and why it does not. What it does not manage is mended by
 ``python -m specahd.track``, for all that it needs is in the directory.
 """
 
@@ -37,6 +37,7 @@ class MlflowUploader:
     orders: BinaryIO
     answers: TextIO
     _status: str | None = None
+    _reason: str = ""
     _abandoned: bool = False
     _opened: bool = False
     _failures: int = 0
@@ -51,7 +52,7 @@ class MlflowUploader:
                         stack.enter_context(exclusive(self.directory))
                         upload = RunUpload(self.options, self.directory)
                     if self._status is not None:
-                        for _ in upload.close(self._status):
+                        for _ in upload.close(self._status, self._reason):
                             self._note_progress()
                         return 0
                     moved = upload.step()
@@ -86,7 +87,8 @@ class MlflowUploader:
             line = self.orders.readline()
             # The end of the file is the end of a process that had no time to say so.
             self._abandoned = not line
-            self._status = json.loads(line)["status"] if line else "interrupted"
+            told = json.loads(line) if line else {"status": "interrupted", "reason": "killed"}
+            self._status, self._reason = told["status"], told["reason"]
             self._failures = 0
 
     def _answer(self, **what: str) -> None:

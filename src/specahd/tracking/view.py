@@ -2,40 +2,55 @@
 
 The UI keeps the saved views of an experiment in its tags, and lists them under *Views* on the
 runs page; ``viewStateShareKey`` in the address opens one. The server's own address opens a
-page on which no run is.
+page on which no run is, and any address without ``workflowType`` what the UI has for chats.
 """
 
 import json
 import time
 from typing import Any
+from urllib.parse import quote
 
-KEY = "trainings"
+from specahd.runs.files import POOLS
+
+KEY = "by-problem"
 TAG = f"mlflow.sharedViewState.{KEY}"
-PERCENT = "percent"
-"""Of a pool, the metric that is the mean improvement in percent, to hundredths."""
 STORE = "sqlite:///mlruns/mlflow.db"
 """The store that ``make ui`` serves."""
+PORT = 5000
+"""Where ``make ui`` serves it."""
 
-_LOCAL = "http://127.0.0.1:5000"
+_WORKFLOW = "?workflowType=machine_learning"
+
+
+def percent(pool: str) -> str:
+    """Return the metric that is a pool's mean improvement in percent, to hundredths."""
+    return f"improvement_percent/{pool}"
+
+
 # Selection first: it alone may choose among trainings.
-_RESULTS = (f"selection/{PERCENT}", f"validation/{PERCENT}")
+_RESULTS = tuple(percent(pool) for pool in POOLS)
 _CURVES = ("lower/best", "upper/best")
 _SECTION = "results"
-# Names of usual length are not cut, and a page of 1600 shows all columns.
+# An improvement says nothing without them.
+_TASK = ("problem", "problem.repair")
+# Names of usual length are not cut, and a page of 1600 shows the columns as far as the status.
 _PIXELS = {
-    "attributes.`Run Name`": 250,
-    "params.`problem`": 80,
-    "params.`budget`": 75,
+    "attributes.`Run Name`": 340,
+    **{f"metrics.`{name}`": 205 for name in _RESULTS},
+    "params.`problem.repair`": 110,
+    "params.`problem.baseline`": 120,
+    "params.`budget`": 65,
+    "tags.`status`": 90,
+    "tags.`sweep`": 190,
     "params.`method`": 85,
     "params.`llm`": 80,
     "params.`seed`": 60,
-    **{f"metrics.`{name}`": 155 for name in _RESULTS},
     # Which stage of the pipeline made a run; nothing if a user did.
     "tags.`dvc.stage`": 125,
 }
 
 
-def address(store: str, experiment: str) -> str:
+def address(store: str, experiment: str, port: int = PORT) -> str:
     """Return where the runs of an experiment can be looked at.
 
     Parameters
@@ -45,12 +60,22 @@ def address(store: str, experiment: str) -> str:
         shows.
     experiment
         Its id; 1 if it was the first in a store that specahd made.
+    port
+        That of the server on this machine.
     """
-    server = store.rstrip("/") if store.startswith("http") else _LOCAL
-    return (
-        f"{server}/#/experiments/{experiment}/runs"
-        f"?workflowType=machine_learning&viewStateShareKey={KEY}"
-    )
+    server = store.rstrip("/") if store.startswith("http") else f"http://127.0.0.1:{port}"
+    return f"{server}/#/experiments/{experiment}/runs{_WORKFLOW}&viewStateShareKey={KEY}"
+
+
+def run_link(experiment: str, run_id: str, name: str) -> str:
+    """Return a link to the page of a run, for the notes of others: it names no server."""
+    return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
+
+
+def jobs_link(experiment: str, sweep: str, name: str) -> str:
+    """Return a link to the runs of a sweep with that run id, for its note."""
+    wanted = quote(f"tags.mlflow.parentRunId = '{sweep}'")
+    return f"[{name}](#/experiments/{experiment}/runs{_WORKFLOW}&searchFilter={wanted})"
 
 
 def directions(store: str, experiment: str) -> str:
@@ -72,6 +97,12 @@ def saved_view() -> str:
         "searchFilter": "tags.kind = 'training'",
         "orderByKey": f"metrics.`{_RESULTS[0]}`",
         "orderByAsc": False,
+        "groupBy": {
+            "aggregateFunction": "max",
+            "groupByKeys": [{"mode": "param", "groupByData": name} for name in _TASK],
+        },
+        # Charts compare single runs.
+        "useGroupedValuesInCharts": False,
         "selectedColumns": columns,
         "columnOrder": columns,
         "columnWidths": _PIXELS,

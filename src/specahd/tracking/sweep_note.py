@@ -1,0 +1,77 @@
+"""The description of a sweep's run in MLflow: how far it came, its best jobs, how to go on."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from specahd.runs.files import POOLS
+from specahd.tracking.store import without_password
+from specahd.tracking.sweep_results import Configuration, SweepResults
+from specahd.tracking.upload import SyncCursor
+from specahd.tracking.view import jobs_link, run_link
+
+_CHOSEN = {"hydra.mode", "hydra.sweep.dir"}
+"""Options of Hydra that the command to go on has of itself."""
+
+
+def command(config: DictConfig, directory: Path) -> str:
+    """Return the command that goes on with a sweep."""
+    given = config.hydra.overrides
+    options = [word for word in given.get("hydra") or () if word.partition("=")[0] not in _CHOSEN]
+    place = f"hydra.sweep.dir={directory.resolve()}"
+    words = ["python", "-m", "specahd.train", *options, "-m", *given.task, place]
+    return without_password(shlex.join(words))
+
+
+def write_sweep_note(
+    results: SweepResults, jobs: int, experiment: str, run_id: str, command: str
+) -> str:
+    """Return the description of a sweep that began, or ended.
+
+    Parameters
+    ----------
+    jobs
+        How many it has; 0 if nobody can tell.
+    experiment, run_id
+        Where its run is.
+    command
+        What goes on with it.
+    """
+    counts = results.counts
+    complete, known = counts["complete"], jobs or sum(counts.values())
+    rest = [f"{count} {name}" for name, count in counts.items() if name != "complete" and count]
+    told = ", ".join([f"{complete} of {known} jobs complete", *rest])
+    lines = [f"**{told}** ({jobs_link(experiment, run_id, 'all that began')})", ""]
+    lines += [_line(each, results, experiment) for each in results.configurations()]
+    if complete < known:
+        lines += ["", "If it broke off, go on with", "", f"    {command}"]
+    return "\n".join(lines) + "\n"
+
+
+def shown(configuration: Configuration, pool: str) -> str:
+    """Return a configuration's mean improvement with its deviation, "-" if there is none."""
+    name = f"{pool}/improvement"
+    if name not in configuration.means:
+        return "-"
+    mean = f"{100 * configuration.means[name]:+.2f}%"
+    spread = configuration.deviations.get(name)
+    return mean if spread is None else f"{mean} ± {100 * spread:.2f}"
+
+
+def _line(configuration: Configuration, results: SweepResults, experiment: str) -> str:
+    seeds: Sequence[int] = configuration.seeds
+    pools = ", ".join(f"{pool} {shown(configuration, pool)}" for pool in POOLS)
+    text = f"- {_code(configuration.label)}{configuration.complete}/{len(seeds)} complete"
+    if configuration.best is None:
+        return text
+    place = SyncCursor.read(results.directory / configuration.best)
+    best = f"`{configuration.best}`"
+    if place is not None and place.run_id:
+        best = run_link(experiment, place.run_id, configuration.best)
+    return f"{text}, improvement on {pools}; best on selection: {best}"
+
+
+def _code(label: str) -> str:
+    return f"`{label}`: " if label else ""

@@ -1,0 +1,80 @@
+"""``make ui``: MLflow's own server over the store of this folder, on one port of this machine."""
+
+import errno
+import os
+import socket
+import sys
+from collections.abc import Sequence
+
+from specahd.core.errors import ConfigError, UserError, WriteError
+from specahd.tracking import view
+from specahd.tracking.store import Store, database_of
+
+ARTIFACTS, EXPERIMENT = "mlruns/artifacts", "specahd"
+"""As ``conf/tracking/mlflow.yaml`` has them, for a store that no training has made yet."""
+# For looking only: runs write to the database themselves.
+_SETTINGS = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
+
+
+def free_port(text: str) -> int:
+    """Return the port that is asked for.
+
+    Raises
+    ------
+    ConfigError
+        It is none, or this machine does not give it.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
+        raise ConfigError(f"Expected PORT from 1 to 65535, got {text!r}.")
+    port = int(text)
+    with socket.socket() as trial:
+        # As the server does: what has just ended there is not in the way.
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError as error:
+            reason = {errno.EADDRINUSE: "taken, perhaps by another make ui"}.get(
+                error.errno or 0, f"not to be had ({error.strerror})"
+            )
+            other = port + 1 if 1024 <= port < 65535 else view.PORT
+            raise ConfigError(f"Port {port} is {reason}; try make ui PORT={other}.") from None
+    return port
+
+
+def prepare(port: int) -> str:
+    """Make the store if there is none; return what to tell before the server starts.
+
+    Raises
+    ------
+    WriteError
+        It cannot be made.
+    """
+    told = view.address(view.STORE, "1", port) + "\n"
+    database = database_of(view.STORE)
+    if database is None or database.exists():
+        return told
+    try:
+        Store(view.STORE, ARTIFACTS, EXPERIMENT).connect()
+    except OSError as error:
+        raise WriteError(f"Cannot make {database}: {error.strerror}.") from None
+    return f"There is no run in {database.parent} yet: train, and it is at this address.\n{told}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Become the server on the port that the command line names; 2 if that cannot be."""
+    [text] = sys.argv[1:] if arguments is None else arguments
+    try:
+        port = free_port(text)
+        told = prepare(port)
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(told)
+    sys.stdout.flush()
+    place = ["--backend-store-uri", view.STORE, "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, "-m", "mlflow", "server", "--workers", "1", *place]
+    os.execve(sys.executable, command, {**os.environ, **_SETTINGS})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
