@@ -110,7 +110,7 @@ def test_odd_contents_get_one_sentence(name, reader, tmp_path):
         (b"\x7fELF" + bytes(100), "binary"),
         (good.encode("utf-16"), "text"),
         (good.encode("utf-32"), "binary"),
-        ("NAME : Köln\n".encode("latin-1"), "0xf6 at 8"),
+        ("NAME : Köln\x81\n".encode("latin-1"), "0xf6 at 8"),
         (b"1 " * 100_000, ""),
         (b"x" * 1_000_000, "line 1"),
         # A pattern that goes back over these takes minutes.
@@ -128,14 +128,17 @@ def test_odd_contents_get_one_sentence(name, reader, tmp_path):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("reader", ["read", "read_solution"])
-def test_no_more_than_a_bound_is_read(name, reader, tmp_path):
+def test_no_more_than_memory_allows_is_read(name, reader, tmp_path, monkeypatch):
+    monkeypatch.setattr("specahd.routing.formats.text.available_memory", lambda: 1 << 32)
     path = tmp_path / "large"
     with path.open("wb") as file:
         # Without a block on disk.
         file.truncate(1 << 40)
     with pytest.raises(FileError) as caught:
         getattr(problem_of(name), reader)(path)
-    assert str(caught.value) == f"{path} is larger than 32 MiB, the most that is read."
+    assert str(caught.value) == (
+        f"{path} is larger than 128 MiB, the most that is read with the memory that is available."
+    )
 
 
 FIELDS = (

@@ -190,7 +190,7 @@ def test_published_values_stand_in_for_what_files_do_not_state(folder):
     ("content", "words"),
     [
         (bytes(range(256)), "expected a text file, got binary data"),
-        ("Köln".encode("latin-1"), "0xf6 at 1"),
+        ("Köln\x81".encode("latin-1"), "0xf6 at 1"),
         (b"", "the column set is missing"),
         (b"set,name\n", "the column bks is missing"),
         (HEAD.encode() + b"x" * 200_000, "expected a table of values"),

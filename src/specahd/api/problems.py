@@ -1,10 +1,14 @@
 """The problems by name, and instances with the problem that they belong to."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 _TABLES = (STOPS, MATRIX)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProblemInstance:
     """An instance and the problem that reads, checks and repairs it.
 
@@ -38,6 +42,9 @@ class ProblemInstance:
 
     problem: AnyProblem
     data: Any
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.problem.name} of size {self.size}>"
 
     @property
     def name(self) -> str:
@@ -121,8 +128,9 @@ def read(
     path: str | Path,
     problem: AnyProblem | str | None = None,
     *,
-    capacity: int | None = None,
-    matrix: str | Path | None = None,
+    capacity: float | None = None,
+    matrix: str | Path | NDArray[Any] | None = None,
+    ignore: str | Sequence[str] = (),
     split: bool = False,
     speed: float | None = None,
 ) -> ProblemInstance:
@@ -137,7 +145,9 @@ def read(
     capacity
         Of a table of stops (CSV) with demands: what each vehicle carries.
     matrix
-        Of a table of stops: the file with the distances among them.
+        Of a table of stops: the distances among them, as an array or the file that has them.
+    ignore
+        Of a table of stops: columns to leave out.
     split
         Of a table of stops: whether a customer's demand may be delivered in parts.
     speed
@@ -162,12 +172,19 @@ def read(
     ('cvrp', 5)
     """
     path = Path(path)
-    options = TableOptions(capacity, None if matrix is None else str(matrix), split, speed)
+    array = matrix if isinstance(matrix, np.ndarray) else None
+    options = TableOptions(
+        capacity=capacity,
+        matrix=None if matrix is None else str(matrix) if array is None else "matrix",
+        ignore=(ignore if isinstance(ignore, str) else ",".join(ignore)) or None,
+        split=split,
+        speed=speed,
+    )
     given = make_problem(problem) if isinstance(problem, str) else problem
     text = read_text(path)
     kind = identify(text)
     if kind in _TABLES:
-        name, data = stops.read(path, options)
+        name, data = stops.read(path, text, options, array)
         made = given or make_problem(name)
         if made.name != name:
             raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")

@@ -248,6 +248,8 @@ class TableOptions:
         Of each vehicle, in the unit of the demands.
     matrix
         The file with the distances among the stops, in the order of the table.
+    ignore
+        The names of columns to leave out, with commas between them.
     split
         Whether a customer's demand may be delivered in parts.
     speed
@@ -259,14 +261,15 @@ class TableOptions:
         A value is out of its range.
     """
 
-    capacity: int | None = None
+    capacity: float | None = None
     matrix: str | None = None
+    ignore: str | None = None
     split: bool = False
     speed: float | None = None
 
     def __post_init__(self) -> None:
         if self.capacity is not None:
-            integer_within("capacity", self.capacity, 1, LARGEST_CAPACITY)
+            number_within("capacity", self.capacity, 1e-6, LARGEST_CAPACITY)
         if self.speed is not None:
             within("speed", self.speed, 1e-6, 1e6)
 

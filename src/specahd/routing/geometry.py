@@ -4,12 +4,17 @@ from enum import StrEnum
 
 import numpy as np
 
+from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray, IntArray
 
 EARTH_RADIUS = 6378.388
 """In kilometres, as TSPLIB's GEO has it."""
 GEO_PI = 3.141592
 """TSPLIB's pi."""
+_MANY, _BASIS, _STEPS = 2_000, 16, 30
+"""Of more nodes, leading eigenvectors are found in a subspace, by so many steps."""
+MEAN_RADIUS = 6_371_008.8
+"""Of the earth, in metres (IUGG)."""
 
 
 class Convention(StrEnum):
@@ -84,6 +89,44 @@ def _radians(degrees: FloatArray) -> FloatArray:
     return radians
 
 
+def great_circles(degrees: FloatArray, name: str) -> FloatArray:
+    """Return the distances among points on the earth in whole metres, by the haversine formula.
+
+    Parameters
+    ----------
+    degrees
+        Longitude and latitude, shape (n, 2).
+    name
+        Begins the sentence where memory does not suffice.
+
+    Raises
+    ------
+    NotEnoughMemory
+        The matrix would not fit.
+    """
+    size = len(degrees)
+    require_memory(8 * size * size, f"The distance matrix of {name} needs")
+    longitude, latitude = np.radians(degrees).T
+    metres = np.empty((size, size))
+    for start in range(size):
+        across = np.sin((longitude - longitude[start]) / 2) ** 2
+        half = np.sin((latitude - latitude[start]) / 2) ** 2
+        half += np.cos(latitude) * np.cos(latitude[start]) * across
+        metres[start] = np.rint(2 * MEAN_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0))))
+    # The two ways may differ by the last bit, and so by a metre.
+    for start in range(size):
+        metres[start:, start] = metres[start, start:]
+    return metres
+
+
+def projected(degrees: FloatArray) -> FloatArray:
+    """Return points of a plane, in metres around the depot, for drawings and neighbourhoods."""
+    longitude = (degrees[:, 0] - degrees[0, 0] + 180.0) % 360.0 - 180.0
+    scale = np.radians(1.0) * MEAN_RADIUS
+    across = scale * np.cos(np.radians(degrees[:, 1].mean())) * longitude
+    return np.stack((across, scale * degrees[:, 1]), axis=1)
+
+
 def path_length(
     coords: FloatArray, nodes: IntArray, convention: Convention, matrix: FloatArray | None = None
 ) -> float:
@@ -117,7 +160,16 @@ def classical_scaling(matrix: FloatArray) -> FloatArray:
     """
     squares = np.square(matrix)
     means = squares.mean(axis=0)
-    values, vectors = np.linalg.eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
+    products = -0.5 * (squares - means - means[:, None] + means.mean())
+    if len(matrix) > _MANY:
+        # All eigenvectors would take minutes; these are near enough to the leading ones.
+        basis = np.random.default_rng(0).standard_normal((len(matrix), _BASIS))
+        for _ in range(_STEPS):
+            basis, _ = np.linalg.qr(products @ basis)
+        values, vectors = np.linalg.eigh(basis.T @ products @ basis)
+        vectors = basis @ vectors
+    else:
+        values, vectors = np.linalg.eigh(products)
     coords = np.zeros((len(matrix), 2))
     for axis in range(min(2, len(matrix))):
         value, vector = values[-1 - axis], vectors[:, -1 - axis]

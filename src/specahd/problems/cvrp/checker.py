@@ -11,7 +11,7 @@ from specahd.routing.vehicles.routes import Solution
 
 def check(instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
     """Return every violation of coverage and capacity; empty means feasible."""
-    return check_routes(solution, instance.demands, instance.capacity)
+    return check_routes(solution, instance.demands, instance.capacity, instance.labels)
 
 
 def cost(instance: CVRPInstance, solution: Solution) -> float:

@@ -3,6 +3,8 @@
 Nothing here is shared with the code that builds solutions.
 """
 
+from collections.abc import Callable
+
 from specahd.problems.sdvrp.deliveries import Route, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import Violation
@@ -22,8 +24,9 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
     received = [0] * len(demands)
     visited = [False] * len(demands)
     violations: list[Violation] = []
+    told = instance.labels.told
     for number, route in enumerate(solution, start=1):
-        load = _follow(number, route, demands, received, visited, violations)
+        load = _follow(number, route, demands, received, visited, violations, told)
         if load > instance.capacity:
             violations.append(
                 Violation(
@@ -34,12 +37,15 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
         if received[customer] == demands[customer]:
             continue
         if not visited[customer]:
-            violations.append(Violation("missing_customer", f"Customer {customer} is not visited."))
+            violations.append(
+                Violation("missing_customer", f"Customer {told(customer)} is not visited.")
+            )
         else:
             violations.append(
                 Violation(
                     "demand",
-                    f"Customer {customer} receives {received[customer]} of {demands[customer]}.",
+                    f"Customer {told(customer)} receives {received[customer]} "
+                    f"of {demands[customer]}.",
                 )
             )
     return tuple(violations)
@@ -52,6 +58,7 @@ def _follow(
     received: list[int],
     visited: list[bool],
     violations: list[Violation],
+    told: Callable[[int], str],
 ) -> int:
     """Drive one route, note what each customer receives, and return the load."""
     if not route:
@@ -69,14 +76,18 @@ def _follow(
         if customer in seen:
             violations.append(
                 Violation(
-                    "repeated_visit", f"Route {number} visits customer {customer} more than once."
+                    "repeated_visit",
+                    f"Route {number} visits customer {told(customer)} more than once.",
                 )
             )
         seen.add(customer)
         quantity = demands[customer] if stated is None else stated
         if type(quantity) is not int or quantity < 1:
             violations.append(
-                Violation("quantity", f"Route {number} delivers {quantity} to customer {customer}.")
+                Violation(
+                    "quantity",
+                    f"Route {number} delivers {quantity} to customer {told(customer)}.",
+                )
             )
             continue
         load += quantity

@@ -15,24 +15,25 @@ def check(instance: TSPInstance, solution: Solution) -> tuple[Violation, ...]:
 
     Kinds: ``unknown_node``, ``missing_node``, ``duplicated_node`` and ``fixed_edge``. The way
     back from the last node to the first is part of every tour. Details number
-    the nodes from 1, as instance files do.
+    the nodes from 1, as instance files do, unless they have names.
     """
     visits = np.fromiter(solution, np.int64, len(solution))
     known = (visits >= 0) & (visits < instance.size)
     counts = np.bincount(visits[known], minlength=instance.size)
     if known.all() and (counts == 1).all():
         return _broken_edges(instance, solution)
+    told = instance.labels.told
     violations = [
         Violation("unknown_node", f"Node {node + 1} does not exist.")
         for node in visits[~known].tolist()
     ]
     violations += [
-        Violation("missing_node", f"Node {node + 1} is not visited.")
-        for node in np.flatnonzero(counts == 0)
+        Violation("missing_node", f"Node {told(node)} is not visited.")
+        for node in np.flatnonzero(counts == 0).tolist()
     ]
     violations += [
-        Violation("duplicated_node", f"Node {node + 1} is visited {counts[node]} times.")
-        for node in np.flatnonzero(counts > 1)
+        Violation("duplicated_node", f"Node {told(node)} is visited {counts[node]} times.")
+        for node in np.flatnonzero(counts > 1).tolist()
     ]
     return tuple(violations)
 

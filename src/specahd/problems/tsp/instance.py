@@ -1,7 +1,7 @@
 """TSP instances and their files."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from specahd.routing.formats import tsplib
 from specahd.routing.formats.tsplib import TSPLIBData
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
+from specahd.routing.labels import Labels
 
 Solution = tuple[int, ...]
 """A tour: every node once, in order; from the last node it returns to the first."""
@@ -35,6 +36,8 @@ class TSPInstance:
         Whether the file gave distances only, and ``coords`` resemble them.
     fixed_edges
         Pairs of nodes that must be neighbours in the tour.
+    labels
+        What results are told in.
     """
 
     name: str
@@ -44,6 +47,7 @@ class TSPInstance:
     coords_from_scaling: bool = False
     fixed_edges: tuple[tuple[int, int], ...] = ()
     comment: str = ""
+    labels: Labels = field(default_factory=partial(Labels, first=1))
 
     def __post_init__(self) -> None:
         for array in (self.coords, self.matrix):
@@ -89,7 +93,7 @@ def made(data: VRPLIBData, path: Path) -> TSPInstance:
     """
     if len(data.demands) < 3:
         raise FileError(f"{path}: holds {len(data.demands)} stops, expected at least 3.")
-    return _instance(data)
+    return replace(_instance(data), labels=data.labels)
 
 
 def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:

@@ -23,7 +23,7 @@ def check(instance: VRPTWInstance, solution: Solution) -> tuple[Violation, ...]:
     opens, waits for windows to open, and goes on when it is late; visits to
     what is no customer are passed over.
     """
-    coverage = check_routes(solution, instance.demands, instance.capacity)
+    coverage = check_routes(solution, instance.demands, instance.capacity, instance.labels)
     return (*coverage, *_late(instance, solution))
 
 
@@ -46,6 +46,7 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
     due = instance.windows.due.tolist()
     service = instance.windows.service.tolist()
     parts = instance.parts * instance.windows.speed
+    told, clock = instance.labels.told, instance.labels.time
     violations = []
     for number, route in enumerate(routes, start=1):
         time = ready[0]
@@ -55,8 +56,8 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
                 violations.append(
                     Violation(
                         "late",
-                        f"Customer {node} on route {number} is served at {start / parts:g}, "
-                        f"after {due[node] / parts:g}.",
+                        f"Customer {told(node)} on route {number} is served at "
+                        f"{clock(start / parts)}, after {clock(due[node] / parts)}.",
                     )
                 )
             time = start + service[node]
@@ -65,7 +66,8 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
             violations.append(
                 Violation(
                     "late_return",
-                    f"Route {number} is back at {time / parts:g}, after {due[0] / parts:g}.",
+                    f"Route {number} is back at {clock(time / parts)}, "
+                    f"after {clock(due[0] / parts)}.",
                 )
             )
     return violations

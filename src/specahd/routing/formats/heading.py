@@ -1,25 +1,43 @@
 """The first line of a table of stops: which columns it names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from specahd.core.errors import ConfigError
 from specahd.routing.formats import kinds
 from specahd.routing.formats.rows import Row
 
 
-def columns_of(header: Row, rows: Sequence[Row]) -> list[str]:
-    """Return the columns that the first line names.
+def columns_of(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
+    """Return the columns that the first line names; ``""`` for one that is left out.
 
     A first column without a heading that numbers the rows, as pandas and R write it, is the
-    column ``name``; beside a column of that name it is left out, and called ``""``.
+    column ``name``; beside a column of that name it is left out.
+
+    Parameters
+    ----------
+    ignored
+        The names of columns to leave out.
 
     Raises
     ------
     FileError
         A column is not supported, occurs twice, or has no heading.
+    ConfigError
+        A column to leave out is not there.
     """
     words = dict(enumerate(header.cells.values(), start=1))
-    columns = [kinds.column_of(word) for word in words.values()]
-    if columns and not columns[0] and _number_the_rows(rows):
+    left_out = {_bare(name): name for name in ignored}
+    for name, word in left_out.items():
+        if name not in map(_bare, words.values()):
+            raise ConfigError(
+                f"Expected ignore to name columns of {header.path}, which has no {word[:40]!r}."
+            )
+    words = {place: word for place, word in words.items() if _bare(word) not in left_out}
+    columns = [
+        kinds.column_of(words[place]) if place in words else ""
+        for place in range(1, len(header.cells) + 1)
+    ]
+    if 1 in words and not columns[0] and _number_the_rows(rows):
         columns[0] = "" if "name" in columns else "name"
         del words[1]
     known = ", ".join(kinds.STOP_COLUMNS)
@@ -33,7 +51,7 @@ def columns_of(header: Row, rows: Sequence[Row]) -> list[str]:
         if name not in kinds.STOP_COLUMNS:
             raise header.error(
                 f"the column {name[:40]!r}, which is not supported and may be a constraint",
-                f"only {known}",
+                f"only {known}; ignore={word[:40]} leaves it out",
             )
         same = [word for word in words.values() if kinds.column_of(word) == name]
         if len(set(map(str.lower, same))) > 1:
@@ -42,6 +60,10 @@ def columns_of(header: Row, rows: Sequence[Row]) -> list[str]:
         if len(same) > 1:
             raise header.error(f"the column {name} twice", "it once")
     return columns
+
+
+def _bare(word: str) -> str:
+    return " ".join(word.casefold().split())
 
 
 def _number_the_rows(rows: Sequence[Row]) -> bool:

@@ -46,8 +46,18 @@ TYPES = {
     "TOUR": FileKind("TYPE is 'TOUR'", "tsp", solution=True),
 }
 """By the first word of TYPE."""
-STOP_COLUMNS = ("name", "x", "y", "lon", "lat", "demand", "ready", "due", "service")
-"""What a table of stops may hold."""
+STOP_COLUMNS = {
+    "name": "anything, each once; the stop called depot is the depot, else the first one is",
+    "x": "a place in a plane, with y; distances are straight, in the unit of both",
+    "y": "as x",
+    "lon": "degrees, with lat; distances are metres along great circles",
+    "lat": "as lon",
+    "demand": "a number in the unit of capacity=; nothing or 0 at the depot",
+    "ready": "the earliest start of the service: a number, or 08:30; nothing: any time",
+    "due": "the latest one; at the depot: when vehicles are back",
+    "service": "how long it takes; at the depot: loading, before each route",
+}
+"""What a table of stops may hold, and what that means."""
 _OTHER_NAMES = {
     "id": "name",
     "longitude": "lon",
@@ -62,7 +72,7 @@ _OTHER_NAMES = {
 }
 
 # No two repetitions meet here: on a long line they would take for ever to fail.
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?|nan|[+-]?inf", re.IGNORECASE)
 _FIELD = re.compile(r"(?!unnamed)[a-z_]+\s*:", re.IGNORECASE)
 _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 

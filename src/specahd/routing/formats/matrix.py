@@ -7,21 +7,28 @@
     north,3,0,5
     south,4,5,0
 
-The names may stand in the first line alone.
+The names may stand in the first line alone. NumPy's files (``.npy``) and arrays have none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import chain, islice
 from math import isnan
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from specahd.core.errors import FileError
+from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
-from specahd.routing.formats.rows import Row, lines_of, number, read_rows
-from specahd.routing.formats.text import read_text
+from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of, number
+from specahd.routing.formats.text import expect_file, read_text
 from specahd.routing.formats.weights import LONGEST
+
+_NUMPY = ".npy"
+_RANGE = "a number in [0, 1e9]"
 
 
 def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
@@ -31,38 +38,97 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     ------
     FileError
         The file is missing, not text, or no symmetric matrix of distances.
+    NotEnoughMemory
+        A matrix of NumPy's would not fit.
     """
+    if path.suffix == _NUMPY:
+        return of_array(_mapped(path), str(path)), None
     text = read_text(path)
     kinds.refuse_other(path, text, [kinds.MATRIX], "a distance matrix")
-    _refuse_blanks(path, text)
-    rows = [(row, list(row.cells.values())) for row in read_rows(path, text)]
-    names = None
-    if rows and _is_heading(rows[0][1]):
-        (line, head), *rows = rows
-        rows, names = (rows, head) if _stands_alone(head, rows) else _without_names(head, rows)
-        if len(names) != len(rows):
-            raise line.error(f"{len(names)} names", f"{len(rows)}, one for each row below")
+    _, sign, _ = lines_of(text)
+    _refuse_blanks(path, text, sign)
+    lines = ((line, _without_blank_end(cells)) for line, cells in cells_of(path, text))
+    begin = list(islice(lines, 2))
+    names: Sequence[str] = ()
+    heading, column = None, 0
+    if begin and _is_heading(begin[0][1]):
+        (heading, names), *begin = begin
+        # The first column has the names too.
+        column = 0 if _stands_alone(names, begin) else 1
+        names = names[column:]
+    rows: list[Row] = []
+    found: list[FloatArray] = []
+    commas = DecimalCommas()
+    plain = "_" not in text and (sign == "," or "," not in text)
+    for place, (line, cells) in enumerate(chain(begin, lines)):
+        row = Row(path, line, {})
+        if column and place < len(names) and cells[0] != names[place]:
+            expected = f"{names[place][:40]!r} as the first line"
+            raise row.error(f"the name {cells[0][:40]!r}", expected)
+        rows.append(row)
+        found.append(_distances(row, cells, column, commas, plain))
+    commas.expect_sense()
     size = len(rows)
-    if size < 3:
-        raise FileError(f"{path}: holds {size} rows of distances, expected at least 3.")
-    matrix = np.empty((size, size))
-    for place, (row, cells) in enumerate(rows):
-        if len(cells) != size:
-            raise row.error(f"{len(cells)} distances", f"{size}, one for each row")
-        matrix[place] = [number(cell) for cell in cells]
-        # Written so that nan is wrong too.
-        wrong = np.flatnonzero(~((matrix[place] >= 0) & (matrix[place] <= LONGEST)))
-        if wrong.size:
-            raise row.error(f"the distance {cells[wrong[0]][:40]!r}", "a number in [0, 1e9]")
-        if matrix[place, place] != 0:
-            raise row.error(f"{matrix[place, place]:g} from a stop to itself", "0")
-    _expect_symmetric(matrix, [row for row, _ in rows])
-    return matrix, names
+    if heading is not None and len(names) != size:
+        expected = f"{size}, one for each row below"
+        raise Row(path, heading, {}).error(f"{len(names)} names", expected)
+    _expect_stops(str(path), size)
+    for row, values in zip(rows, found, strict=True):
+        if len(values) != size:
+            raise row.error(f"{len(values)} distances", f"{size}, one for each row")
+    matrix = np.stack(found)
+    _expect_distances(matrix, lambda place, *words: rows[place].error(*words))
+    return matrix, names or None
 
 
-def _refuse_blanks(path: Path, text: str) -> None:
-    lines, sign, _ = lines_of(text)
-    line, first = next(lines, (0, ""))
+def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
+    """Return the symmetric matrix that an array is, as a copy.
+
+    Parameters
+    ----------
+    name
+        Begins what is said of it.
+
+    Raises
+    ------
+    FileError
+        It is no symmetric matrix of distances.
+    NotEnoughMemory
+        The copy would not fit.
+    """
+    if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
+        raise FileError(
+            f"{name}: holds an array of shape {array.shape} of {array.dtype}, "
+            "expected numbers in as many rows as columns."
+        )
+    _expect_stops(name, len(array))
+    require_memory(8 * array.size, f"The distance matrix of {name} needs")
+    matrix = np.array(array, np.float64, order="C")
+
+    def error(place: int, holds: str, expected: str) -> FileError:
+        return FileError(f"{name}: row {place + 1} holds {holds}, expected {expected}.")
+
+    for place, values in enumerate(matrix):
+        for column in _wrong(values):
+            raise error(place, f"the distance {values[column]:g} in column {column + 1}", _RANGE)
+    _expect_distances(matrix, error)
+    return matrix
+
+
+def _mapped(path: Path) -> NDArray[np.generic]:
+    """Return the array of a file of NumPy's, which is not in memory yet."""
+    expect_file(path)
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+    except (ValueError, OverflowError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise FileError(f"{path}: expected an array that NumPy has saved ({reason}).") from None
+
+
+def _refuse_blanks(path: Path, text: str, sign: str | None) -> None:
+    line, first = next(lines_of(text)[0], (0, ""))
     if sign is None and len(first.split()) > 1:
         raise FileError(
             f"{path}: line {line} separates its distances by blanks, "
@@ -70,38 +136,63 @@ def _refuse_blanks(path: Path, text: str) -> None:
         )
 
 
+def _without_blank_end(cells: list[str]) -> list[str]:
+    while not cells[-1]:
+        cells.pop()
+    return cells
+
+
 def _is_heading(cells: Sequence[str]) -> bool:
     corner = kinds.column_of(cells[0])
-    return any(isnan(number(cell)) for cell in cells[1:]) or corner in ("", "name")
+    return not _numeric(cells[1:]) or corner in ("", "name")
 
 
-def _stands_alone(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> bool:
+def _numeric(cells: Sequence[str]) -> bool:
+    return not any(isnan(number(cell.replace(",", "."))) for cell in cells)
+
+
+def _stands_alone(head: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> bool:
     """Say whether no column of names stands below a line of names."""
     if kinds.column_of(head[0]) in ("", "name") or not rows:
         return False
     _, cells = rows[0]
-    numeric = not any(isnan(number(cell)) for cell in cells)
-    return numeric and len(cells) == len(head) and cells[0] != head[1]
+    return _numeric(cells) and len(cells) == len(head) and cells[0] != head[1]
 
 
-def _without_names(
-    head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]
-) -> tuple[list[tuple[Row, list[str]]], Sequence[str]]:
-    """Return the rows without the first column, and the names in it and in the first line."""
-    names = head[1:]
-    found = []
-    for place, (row, (name, *cells)) in enumerate(rows):
-        if place < len(names) and name != names[place]:
-            raise row.error(f"the name {name[:40]!r}", f"{names[place][:40]!r} as the first line")
-        found.append((row, cells))
-    return found, names
+def _distances(
+    row: Row, cells: Sequence[str], start: int, commas: DecimalCommas, plain: bool
+) -> FloatArray:
+    """Return the numbers of a row from a column on; where they are ``plain``, most likely fast."""
+    values = None
+    if plain:
+        with suppress(ValueError):
+            values = np.array(list(map(float, cells[start:])))
+    if values is None:
+        values = np.array([number(commas.read(row, "distance", cell)) for cell in cells[start:]])
+    for column in _wrong(values):
+        column += start
+        raise row.error(f"the distance {cells[column][:40]!r} in column {column + 1}", _RANGE)
+    return values
 
 
-def _expect_symmetric(matrix: FloatArray, rows: Sequence[Row]) -> None:
-    one_way = np.argwhere(matrix != matrix.T)
-    if one_way.size:
-        here, there = one_way[0]
-        raise rows[here].error(
+def _wrong(values: FloatArray) -> list[int]:
+    """Return which numbers are no distances; written so that nan is none."""
+    found: list[int] = np.flatnonzero(~((values >= 0) & (values <= LONGEST))).tolist()
+    return found
+
+
+def _expect_stops(name: str, size: int) -> None:
+    if size < 3:
+        raise FileError(f"{name}: holds {size} rows of distances, expected at least 3.")
+
+
+def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileError]) -> None:
+    """Refuse ways from a stop to itself, and ways back of another length."""
+    for place in np.flatnonzero(matrix.diagonal()).tolist():
+        raise error(place, f"{matrix[place, place]:g} from a stop to itself", "0")
+    for here, there in np.argwhere(matrix != matrix.T).tolist():
+        raise error(
+            here,
             f"the distance {matrix[here, there]:g} to stop {there + 1}",
             f"{matrix[there, here]:g} as on the way back",
         )

@@ -15,6 +15,9 @@ DELIMITERS = ",;\t"
 STATED_DELIMITERS = (*DELIMITERS, "|")
 """Those that the line ``sep=;`` may name."""
 _STATED = re.compile(r'"?sep=(.*)', re.IGNORECASE)
+_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+"""A number with a comma that may stand before thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +48,16 @@ class Row:
         FileError
             It is something else.
         """
-        word = self.cells[column]
-        value = number(word)
+        value = number(self.cells[column])
         if not low <= value <= high or (integer and not value.is_integer()):
             kind = "an integer" if integer else "a number"
-            held = f"the {column} {word[:40]}" if word else f"no {column}"
-            raise self.error(held, f"{kind} in [{low:.12g}, {high:.12g}]")
+            raise self.error(self.held(column), f"{kind} in [{low:.12g}, {high:.12g}]")
         return value
 
-    def optional(self, column: str, low: float, high: float, otherwise: float) -> float:
-        """Return the same, or ``otherwise`` where the column is missing or says nothing."""
-        return self.number(column, low, high) if self.cells.get(column) else otherwise
+    def held(self, column: str) -> str:
+        """Return what a column says, for an error."""
+        word = self.cells[column]
+        return f"the {column} {word[:40]}" if word else f"no {column}"
 
     def zero(self, column: str) -> None:
         """Refuse a depot's number that is neither missing nor 0."""
@@ -72,9 +74,52 @@ def number(word: str) -> float:
         return math.nan
 
 
+class DecimalCommas:
+    """Reads the numbers of a file in which a comma may stand for the decimal point."""
+
+    def __init__(self) -> None:
+        self._sure = False
+        self._doubtful: FileError | None = None
+        self._pointed: FileError | None = None
+
+    def read(self, row: Row, column: str, cell: str) -> str:
+        """Return a cell with a point in place of its decimal comma."""
+        if "." in cell and self._pointed is None:
+            self._pointed = row.error(
+                f"the {column} {cell[:40]} beside decimal commas", "one decimal sign in all rows"
+            )
+        if _COMMA.fullmatch(cell) is None:
+            return cell
+        if _DOUBTFUL.fullmatch(cell) is None:
+            self._sure = True
+        elif self._doubtful is None:
+            whole = cell.replace(",", "")
+            self._doubtful = row.error(
+                f"the {column} {cell}, which may be {whole} or a decimal",
+                f"{whole} or {cell.replace(',', '.')}",
+            )
+        return cell.replace(",", ".")
+
+    def expect_sense(self) -> None:
+        """Refuse a file whose commas leave open what they are, or that has decimal points too.
+
+        Raises
+        ------
+        FileError
+            It names the first such number.
+        """
+        if self._doubtful is not None and not self._sure:
+            raise self._doubtful
+        if self._pointed is not None and self._sure:
+            raise self._pointed
+
+
 def delimiter_of(line: str) -> str | None:
     """Return what separates the cells of a line, None where nothing does."""
     found = [sign for sign in DELIMITERS if sign in line]
+    # Commas among other separators are decimal ones, unless there are words.
+    if len(found) > 1 and not any(map(str.isalpha, line)):
+        found.remove(",")
     return max(found, key=line.count) if found else None
 
 
@@ -96,10 +141,8 @@ def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
     return chain([first], lines), delimiter_of(first[1]), False
 
 
-def read_rows(path: Path, text: str) -> list[Row]:
-    """Return the rows that are not blank, the cells of each by their places.
-
-    Columns behind the last one that says anything, as Excel writes them, are left out.
+def cells_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines and the cells of the rows that are not blank.
 
     Raises
     ------
@@ -115,14 +158,27 @@ def read_rows(path: Path, text: str) -> list[Row]:
             "expected a comma, a semicolon, a tab or '|'."
         )
     reader = csv.reader(io.StringIO(text), delimiter=sign, strict=True)
-    found = []
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
-                found.append((reader.line_num, [cell.strip() for cell in cells]))
+                if not stated:
+                    yield reader.line_num, [cell.strip() for cell in cells]
+                stated = False
     except csv.Error as error:
         raise FileError(f"{path}: line {reader.line_num} cannot be read: {error}.") from None
-    said = found[1:] if stated else found
+
+
+def read_rows(path: Path, text: str) -> list[Row]:
+    """Return the rows that are not blank, the cells of each by their places.
+
+    Columns behind the last one that says anything, as Excel writes them, are left out.
+
+    Raises
+    ------
+    FileError
+        As :func:`cells_of` does.
+    """
+    said = list(cells_of(path, text))
     width = max(
         (place + 1 for _, cells in said for place, cell in enumerate(cells) if cell), default=0
     )

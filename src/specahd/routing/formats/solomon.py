@@ -40,7 +40,7 @@ def recognised(path: Path) -> bool:
 def read(path: Path, convention: Convention, customers: int | None = None) -> VRPLIBData:
     """Read a file; the format leaves open how distances are measured.
 
-    NUMBER, a limit of the fleet, is passed over, as for VRPLIB files.
+    NUMBER, a limit of the fleet, limits nothing, as for VRPLIB files.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
         Nothing tells whether the file holds all of its customers.
     """
     lines = _lines(path)
-    name, capacity = _header(path, lines)
+    name, vehicles, capacity = _header(path, lines)
     table = _table(path, lines[6:])
     _check(path, table)
     _doubt_part(path, name, len(table) - 1)
@@ -87,6 +87,7 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
         windows=TimeWindows(
             *(np.ascontiguousarray(table[:, column]) for column in (_READY, _DUE, _SERVICE))
         ),
+        vehicles=vehicles,
     )
 
 
@@ -96,8 +97,8 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return [(number, line.strip()) for number, line in lines if line.strip()]
 
 
-def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int]:
-    """Return the name and the capacity."""
+def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int | None, int]:
+    """Return the name, the number of vehicles unless it is 0, and the capacity."""
     words = [line.upper().split() for _, line in lines[:6]]
     if [row[:1] for row in words[1:6:3]] != [["VEHICLE"], ["CUSTOMER"]] or words[2:3] != [
         ["NUMBER", "CAPACITY"]
@@ -106,10 +107,13 @@ def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int]:
             f"{path}: expected the lines NAME, VEHICLE, NUMBER CAPACITY, two numbers, CUSTOMER "
             "and the names of its columns."
         )
-    capacity = _numbers(path, lines[3], 2)[1]
-    if not (1 <= capacity <= LARGEST and capacity.is_integer()):
-        raise FileError(f"{path}: CAPACITY is {capacity:g}, expected an integer in [1, {LARGEST}].")
-    return lines[0][1], int(capacity)
+    counts = _numbers(path, lines[3], 2)
+    for field, value, least in zip(words[2], counts, (0, 1), strict=True):
+        if not (least <= value <= LARGEST and value.is_integer()):
+            raise FileError(
+                f"{path}: {field} is {value:g}, expected an integer in [{least}, {LARGEST}]."
+            )
+    return lines[0][1], int(counts[0]) or None, int(counts[1])
 
 
 def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:

@@ -12,33 +12,39 @@ has it. The depot is the row of that name, else the first; customers count from 
 the file, without it. A TSP has no depot: its nodes are the rows in the order of the file.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.memory_limit import require_memory
 from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
-from specahd.routing.formats import heading, kinds, matrix
-from specahd.routing.formats.rows import Row, read_rows
-from specahd.routing.formats.text import read_text
-from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
-from specahd.routing.geometry import Convention, distances
-
-MEAN_RADIUS = 6_371_008.8
-"""Of the earth, in metres (IUGG)."""
+from specahd.routing.formats import heading, kinds, matrix, stop_times
+from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
+from specahd.routing.formats.vrplib import FARTHEST, LARGEST, VRPLIBData
+from specahd.routing.geometry import Convention, distances, great_circles, projected
+from specahd.routing.labels import Labels
 
 _PLACES = (("x", "y"), ("lon", "lat"))
-_TIMES = ("ready", "due", "service")
-_ROUNDING = 1e-9
-"""Above the relative error of times that were multiplied by the speed, and of their sums."""
+_MOST_DECIMALS = 6
 
 
-def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:
+def read(
+    path: Path, text: str, options: TableOptions, array: FloatArray | None = None
+) -> tuple[str, VRPLIBData]:
     """Read a table of stops, or a distance matrix alone, which is a TSP.
+
+    Parameters
+    ----------
+    text
+        What the file holds.
+    array
+        The distances among the stops, in place of the file that ``options`` name.
 
     Returns
     -------
@@ -48,29 +54,45 @@ def read(path: Path, options: TableOptions) -> tuple[str, VRPLIBData]:
     Raises
     ------
     FileError
-        The file is missing, torn, not text, or holds what is not supported.
+        A file is missing, torn, not text, or holds what is not supported.
     ConfigError
         An option is missing, or says what the file has no use for.
     """
-    if kinds.identify(read_text(path)) is kinds.MATRIX:
+    if kinds.identify(text) is kinds.MATRIX:
         return "tsp", _matrix_alone(path, options)
-    columns, rows = _rows(path)
+    columns, rows = _rows(path, text, options)
     _expect_options(path, columns, options)
     timed = "ready" in columns or "due" in columns
     problem = "vrptw" if timed else "sdvrp" if options.split else "cvrp"
     problem = problem if timed or "demand" in columns else "tsp"
     depot = _depot(rows) if problem != "tsp" else 0
+    names = _names(rows, depot, problem) if "name" in columns else None
     rows.insert(0, rows.pop(depot))
-    coords, weights = _places(path, rows, columns, options.matrix, depot)
+    degrees, coords, weights = _places(path, rows, columns, options)
+    if options.matrix is not None:
+        weights = _matrix_of(options.matrix, array, path, rows, depot)
+    windows, labels = None, Labels()
+    if timed:
+        measured = degrees is not None and options.matrix is None
+        travel = _travel(coords, weights, options.speed, metres=measured)
+        windows, labels = stop_times.read(rows, travel)
+    demands, capacity, decimals = _demands(path, rows, columns, options)
     data = VRPLIBData(
         name=path.stem,
         comment="",
-        capacity=options.capacity or 1,
+        capacity=capacity,
         convention=Convention.EXACT_2D if weights is None else Convention.EXPLICIT,
         coords=coords,
         weights=weights,
-        demands=_demands(rows, columns, options),
-        windows=_windows(rows, coords, weights, options.speed or 1.0) if timed else None,
+        demands=demands,
+        windows=windows,
+        labels=replace(
+            labels,
+            names=names,
+            first=int(problem == "tsp"),
+            degrees=degrees,
+            decimals=decimals,
+        ),
     )
     return problem, data
 
@@ -81,7 +103,7 @@ def _matrix_alone(path: Path, options: TableOptions) -> VRPLIBData:
             f"Expected {options.given[0]} with a table of stops, and {path} is a distance matrix "
             f"alone; a table with the demands takes it as matrix={path}."
         )
-    weights, _ = matrix.read(path)
+    weights, names = matrix.read(path)
     return VRPLIBData(
         name=path.stem,
         comment="",
@@ -90,20 +112,30 @@ def _matrix_alone(path: Path, options: TableOptions) -> VRPLIBData:
         coords=None,
         weights=weights,
         demands=np.zeros(len(weights), np.int64),
+        labels=Labels(names=None if names is None else tuple(names), first=1),
     )
 
 
-def _rows(path: Path) -> tuple[Sequence[str], list[Row]]:
+def _rows(path: Path, text: str, options: TableOptions) -> tuple[Sequence[str], list[Row]]:
     """Return the names of the columns, and the rows below them."""
-    text = read_text(path)
     kinds.refuse_other(path, text, [kinds.STOPS], "a table of stops")
     header, *rows = read_rows(path, text) or [Row(path, 1, {})]
-    columns = heading.columns_of(header, rows)
+    ignored = [name for name in (options.ignore or "").split(",") if name.strip()]
+    columns = heading.columns_of(header, rows, ignored)
+    commas = DecimalCommas()
     found = []
     for row in rows:
         if len(row.cells) != len(columns):
-            raise row.error(f"{len(row.cells)} cells", f"{len(columns)} as the first line has")
-        found.append(Row(path, row.line, dict(zip(columns, row.cells.values(), strict=True))))
+            cure = " (decimal commas want semicolons between cells)"
+            raise row.error(
+                f"{len(row.cells)} cells",
+                f"{len(columns)} as the first line has{cure * (len(row.cells) > len(columns))}",
+            )
+        cells = dict(zip(columns, row.cells.values(), strict=True))
+        for name in cells.keys() - {"", "name"}:
+            cells[name] = commas.read(row, name, cells[name])
+        found.append(Row(path, row.line, cells))
+    commas.expect_sense()
     if len(found) < 2:
         raise FileError(f"{path}: holds {len(found)} stops, expected at least 2.")
     return columns, found
@@ -132,39 +164,63 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
 
 
 def _depot(rows: Sequence[Row]) -> int:
-    """Return which row is the depot."""
-    names = [row.cells.get("name", "").lower() for row in rows]
-    named = [place for place, name in enumerate(names) if name == "depot"]
+    """Return which row is the depot, however its name is spelt."""
+    names = [unicodedata.normalize("NFKD", row.cells.get("name", "")) for row in rows]
+    named = [
+        place
+        for place, name in enumerate(names)
+        if "".join(sign for sign in name if not unicodedata.combining(sign)).lower() == "depot"
+    ]
     if len(named) > 1:
         raise rows[named[1]].error("a second depot", "one")
     return named[0] if named else 0
 
 
+def _names(rows: Sequence[Row], depot: int, problem: str) -> tuple[str, ...]:
+    """Return what the nodes are called, the depot first; who has no name, has a number."""
+    order = [depot, *(place for place in range(len(rows)) if place != depot)]
+    numbers = Labels(first=int(problem == "tsp"))
+    lines: dict[str, int] = {}
+    for node, place in enumerate(order):
+        row = rows[place]
+        name = row.cells["name"] or numbers.name(node)
+        if name in lines:
+            both = sorted((lines[name], row.line))
+            raise FileError(
+                f"{row.path}: lines {both[0]} and {both[1]} both hold the name {name[:40]!r}, "
+                "expected each name once."
+            )
+        lines[name] = row.line
+    return tuple(lines)
+
+
 def _places(
-    path: Path, rows: Sequence[Row], columns: Sequence[str], given: str | None, depot: int
-) -> tuple[FloatArray | None, FloatArray | None]:
-    """Return where the stops lie, in a plane, and their distances, where they do not follow."""
-    coords = weights = None
+    path: Path, rows: Sequence[Row], columns: Sequence[str], options: TableOptions
+) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+    """Return where the stops lie, in degrees and in a plane, and their distances in metres."""
+    degrees = coords = weights = None
     if "x" in columns:
         coords = _columns(rows, {"x": (-FARTHEST, FARTHEST), "y": (-FARTHEST, FARTHEST)})
     elif "lon" in columns:
         degrees = _columns(rows, {"lon": (-180.0, 180.0), "lat": (-90.0, 90.0)})
-        if given is None:
+        if options.matrix is None:
             if len(rows) > LARGEST_MATRIX:
                 raise FileError(
                     f"{path}: holds {len(rows)} stops at lon, lat, expected at most "
                     f"{LARGEST_MATRIX}; project them to x, y."
                 )
             weights = great_circles(degrees, path.name)
-        coords = _projected(degrees)
-    if given is not None:
-        weights = _matrix_of(Path(given), path, rows, depot)
-    return coords, weights
+        coords = projected(degrees)
+    return degrees, coords, weights
 
 
-def _matrix_of(file: Path, path: Path, rows: Sequence[Row], depot: int) -> FloatArray:
+def _matrix_of(
+    file: str, array: FloatArray | None, path: Path, rows: Sequence[Row], depot: int
+) -> FloatArray:
     """Return the distances in a file, its rows in the order of ``rows``: the depot first."""
-    weights, names = matrix.read(file)
+    weights, names = (
+        matrix.read(Path(file)) if array is None else (matrix.of_array(array, file), None)
+    )
     if len(weights) != len(rows):
         raise FileError(
             f"{file}: holds the distances of {len(weights)} stops, "
@@ -185,117 +241,52 @@ def _columns(rows: Sequence[Row], ranges: Mapping[str, tuple[float, float]]) -> 
     return np.array([[row.number(name, *ranges[name]) for name in ranges] for row in rows])
 
 
-def great_circles(degrees: FloatArray, name: str) -> FloatArray:
-    """Return the distances among points on the earth in whole metres, by the haversine formula.
-
-    Parameters
-    ----------
-    degrees
-        Longitude and latitude, shape (n, 2).
-    name
-        Begins the sentence where memory does not suffice.
-
-    Raises
-    ------
-    NotEnoughMemory
-        The matrix would not fit.
-    """
-    size = len(degrees)
-    require_memory(8 * size * size, f"The distance matrix of {name} needs")
-    longitude, latitude = np.radians(degrees).T
-    metres = np.empty((size, size))
-    for start in range(size):
-        across = np.sin((longitude - longitude[start]) / 2) ** 2
-        half = np.sin((latitude - latitude[start]) / 2) ** 2
-        half += np.cos(latitude) * np.cos(latitude[start]) * across
-        metres[start] = np.rint(2 * MEAN_RADIUS * np.arcsin(np.sqrt(np.minimum(half, 1.0))))
-    # The two ways may differ by the last bit, and so by a metre.
-    for start in range(size):
-        metres[start:, start] = metres[start, start:]
-    return metres
-
-
-def _projected(degrees: FloatArray) -> FloatArray:
-    """Return points of a plane, in metres around the depot, for drawings and neighbourhoods."""
-    longitude = (degrees[:, 0] - degrees[0, 0] + 180.0) % 360.0 - 180.0
-    scale = np.radians(1.0) * MEAN_RADIUS
-    across = scale * np.cos(np.radians(degrees[:, 1].mean())) * longitude
-    return np.stack((across, scale * degrees[:, 1]), axis=1)
-
-
-def _demands(rows: Sequence[Row], columns: Sequence[str], options: TableOptions) -> IntArray:
+def _demands(
+    path: Path, rows: Sequence[Row], columns: Sequence[str], options: TableOptions
+) -> tuple[IntArray, int, int]:
+    """Return the demands and the capacity as integers, and how many decimals these are of."""
     demands = np.zeros(len(rows), np.int64)
-    if "demand" not in columns:
-        return demands
+    if "demand" not in columns or options.capacity is None:
+        return demands, 1, 0
     rows[0].zero("demand")
     least = 1 if options.split else 0
-    for place, row in enumerate(rows[1:], start=1):
-        demand = row.number("demand", least, LARGEST, integer=True)
-        if demand > (options.capacity or LARGEST) and not options.split:
+    exact = [Decimal(repr(options.capacity))]
+    for row in rows[1:]:
+        row.number("demand", least, LARGEST, integer=options.split)
+        exact.append(Decimal(row.cells["demand"]).normalize())
+        if _decimals(exact[-1]) > _MOST_DECIMALS:
+            raise row.error(row.held("demand"), f"at most {_MOST_DECIMALS} decimals")
+    decimals = max(map(_decimals, exact))
+    if options.split and decimals:
+        raise ConfigError(f"Expected a whole capacity with split=true, got {options.capacity:g}.")
+    capacity, *scaled = (int(number.scaleb(decimals)) for number in exact)
+    if capacity > LARGEST:
+        raise ConfigError(
+            f"Expected capacity of at most {LARGEST / 10**decimals:g} with the {decimals} decimals "
+            f"of the demands in {path}, got {options.capacity:g}."
+        )
+    for row, demand in zip(rows[1:], scaled, strict=True):
+        if demand > capacity and not options.split:
             raise row.error(
-                f"the demand {demand:g}",
-                f"at most the capacity {options.capacity} (split=true delivers it in parts)",
+                row.held("demand"),
+                f"at most the capacity {options.capacity:g} (split=true delivers it in parts)",
             )
-        demands[place] = demand
-    return demands
+    demands[1:] = scaled
+    return demands, capacity, decimals
 
 
-def _windows(
-    rows: Sequence[Row], coords: FloatArray | None, weights: FloatArray | None, speed: float
-) -> TimeWindows:
-    """Return ready, due and service times in the unit of distances, which are travelled alike.
+def _decimals(number: Decimal) -> int:
+    exponent = number.normalize().as_tuple().exponent
+    assert isinstance(exponent, int)  # it is finite
+    return max(0, -exponent)
 
-    Raises
-    ------
-    FileError
-        A time is out of its range, or a vehicle that serves nothing else is late.
-    """
-    latest = LATEST / speed
-    rows[0].zero("service")
-    ready, due, service = (
-        speed * np.array([row.optional(name, 0.0, latest, otherwise) for row in rows])
-        for name, otherwise in zip(_TIMES, (0.0, np.nan, 0.0), strict=True)
-    )
-    for place in np.flatnonzero(due < ready).tolist():
-        raise rows[place].error(
-            f"the due time {rows[place].cells['due']}",
-            f"at least the ready time {rows[place].cells['ready']}",
-        )
-    if speed != 1:
-        due *= 1 + _ROUNDING
+
+def _travel(
+    coords: FloatArray | None, weights: FloatArray | None, speed: float | None, *, metres: bool
+) -> stop_times.Travel:
     if weights is not None:
-        farthest = float(weights.max())
-    else:
-        assert coords is not None  # one of both is given
-        farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
-    # No route can take longer, so that who names no time is never late.
-    horizon = ready.max() + service.sum() + farthest * (len(rows) + 1)
-    due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
-    windows = TimeWindows(ready, due, service, speed=speed)
-    if weights is not None:
-        travel = weights[0]
-    else:
-        assert coords is not None  # as above
-        travel = distances(coords[0], coords, Convention.EXACT_2D)
-    _expect_in_time(rows, windows, travel, speed)
-    return windows
-
-
-def _expect_in_time(
-    rows: Sequence[Row], windows: TimeWindows, travel: FloatArray, speed: float
-) -> None:
-    """Refuse a stop that no vehicle serves in time; ``travel`` is from the depot and back."""
-    arrival = windows.ready[0] + travel
-    for place in np.flatnonzero(arrival > windows.due).tolist():
-        raise rows[place].error(
-            f"the due time {rows[place].cells['due']}",
-            f"at least {arrival[place] / speed:.10g}, when a vehicle from the depot arrives",
-        )
-    back = np.maximum(arrival, windows.ready) + windows.service + travel
-    for place in np.flatnonzero(back > windows.due[0]).tolist():
-        start = max(arrival[place], windows.ready[place]) / speed
-        raise rows[place].error(
-            f"a stop that is served at {start:.10g} at the earliest, its vehicle back at the "
-            f"depot at {back[place] / speed:.10g}",
-            f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}",
-        )
+        return stop_times.Travel(weights[0], float(weights.max()), speed, metres)
+    assert coords is not None  # one of both is given
+    farthest = float(np.hypot(*(coords.max(axis=0) - coords.min(axis=0))))
+    depot = distances(coords[0], coords, Convention.EXACT_2D)
+    return stop_times.Travel(depot, farthest, speed, metres)

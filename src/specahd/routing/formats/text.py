@@ -1,12 +1,17 @@
 """Text files from anywhere: one way to read them, within bounds."""
 
+import hashlib
 import stat
+import warnings
 from pathlib import Path
 
-from specahd.core.errors import FileError
+from specahd.core.errors import FileError, FileWarning
+from specahd.core.memory_limit import available_memory
 
-LARGEST_FILE = 32 << 20
-"""Most bytes of a file that is read: its words take up to 1 GiB; public ones have 2 MiB at most."""
+_EXPANSION = 32
+"""Words of a text take so many times its bytes, as far as memory is concerned."""
+_ALWAYS = 32 << 20
+"""Bytes of a file that is read whatever memory there is; public ones have 2 MiB at most."""
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -16,35 +21,82 @@ _KINDS = {
 }
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a regular file of at most :data:`LARGEST_FILE` bytes.
-
-    Nothing else is opened, so that reading neither waits nor fills the memory.
+def expect_file(path: Path) -> int:
+    """Return the bytes of a regular file, and refuse anything else, which might be waited for.
 
     Raises
     ------
     FileError
-        The file cannot be read, is no regular file, is too large, or is not
-        UTF-8 text.
+        It is none, or there is nothing of that name.
     """
     try:
-        kind = _KINDS.get(stat.S_IFMT(path.stat().st_mode))
-        if kind is not None:
-            raise FileError(f"Cannot read {path}: it is {kind}, expected a regular file.")
-        with path.open("rb") as file:
-            # A file may grow while it is read, and those of the kernel state no size.
-            content = file.read(LARGEST_FILE + 1)
+        found = path.stat()
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from error
-    if len(content) > LARGEST_FILE:
-        raise FileError(f"{path} is larger than {LARGEST_FILE >> 20} MiB, the most that is read.")
+    if (kind := _KINDS.get(stat.S_IFMT(found.st_mode))) is not None:
+        raise FileError(f"Cannot read {path}: it is {kind}, expected a regular file.")
+    return found.st_size
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, or is no regular file.
+    """
+    expect_file(path)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a regular file, which memory suffices for.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, is no regular file, is too large, or is no text in UTF-8 or
+        Windows-1252.
+
+    Warns
+    -----
+    FileWarning
+        It was read as Windows-1252, of which Latin-1 is a part.
+    """
+    size = expect_file(path)
+    available = available_memory()
+    most = _ALWAYS if available is None else max(_ALWAYS, available // _EXPANSION)
+    try:
+        with path.open("rb") as file:
+            # A file may grow while it is read, and those of the kernel state no size.
+            content = b"" if size > most else file.read(most + 1)
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
+    if max(size, len(content)) > most:
+        raise FileError(
+            f"{path} is larger than {most >> 20} MiB, the most that is read with the memory that "
+            "is available."
+        )
     if b"\0" in content:
         raise FileError(f"{path}: expected a text file, got binary data.")
     try:
         # Some editors put a mark before the text.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        place = error.start
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
         raise FileError(
-            f"{path}: expected a text file in UTF-8, which the byte "
-            f"0x{content[error.start]:02x} at {error.start} is not."
+            f"{path}: expected a text file in UTF-8 or Windows-1252, got the byte "
+            f"0x{content[place]:02x} at {place}."
         ) from None
+    warnings.warn(
+        f"{path} is not in UTF-8 and was read as Windows-1252 (Latin-1).", FileWarning, stacklevel=1
+    )
+    return text

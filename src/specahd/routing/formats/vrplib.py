@@ -10,6 +10,7 @@ from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
+from specahd.routing.labels import Labels
 
 TIMED = "VRPTW"
 """The TYPE of files that have time windows."""
@@ -84,6 +85,10 @@ class VRPLIBData:
         capacity: not every problem forbids that.
     windows
         Of VRPTW files only.
+    vehicles
+        How many the file states; None if it does not.
+    labels
+        Of tables of stops only.
     """
 
     name: str
@@ -94,12 +99,14 @@ class VRPLIBData:
     weights: FloatArray | None
     demands: IntArray
     windows: TimeWindows | None = None
+    vehicles: int | None = None
+    labels: Labels = field(default_factory=Labels)
 
 
 def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_2D) -> VRPLIBData:
     """Read a file whose TYPE is ``kind``.
 
-    VEHICLES is passed over: CVRPLIB's values assume no fleet limit.
+    VEHICLES limits nothing: CVRPLIB's values assume no fleet limit.
 
     Parameters
     ----------
@@ -145,7 +152,15 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
         weights=None if weights is None else weights[np.ix_(order, order)],
         demands=demands[order],
         windows=windows,
+        vehicles=_vehicles(sections),
     )
+
+
+def _vehicles(sections: Sections) -> int | None:
+    if "VEHICLES" not in sections.fields:
+        return None
+    # Where it is 0, nobody counts them.
+    return sections.integer("VEHICLES", 0, LARGEST) or None
 
 
 def _from_lkh(sections: Sections) -> bool:

@@ -9,16 +9,19 @@ import numpy as np
 
 from specahd.routing.base import FloatArray, IntArray, Violation
 from specahd.routing.geometry import Convention, path_length
+from specahd.routing.labels import Labels
 from specahd.routing.vehicles.routes import Solution
 
 
-def check_routes(solution: Solution, demands: IntArray, capacity: int) -> tuple[Violation, ...]:
+def check_routes(
+    solution: Solution, demands: IntArray, capacity: int, labels: Labels
+) -> tuple[Violation, ...]:
     """Return every violation of coverage and capacity; empty means feasible.
 
     Kinds: ``empty_route``, ``depot_inside``, ``unknown_customer``,
     ``missing_customer``, ``duplicated_customer`` and ``capacity``. A route's
     load counts each visit to a known customer, repeated ones too. Routes are
-    numbered from 1, as in solution files.
+    numbered from 1, as in solution files; so are customers without ``labels``.
     """
     size = len(demands) - 1
     lengths = _lengths(solution)
@@ -50,17 +53,21 @@ def check_routes(solution: Solution, demands: IntArray, capacity: int) -> tuple[
         for node in unknown[unknown != 0]
     ]
     violations += [
-        Violation("missing_customer", f"Customer {node + 1} is not visited.")
-        for node in np.flatnonzero(counts[1:] == 0)
+        Violation("missing_customer", f"Customer {labels.told(node + 1)} is not visited.")
+        for node in np.flatnonzero(counts[1:] == 0).tolist()
     ]
     violations += [
-        Violation("duplicated_customer", f"Customer {node} is visited {counts[node]} times.")
-        for node in np.flatnonzero(counts > 1)
+        Violation(
+            "duplicated_customer",
+            f"Customer {labels.told(node)} is visited {counts[node]} times.",
+        )
+        for node in np.flatnonzero(counts > 1).tolist()
     ]
     violations += [
         Violation(
             "capacity",
-            f"Route {route + 1} carries {int(loads[route])}, more than {capacity}.",
+            f"Route {route + 1} carries {labels.amount(int(loads[route]))}, "
+            f"more than {labels.amount(capacity)}.",
         )
         for route in np.flatnonzero(loads > capacity)
     ]

@@ -1,12 +1,13 @@
 """What the instances of capacitated problems hold, and how they come from VRPLIB data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats.vrplib import VRPLIBData
 from specahd.routing.geometry import Convention, classical_scaling, root_mean_square_radius
+from specahd.routing.labels import Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,10 @@ class VehicleInstance:
         Distances of an EXPLICIT instance, shape (n + 1, n + 1); else None.
     coords_from_scaling
         Whether the file gave distances only, and ``coords`` resemble them.
+    vehicles
+        How many the file states, which limits nothing; None if it does not.
+    labels
+        What results are told in.
     """
 
     name: str
@@ -39,6 +44,8 @@ class VehicleInstance:
     matrix: FloatArray | None = None
     coords_from_scaling: bool = False
     comment: str = ""
+    vehicles: int | None = None
+    labels: Labels = field(default_factory=Labels)
 
     def __post_init__(self) -> None:
         for array in (self.coords, self.demands, self.matrix):
@@ -64,6 +71,8 @@ class VehicleInstance:
             matrix=data.weights,
             coords_from_scaling=data.coords is None,
             comment=data.comment,
+            vehicles=data.vehicles,
+            labels=data.labels,
             **more,
         )
 

@@ -1,0 +1,166 @@
+"""The times in a table of stops: numbers, or clock times, which are seconds."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from statistics import median
+
+import numpy as np
+
+from specahd.core.errors import FileWarning
+from specahd.routing.base import FloatArray
+from specahd.routing.formats.rows import Row
+from specahd.routing.formats.vrplib import LATEST, TimeWindows
+from specahd.routing.labels import Labels
+
+COLUMNS = ("ready", "due", "service")
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?")
+_ROUNDING = 1e-9
+"""Above the relative error of times that were multiplied by the speed, and of their sums."""
+_QUICK = 1e-3
+"""The share of a day that no usual trip from the depot falls below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Travel:
+    """How far stops lie from the depot.
+
+    Parameters
+    ----------
+    depot
+        The distance of each stop from the depot, 0 of the depot itself.
+    farthest
+        No two stops are farther from each other.
+    speed
+        What is travelled in one unit of time; None if nobody says.
+    metres
+        Whether distances are metres.
+    """
+
+    depot: FloatArray
+    farthest: float
+    speed: float | None
+    metres: bool
+
+
+def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
+    """Return ready, due and service times in the unit of distances, which are travelled alike.
+
+    Parameters
+    ----------
+    rows
+        The depot's first.
+
+    Returns
+    -------
+    The times, and how those of the file are told.
+
+    Raises
+    ------
+    FileError
+        A time is out of its range, or a vehicle that serves nothing else is late.
+
+    Warns
+    -----
+    FileWarning
+        No vehicle has the speed that there would be.
+    """
+    speed = travel.speed or 1.0
+    clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in COLUMNS)
+    ready, due, service = (
+        np.array([_time(row, name, clock, LATEST / speed) for row in rows]) for name in COLUMNS
+    )
+    labels = Labels(clock=clock, loading=float(np.nan_to_num(service[0])))
+    for place in np.flatnonzero(due < np.nan_to_num(ready)).tolist():
+        raise rows[place].error(
+            f"the due time {rows[place].cells['due']}",
+            f"at least the ready time {rows[place].cells['ready']}",
+        )
+    _doubt_speed(rows[0], ready, due, travel, labels)
+    ready, due, service = speed * np.nan_to_num(ready), speed * due, speed * np.nan_to_num(service)
+    # Vehicles are loaded before they leave.
+    ready[0] += service[0]
+    service[0] = 0.0
+    if speed != 1:
+        due *= 1 + _ROUNDING
+    # No route can take longer, so that who names no time is never late.
+    horizon = ready.max() + service.sum() + travel.farthest * (len(rows) + 1)
+    due = np.where(np.isnan(due), max(horizon, np.nanmax(due, initial=0.0)), due)
+    windows = TimeWindows(ready, due, service, speed=speed)
+    _expect_in_time(rows, windows, travel, labels)
+    return windows, labels
+
+
+def _time(row: Row, column: str, clock: bool, latest: float) -> float:
+    """Return what a column says of a time; not a number where it says nothing."""
+    word = row.cells.get(column)
+    if not word:
+        return nan
+    if not clock or word == "0":
+        return row.number(column, 0.0, latest)
+    parts = _CLOCK.fullmatch(word)
+    seconds = nan
+    if parts is not None:
+        hours, minutes, rest = (int(part or 0) for part in parts.groups())
+        seconds = 3600 * hours + 60 * minutes + rest
+    if not seconds <= latest:
+        expected = "a clock time as in other cells: 08:30, or 00:05 for five minutes"
+        raise row.error(row.held(column), expected)
+    return seconds
+
+
+def _doubt_speed(
+    depot: Row, ready: FloatArray, due: FloatArray, travel: Travel, labels: Labels
+) -> None:
+    """Warn of a speed that no vehicle has: most likely nobody meant it."""
+    unit = "second" if labels.clock else "unit of time"
+    cure = f"speed= says how far a vehicle comes in one {unit}"
+    if travel.metres and travel.speed is None:
+        said = f"a vehicle comes 1 metre in one {unit}"
+    else:
+        begin = min(_stated(ready), default=0.0)
+        # Some name a time that never comes, for some stops or for the depot.
+        closes = _stated(due[1:])
+        ends = [*_stated(due[:1]), *([median(closes)] if closes else [])]
+        day = min(ends, default=begin) - begin
+        away = travel.depot[travel.depot > 0]
+        trip = float(np.median(away)) / (travel.speed or 1.0) if away.size else day
+        if trip >= _QUICK * day:
+            return
+        said = (
+            f"half of the stops are at most {labels.time(trip)} from the depot, and the day is "
+            f"{labels.time(day)} long"
+        )
+    warnings.warn(f"{depot.path}: {said}; {cure}.", FileWarning, stacklevel=2)
+
+
+def _stated(times: FloatArray) -> list[float]:
+    stated: list[float] = times[~np.isnan(times)].tolist()
+    return stated
+
+
+def _expect_in_time(
+    rows: Sequence[Row], windows: TimeWindows, travel: Travel, labels: Labels
+) -> None:
+    """Refuse a stop that no vehicle serves in time."""
+    cure = "" if travel.speed else "; speed= says how far it comes in one unit of time"
+
+    def told(time: float) -> str:
+        return labels.time(time / windows.speed, digits=10)
+
+    arrival = windows.ready[0] + travel.depot
+    for place in np.flatnonzero(arrival > windows.due).tolist():
+        raise rows[place].error(
+            f"the due time {rows[place].cells['due']}",
+            f"at least {told(arrival[place])}, when a vehicle from the depot arrives{cure}",
+        )
+    back = np.maximum(arrival, windows.ready) + windows.service + travel.depot
+    for place in np.flatnonzero(back > windows.due[0]).tolist():
+        start = max(arrival[place], windows.ready[place])
+        raise rows[place].error(
+            f"a stop that is served at {told(start)} at the earliest, its vehicle back at the "
+            f"depot at {told(back[place])}",
+            f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}{cure}",
+        )

@@ -1,0 +1,146 @@
+"""What each vehicle does stop by stop: for drivers, spreadsheets and maps.
+
+Everything is told in the unit of the instance's file. ``distance`` and ``duration`` are what was
+driven until the vehicle arrives, so the last line of a vehicle has those of its route. A vehicle
+leaves the depot just in time for its first stop, and carries all that it will deliver.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.routing.base import FloatArray
+from specahd.routing.geometry import distances
+
+Visits = Sequence[Sequence[tuple[int, Mapping[str, Any]]]]
+"""By vehicle, the nodes that it comes to, and what is told of each by column."""
+
+_TIMES = ("arrival", "wait", "start", "departure")
+
+
+def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
+    """Return what feasible routes are, stop by stop.
+
+    Parameters
+    ----------
+    routes
+        Of nodes, or of pairs of a node and the quantity delivered there, None for all of it. A
+        route without node 0 leaves from it and returns.
+    """
+    return [_visits(instance, number, route) for number, route in enumerate(routes, start=1)]
+
+
+def _visits(
+    instance: Any, vehicle: int, route: Sequence[Any]
+) -> Sequence[tuple[int, Mapping[str, Any]]]:
+    labels, demands = instance.labels, getattr(instance, "demands", None)
+    nodes = [stop[0] if isinstance(stop, tuple) else stop for stop in route]
+    given = [stop[1] if isinstance(stop, tuple) else None for stop in route]
+    if 0 in nodes:
+        # A tour, which begins anywhere.
+        place = nodes.index(0)
+        nodes, given = nodes[place + 1 :] + nodes[:place], given[1:]
+    told: list[dict[str, Any]] = [
+        {"vehicle": vehicle, "order": order, "name": labels.name(node)}
+        for order, node in enumerate([0, *nodes, 0])
+    ]
+    parts = getattr(instance, "parts", 1)
+    legs = _legs(instance, [0, *nodes, 0])
+    windows = getattr(instance, "windows", None)
+    if windows is not None:
+        unit = parts * windows.speed
+        for row, times in zip(told, _times(instance, nodes, legs, unit), strict=True):
+            row.update((name, _time(labels, times.get(name))) for name in _TIMES)
+    if demands is not None and demands.any():
+        quantities = [
+            int(demands[node]) if part is None else part
+            for node, part in zip(nodes, given, strict=True)
+        ]
+        load = sum(quantities)
+        for row, quantity in zip(told, [0, *quantities, 0], strict=True):
+            load -= quantity
+            row.update(quantity=labels.amount(quantity), load=labels.amount(load))
+    driven = np.concatenate(([0.0], np.cumsum(legs)))
+    for row, far in zip(told, driven.tolist(), strict=True):
+        row["distance"] = _number(far / parts)
+        if windows is not None:
+            row["duration"] = _time(labels, far / unit)
+    return list(zip([0, *nodes, 0], told, strict=True))
+
+
+def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:
+    if instance.matrix is not None:
+        found: FloatArray = instance.matrix[walk[:-1], walk[1:]]
+        return found
+    points = instance.coords[walk]
+    measure = getattr(instance, "measure", instance.convention)
+    return distances(points[:-1], points[1:], measure)
+
+
+def _times(
+    instance: Any, nodes: Sequence[int], legs: FloatArray, unit: float
+) -> list[dict[str, float]]:
+    """Return when a vehicle is where, in the file's unit of time."""
+    windows = instance.windows
+    first, *rest = legs.tolist()
+    arrival = max(windows.ready[0] + first, windows.ready[nodes[0]])
+    leaves = (arrival - first) / unit
+    found = [{"start": leaves - instance.labels.loading, "departure": leaves}]
+    for node, leg in zip(nodes, rest, strict=True):
+        start = max(arrival, windows.ready[node])
+        departure = start + windows.service[node]
+        times = (arrival, start - arrival, start, departure)
+        found.append(dict(zip(_TIMES, (time / unit for time in times), strict=True)))
+        arrival = departure + leg
+    return [*found, {"arrival": arrival / unit}]
+
+
+def _time(labels: Any, value: float | None) -> str | int | float | None:
+    if value is None:
+        return None
+    return str(labels.time(value)) if labels.clock else _number(value)
+
+
+def _number(value: float) -> int | float:
+    """Return a number without the last digits, which are of sums and products alone."""
+    rounded = float(f"{value:.10g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _csv(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
+    rows = [row for vehicle in visits(instance, routes) for _, row in vehicle]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
+    degrees = instance.labels.degrees.tolist()
+    features: list[Any] = []
+    for vehicle in visits(instance, routes):
+        walk = [degrees[node] for node, _ in vehicle]
+        _, last = vehicle[-1]
+        whole = {name: last[name] for name in ("vehicle", "distance", "duration") if name in last}
+        features.append(_feature("LineString", walk, whole))
+        features += [_feature("Point", degrees[node], row) for node, row in vehicle]
+    collection = {"type": "FeatureCollection", "features": features}
+    return json.dumps(collection, ensure_ascii=False) + "\n"
+
+
+def _feature(kind: str, coordinates: Sequence[Any], properties: Mapping[str, Any]) -> Any:
+    geometry = {"type": kind, "coordinates": coordinates}
+    return {"type": "Feature", "geometry": geometry, "properties": properties}
+
+
+GEOJSON = ".geojson"
+FORMATS: Mapping[str, Callable[[Any, Sequence[Sequence[Any]]], str]] = {
+    ".csv": _csv,
+    GEOJSON: _geojson,
+}
+"""What makes the text of a file from an instance and routes, by the file's ending."""
