@@ -169,7 +169,7 @@ class Pipeline:
     def __init__(self, repairs):
         self.repairs = repairs
 
-    def submit(self, call, upper, system, case):
+    def submit(self, call, uppers, system, case):
         assert call == "repair"
         return SimpleNamespace(result=lambda: self.repairs[case])
 

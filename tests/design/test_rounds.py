@@ -35,7 +35,7 @@ def test_the_tasks_of_a_round_are_what_the_present_upper_program_exposes(trained
     numbers = [0, number_of(run.candidates[0].upper)]
     assert numbers[1] > 0
     for tasks, number in zip(exposed, numbers, strict=True):
-        assert tasks == [made.record() for made in Arithmetic().expose(_upper(number), [0, 1])]
+        assert tasks == [made.record() for made in Arithmetic().expose([_upper(number)], [0, 1])]
 
 
 def _upper(number):
@@ -61,9 +61,9 @@ def test_a_round_is_told_by_its_measures(trained):
 class Contrary(Arithmetic):
     """On the selection pool the smaller of two numbers is the better one."""
 
-    def repair(self, upper, system, case):
-        made = super().repair(upper, system, case)
-        return replace(made, cost=made.baseline_cost * (0.5 + 0.01 * number_of(upper)))
+    def repair(self, uppers, system, case):
+        made = super().repair(uppers, system, case)
+        return replace(made, cost=made.baseline_cost * (0.5 + 0.01 * number_of(uppers[0])))
 
 
 def test_selection_decides_between_the_finalists_of_a_round(trained):
@@ -85,7 +85,7 @@ def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(t
             begun.append(self)
 
     class BrokenOff(Arithmetic):
-        def repair(self, upper, system, case):
+        def repair(self, uppers, system, case):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -154,7 +154,7 @@ def test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order(trained)
     # A population of 3 and 14 cells: 4 of 20 tasks.
     run = trained(rounds=1, cells=14, executor=Arithmetic(exposed=lambda number: 10))
     drawn = generator(5, "tasks", 1).choice(20, size=4, replace=False)
-    everything = Arithmetic(exposed=lambda number: 10).expose(_upper(0), [0, 1])
+    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], [0, 1])
     expected = [everything[index].key for index in sorted(drawn.tolist())]
     assert list(run.candidates[0].archive.tasks) == expected
     assert (run.rounds[0]["exposed"], run.rounds[0]["tasks"]) == (20, 4)

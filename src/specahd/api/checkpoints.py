@@ -112,7 +112,7 @@ class LoadedCheckpoint:
         system = self.frozen.system(Accept(accept) if accept else None)
         executor = self.execution.start(self.problem, cases)
         try:
-            repairs = run_frozen(executor, self.frozen.upper, system, range(len(cases)))
+            repairs = run_frozen(executor, [self.frozen.upper], system, range(len(cases)))
         finally:
             executor.close()
         return [

@@ -130,9 +130,9 @@ def _evaluate(
         system = frozen.system(Accept(accept) if accept else None)
         observer.on_phase(title, len(cases))
         indices = range(len(cases))
-        repairs = run_frozen(executor, frozen.upper, system, indices, observer.on_step)
+        repairs = run_frozen(executor, [frozen.upper], system, indices, observer.on_step)
         if study is not None:
-            tasks = expose(executor, frozen.upper, indices)
+            tasks = expose(executor, [frozen.upper], indices)
             table = replay(executor, frozen.repertoire, tasks)
             policies = dict(compare(table, system, frozen.archive))
     finally:

@@ -338,7 +338,7 @@ def _examine(
     for pool in EXAMINED:
         indices = pools[pool]
         observer.on_phase(f"{pool} pool", len(indices))
-        repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
+        repairs = run_frozen(executor, [checkpoint.upper], system, indices, observer.on_step)
         chosen = [cases[index] for index in indices]
         rows = write_rows(directory, pool, problem, chosen, repairs)
         if pool == "validation":

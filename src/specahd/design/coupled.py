@@ -247,7 +247,7 @@ class Coupled:
         """Return g's regions on the lower-train pool, subsampled to B_L, and their full number."""
         known = self._engine.replay.tasks.get(number)
         if known is None:
-            tasks = expose(self._executor, self._upper, self._pools["lower_train"])
+            tasks = expose(self._executor, [self._upper], self._pools["lower_train"])
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
@@ -331,7 +331,7 @@ class Coupled:
         self._observer.on_phase(f"round {number}: selection pool", len(cases) * len(finalists))
         candidates = []
         for upper in finalists:
-            repairs = run_frozen(self._executor, upper, system, cases, step)
+            repairs = run_frozen(self._executor, [upper], system, cases, step)
             failed = sum(repair.failed for repair in repairs)
             candidates.append(candidate(upper, mean_improvement(repairs), failed))
         return choose(candidates)

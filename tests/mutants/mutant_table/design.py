@@ -3,7 +3,7 @@
 ROWS = {
     "src/specahd/design/coupled.py": [
         # Training on validation.
-        ('expose(self._executor, self._upper, self._pools["lower_train"])', 'expose(self._executor, self._upper, self._pools["validation"])', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ('expose(self._executor, [self._upper], self._pools["lower_train"])', 'expose(self._executor, [self._upper], self._pools["validation"])', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases=self._pools["upper_train"]', 'cases=self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases, step = self._pools["selection"]', 'cases, step = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('and task.case in self._pools["lower_train"]', "and True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
