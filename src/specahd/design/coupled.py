@@ -272,15 +272,18 @@ class Coupled:
         )
 
     def _freeze(self, number: int) -> RepairSystem:
+        settings = self._settings
         router = self._archive.router(
-            [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
+            [program.id for program in self._repertoire], n_neighbors=settings.neighbours
         )
         return RepairSystem(
             f"round-{number}",
             self._repertoire,
             router,
-            Accept(self._settings.accept),
+            Accept(settings.accept),
             self._portfolio,
+            settings.passes,
+            settings.tries,
         )
 
     def _upper_round(
