@@ -48,7 +48,7 @@ def evaluator(cases: list[Case], shared: SharedArrays) -> Evaluator:
 def tasks_of(cases: list[Case], shared: SharedArrays) -> list[RepairTask]:
     made = evaluator(cases, shared)
     seed = contracts(PROBLEM.operator)[Level.UPPER].seed
-    tasks = made.expose(seed, range(len(cases)))[:TASKS]
+    tasks = made.expose([seed], range(len(cases)))[:TASKS]
     made.close()
     return tasks
 

@@ -260,7 +260,7 @@ def test_the_smallest_instances_keep_their_baseline(name, tmp_path):
     evaluator = Evaluator(problem, cases, share_arrays(problem, cases), CallLimits())
     try:
         for index, case in enumerate(cases):
-            repair = evaluator.repair(seed[Level.UPPER], system, index)
+            repair = evaluator.repair([seed[Level.UPPER]], system, index)
             assert repair.outcome in (Outcome.OK, Outcome.EMPTY_REGIONS), repair.detail
             assert repair.solution == case.baseline
             assert repair.cost == case.cost

@@ -15,8 +15,9 @@ from small_cases import problem_of, smallest
 from offered import OFFERED, PROBLEMS, REGIONAL, arrays_of
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept
+from specahd.repair.passes import _Passes, repair_case, single_pass
 from specahd.repair.router import Router
-from specahd.repair.system import RepairSystem, repair_case
+from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Result
@@ -147,14 +148,17 @@ def test_the_validator_takes_anything(name, output):
         assert {type(node) for node in region.nodes} == {int}
 
 
-def frozen(problem):
+def frozen(problem, members=1, accept=Accept.FEASIBLE, **options):
     width = len(problem.descriptor_names)
     router = Router(
-        np.zeros((1, width)), np.zeros((1, 1)), mean=np.zeros(width), scale=np.ones(width),
+        np.zeros((1, width)), np.zeros((1, members)), mean=np.zeros(width), scale=np.ones(width),
         n_neighbors=5,
     )  # fmt: skip
-    member = Program("h", Level.LOWER, "", "", "i1", contract="append")
-    return RepairSystem("test", (member,), router, Accept.FEASIBLE)
+    programs = [
+        Program(f"h{member}", Level.LOWER, "", "", "i1", contract="append")
+        for member in range(members)
+    ]
+    return RepairSystem("test", tuple(programs), router, accept, **options)
 
 
 @OPERATORS
@@ -202,7 +206,7 @@ def repaired(problem, case, rebuilt):
         output = next(outputs)
         return Result(Outcome.OK, tuple(honest(inputs).arrays if output is None else output))
 
-    return repair_case(problem, case, frozen(problem), lambda inputs: proposed, rebuild)
+    return repair_case(problem, case, frozen(problem), {"g": lambda inputs: proposed}, rebuild)
 
 
 @OPERATORS
@@ -221,3 +225,53 @@ def test_an_honest_answer_is_merged(name, problem):
     steps = repaired(problem, smallest(name), [None]).steps
     assert steps
     assert all(step.outcome is Outcome.OK and step.accepted for step in steps)
+
+
+MEMBERS = 6
+
+
+def in_passes(problem, case):
+    """Make many passes with upper programs in turn, and members that answer equal inputs alike."""
+    runners = [seed_runner(problem, level, case.instance) for level in (Level.UPPER, Level.LOWER)]
+    regions_of, honest = runners
+
+    def proposed(inputs, fixed):
+        answer = proposals(problem, case, 6) if fixed else regions_of(inputs).arrays
+        return Result(Outcome.OK, tuple(answer))
+
+    def rebuild(member, inputs):
+        answer = honest(inputs).arrays
+        if member:
+            drawn = np.random.default_rng([member, *np.concatenate(inputs).tolist()])
+            order = drawn.permutation(len(answer[0]))
+            answer = [array[order] for array in answer]
+        return Result(Outcome.OK, tuple(answer))
+
+    return repair_case(
+        problem,
+        case,
+        frozen(problem, MEMBERS, Accept.IMPROVING, passes=20, tries=MEMBERS),
+        # Each comes again before the solution has changed everywhere.
+        {
+            name: lambda inputs, fixed=name < "s": proposed(inputs, fixed)
+            for name in ("fixed", "fixed again", "seed", "seed again")
+        },
+        rebuild,
+    )
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in REGIONAL if single_pass(problem_of(n), portfolio=False) is None]
+)
+def test_what_is_not_tried_again_would_have_gained_nothing(name, problem, monkeypatch):
+    case = smallest(name)
+    # One that leaves much to gain.
+    dear = problem.at_once(case.instance)
+    case = dataclasses.replace(case, baseline=dear, cost=problem.cost(case.instance, dear))
+    once = in_passes(problem, case)
+    monkeypatch.setattr(_Passes, "_is_new", lambda *_: True)
+    again = in_passes(problem, case)
+    assert once.skipped > 0 == again.skipped
+    assert (once.solution, once.cost, once.passes) == (again.solution, again.cost, again.passes)
+    assert once.passes > 2
+    assert problem.check(case.instance, once.solution) == ()

@@ -63,12 +63,12 @@ class Arithmetic:
         future.set_result(getattr(self, method)(*arguments))
         return future
 
-    def expose(self, program, cases):
+    def expose(self, programs, cases):
         self.cases["expose"] += cases
-        number = number_of(program)
         return [
             task(case, (place + number + 2, place + number + 1), case, number, place)
             for case in cases
+            for number in map(number_of, programs)
             for place in range(self.exposed(number))
         ]
 
@@ -89,10 +89,10 @@ class Arithmetic:
         utilities = (number / 100,) * count
         return UpperResult(Outcome.OK, "", utilities, (0.01,) * count, ((0.5,) * WIDTH,) * count)
 
-    def repair(self, program, system, case):
+    def repair(self, programs, system, case):
         self.cases["repair"].append(case)
         self.systems.append(system)
-        cost = 100.0 - number_of(program)
+        cost = 100.0 - sum(map(number_of, programs))
         return Repair(Outcome.OK, "", 100.0, cost, None, 0, (), (), {})
 
 
@@ -135,7 +135,7 @@ def checkpoint(portfolio=False):
     return Checkpoint(
         problem="arithmetic",
         settings={},
-        upper=SEEDS[Level.UPPER],
+        uppers=(SEEDS[Level.UPPER],),
         repertoire=(SEEDS[Level.LOWER],),
         archive=archive,
         statistics=archive.statistics(),

@@ -35,7 +35,7 @@ def test_the_tasks_of_a_round_are_what_the_present_upper_program_exposes(trained
     numbers = [0, number_of(run.candidates[0].upper)]
     assert numbers[1] > 0
     for tasks, number in zip(exposed, numbers, strict=True):
-        assert tasks == [made.record() for made in Arithmetic().expose(_upper(number), [0, 1])]
+        assert tasks == [made.record() for made in Arithmetic().expose([_upper(number)], [0, 1])]
 
 
 def _upper(number):
@@ -61,9 +61,9 @@ def test_a_round_is_told_by_its_measures(trained):
 class Contrary(Arithmetic):
     """On the selection pool the smaller of two numbers is the better one."""
 
-    def repair(self, upper, system, case):
-        made = super().repair(upper, system, case)
-        return replace(made, cost=made.baseline_cost * (0.5 + 0.01 * number_of(upper)))
+    def repair(self, uppers, system, case):
+        made = super().repair(uppers, system, case)
+        return replace(made, cost=made.baseline_cost * (0.5 + 0.01 * number_of(uppers[0])))
 
 
 def test_selection_decides_between_the_finalists_of_a_round(trained):
@@ -85,7 +85,7 @@ def test_what_is_broken_off_while_selection_decides_has_the_best_upper_program(t
             begun.append(self)
 
     class BrokenOff(Arithmetic):
-        def repair(self, upper, system, case):
+        def repair(self, uppers, system, case):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -100,11 +100,51 @@ def test_the_best_upper_program_is_the_candidates(trained):
     assert run.candidates[0].selection == pytest.approx(0.08)
 
 
+class Complementary(Arithmetic):
+    """A program of an odd number saves on the first instance, of an even one on the second."""
+
+    def utility(self, program, system, cases, penalty):
+        made = super().utility(program, system, cases, penalty)
+        gained = [
+            utility * (place % 2 == (number_of(program) + 1) % 2)
+            for place, utility in enumerate(made.utilities)
+        ]
+        return replace(made, utilities=tuple(gained), penalties=(0.0,) * len(gained))
+
+
+def test_programs_that_complement_each_other_are_kept_and_expose_together(trained):
+    run = trained(3, 8, 5, 2, executor=Complementary(), uppers=3, passes=6)
+    first, second = run.candidates
+    assert [number_of(program) for program in first.uppers] == [8, 5]
+    assert run.rounds[0]["upper"] == first.upper.id
+    assert run.rounds[0]["uppers"] == [program.id for program in first.uppers]
+    assert [number_of(program) for program in second.uppers] == [8, 5]
+    exposed = [line["tasks"] for line in run.responses if "tasks" in line]
+    both = Arithmetic().expose(first.uppers, [0, 1])
+    assert exposed[1] == [made.record() for made in both]
+    # 8 and 5 together, on each instance of the pool.
+    assert first.selection == pytest.approx(0.13)
+    assert run.draft.uppers == second.uppers
+    uppers = [sample for sample in run.samples if sample["level"] == "upper"]
+    # 3 comes first, 8 and 5 add what is beyond it.
+    assert [sample["gain"] for sample in uppers[:3]] == pytest.approx([0.015, 0.04, 0.01])
+    # Candidates make one pass each, what is kept makes several.
+    assert [system.passes for system in run.systems[:4]] == [1] * 4
+    assert {system.passes for system in run.systems} == {1, 6}
+
+
+def test_one_upper_program_is_told_as_it_always_was(trained):
+    run = trained()
+    assert not any("uppers" in record for record in run.rounds)
+    assert not any("gain" in sample for sample in run.samples)
+
+
 def test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers(trained):
-    run = trained(neighbours=1, accept=Accept.FEASIBLE)
+    run = trained(neighbours=1, accept=Accept.FEASIBLE, passes=4, tries=3)
     # Workers keep a launched repertoire by this key.
     assert {system.key for system in run.systems} == {"round-1", "round-2"}
     assert {system.accept for system in run.systems} == {Accept.FEASIBLE}
+    assert {(system.passes, system.tries) for system in run.systems} == {(4, 3)}
     for system in run.systems:
         candidate = run.candidates[int(system.key[-1]) - 1]
         assert system.repertoire == candidate.repertoire
@@ -154,7 +194,7 @@ def test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order(trained)
     # A population of 3 and 14 cells: 4 of 20 tasks.
     run = trained(rounds=1, cells=14, executor=Arithmetic(exposed=lambda number: 10))
     drawn = generator(5, "tasks", 1).choice(20, size=4, replace=False)
-    everything = Arithmetic(exposed=lambda number: 10).expose(_upper(0), [0, 1])
+    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], [0, 1])
     expected = [everything[index].key for index in sorted(drawn.tolist())]
     assert list(run.candidates[0].archive.tasks) == expected
     assert (run.rounds[0]["exposed"], run.rounds[0]["tasks"]) == (20, 4)

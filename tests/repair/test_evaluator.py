@@ -1,5 +1,7 @@
 """What a worker measures of real programs in a real sandbox."""
 
+from dataclasses import replace
+
 import pytest
 
 from specahd.core.program import Level, Outcome, Program
@@ -40,7 +42,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    return evaluator.expose(SEEDS[Level.UPPER], [0, 1, 2])
+    return evaluator.expose([SEEDS[Level.UPPER]], [0, 1, 2])
 
 
 def lower(body, name="h"):
@@ -60,12 +62,35 @@ def frozen(tasks, *programs):
 
 def test_a_group_in_another_order_is_the_same_task(evaluator, tasks):
     one, other = (
-        evaluator.expose(upper(f"return [np.array({group})]"), [0])
+        evaluator.expose([upper(f"return [np.array({group})]")], [0])
         for group in ([3, 1, 7], [7, 3, 1])
     )
     assert [task.region.nodes for task in (*one, *other)] == [(3, 1, 7), (7, 3, 1)]
     assert one[0].key == other[0].key
     assert len({task.key for task in (*one, *tasks)}) == len(tasks) + 1
+
+
+def test_what_several_upper_programs_expose_alike_counts_once(evaluator, tasks):
+    two = [
+        upper("return [[3, 1, 7], [5, 9]]"),
+        upper("return [[2, 6], [7, 3, 1], [1 // (0 * max_size)]]"),
+    ]
+    other = [upper("return [[3, 1, 7], [5, 9]]"), upper("return [[2, 6], [7, 3, 1]]")]
+    assert [task.region.nodes for task in evaluator.expose(two, [0])] == [(3, 1, 7), (5, 9)]
+    exposed = evaluator.expose(other, [0, 1])
+    assert [(task.case, task.region.nodes) for task in exposed] == [
+        (case, nodes) for case in (0, 1) for nodes in ((3, 1, 7), (5, 9), (2, 6))
+    ]
+
+
+def test_several_upper_programs_repair_in_turn(evaluator, tasks):
+    one = upper("return [list(route)[:12] for route in routes[:4]]")
+    other = replace(upper("return [[x for r in routes for x in r[-6:]][:max_size]]"), id="f")
+    system = replace(frozen(tasks, SEEDS[Level.LOWER]), accept=Accept.IMPROVING, passes=8)
+    repair = evaluator.repair([one, other], system, 0)
+    assert (repair.outcome, {step.upper for step in repair.steps}) == (Outcome.OK, {"g", "f"})
+    assert repair.passes > 2
+    assert repair == replace(evaluator.repair([one, other], system, 0), seconds=repair.seconds)
 
 
 def test_the_seed_answers_every_task(evaluator, tasks, cases):
@@ -145,7 +170,7 @@ def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
 
 def test_the_pipeline_repeats_itself(evaluator, tasks):
     system = frozen(tasks, SEEDS[Level.LOWER], lower("return int(unvisited_nodes[-1])", "last"))
-    first, second = (evaluator.repair(SEEDS[Level.UPPER], system, 0) for _ in range(2))
+    first, second = (evaluator.repair([SEEDS[Level.UPPER]], system, 0) for _ in range(2))
     assert first.steps == second.steps
     assert first.solution == second.solution
     assert first.steps
@@ -154,8 +179,8 @@ def test_the_pipeline_repeats_itself(evaluator, tasks):
 def test_another_system_has_another_repertoire(evaluator, tasks):
     nearest = frozen(tasks, SEEDS[Level.LOWER])
     farthest = frozen(tasks, lower("return int(unvisited_nodes[-1])", "last"))
-    first = evaluator.repair(SEEDS[Level.UPPER], nearest, 0)
-    other = evaluator.repair(SEEDS[Level.UPPER], farthest, 0)
+    first = evaluator.repair([SEEDS[Level.UPPER]], nearest, 0)
+    other = evaluator.repair([SEEDS[Level.UPPER]], farthest, 0)
     assert {step.program for step in other.steps} == {"last"}
     assert other.cost != first.cost
-    assert evaluator.repair(SEEDS[Level.UPPER], nearest, 0).cost == first.cost
+    assert evaluator.repair([SEEDS[Level.UPPER]], nearest, 0).cost == first.cost

@@ -51,7 +51,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    return evaluator.expose(SEEDS[Level.UPPER][0], [0, 1])
+    return evaluator.expose([SEEDS[Level.UPPER][0]], [0, 1])
 
 
 def written(level, body):
@@ -105,7 +105,7 @@ def test_what_is_no_position_or_raises_is_replaced_and_counted(evaluator, tasks,
 
 def test_groups_are_tasks_in_their_order(evaluator):
     one, other = (
-        evaluator.expose(written(Level.UPPER, f"return np.array({group})"), [0])
+        evaluator.expose([written(Level.UPPER, f"return np.array({group})")], [0])
         for group in ([3, 1, 7, 0, 5, 2], [7, 3, 1, 7, 0, 0, 5, 2, 3, -4, 10**9])
     )
     assert [task.region.nodes for task in one] == [(3, 1, 7), (5, 2)]
@@ -202,7 +202,7 @@ def test_an_upper_program_is_scored_over_all_passes(evaluator, tasks, cases):
     for result in scores:
         assert result.outcome is Outcome.OK
         assert min(result.utilities) > 0
-    repair = evaluator.repair(SEEDS[Level.UPPER][-1], system, 0)
+    repair = evaluator.repair([SEEDS[Level.UPPER][-1]], system, 0)
     assert repair.improvement == scores[-1].utilities[0]
     assert len(repair.steps) == SLICES
     assert PROBLEM.check(cases[0].instance, repair.solution) == ()
@@ -222,14 +222,14 @@ def measured(problem, cases, upper, system):
     made = Evaluator(problem, cases, share_arrays(problem, cases), CallLimits())
     with closing(made):
         [trained] = made.utility(upper, system, [0], Penalty()).utilities
-        return trained, made.repair(upper, system, 0).improvement
+        return trained, made.repair([upper], system, 0).improvement
 
 
 @pytest.mark.parametrize("size", ["0", "exposures[10**9]"])
 def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(evaluator, tasks, size):
     system = frozen(tasks, *SEEDS[Level.LOWER])
     program = written(Level.UPPER, f"return np.zeros({size}, np.int64)")
-    repair = evaluator.repair(program, system, 0)
+    repair = evaluator.repair([program], system, 0)
     assert (repair.outcome, repair.steps) == (Outcome.EMPTY_REGIONS, ())
     assert repair.improvement == 0.0
 

@@ -31,7 +31,7 @@ class Bench:
         self.cases = staged(self.problem, make_cases(self.problem, instances[:2]))
         shared = share_arrays(self.problem, self.cases)
         self.evaluator = Evaluator(self.problem, self.cases, shared, CallLimits())
-        self.tasks = self.evaluator.expose(self.seeds[Level.UPPER][0], [0, 1])
+        self.tasks = self.evaluator.expose([self.seeds[Level.UPPER][0]], [0, 1])
 
     def written(self, level, body):
         contract = self.contracts[level]
@@ -92,7 +92,7 @@ def test_what_does_not_compile_is_an_outcome_of_its_own(bench):
 def test_groups_are_tasks_in_their_order(bench):
     last = len(bench.cases[0].instance.coords) - 1
     program = bench.written(Level.UPPER, f"return np.array([3, 1, {last}, 0, {last + 1}, 5, 2])")
-    tasks = bench.evaluator.expose(program, [0])
+    tasks = bench.evaluator.expose([program], [0])
     assert [task.region.nodes for task in tasks] == [(3, 1, last), (5, 2)]
 
 
@@ -111,7 +111,7 @@ def test_an_upper_program_is_scored_over_all_passes(bench):
         result = bench.evaluator.utility(program, system, [0, 1], Penalty())
         assert result.outcome is Outcome.OK
         assert min(result.utilities) > 0
-    repair = bench.evaluator.repair(program, system, 1)
+    repair = bench.evaluator.repair([program], system, 1)
     assert repair.improvement == result.utilities[1]
     assert len(repair.steps) == SLICES
     assert bench.problem.check(bench.cases[1].instance, repair.solution) == ()
@@ -120,7 +120,7 @@ def test_an_upper_program_is_scored_over_all_passes(bench):
 def test_an_upper_program_that_names_nobody_or_raises_repairs_nothing(bench):
     for size in ("0", "exposures[10**9]"):
         program = bench.written(Level.UPPER, f"return np.zeros({size}, np.int64)")
-        repair = bench.evaluator.repair(program, bench.system(), 0)
+        repair = bench.evaluator.repair([program], bench.system(), 0)
         assert (repair.outcome, repair.steps) == (Outcome.EMPTY_REGIONS, ())
         assert repair.improvement == 0.0
 

@@ -1,4 +1,4 @@
-"""One pass on a problem so small that every state is a number: the merges accepted so far."""
+"""Passes on a problem so small that every state is a number: the merges accepted so far."""
 
 import time
 from types import SimpleNamespace
@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from specahd.core.program import Level, Outcome, Program
+from specahd.core.settings import Penalty
 from specahd.repair.cases import Case
 from specahd.repair.merge import Accept
-from specahd.repair.system import RepairSystem, mean_improvement, repair_case
+from specahd.repair.passes import repair_case
+from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import Region, Rejection, Validation
 from specahd.sandbox.calls import Result
 
@@ -34,6 +36,13 @@ class Counting:
     def inputs(self, instance, solution, region):
         return len(solution), region.nodes[0]
 
+    def identity(self, region):
+        return region.nodes
+
+    def routes(self, solution):
+        # A merge changes the route of the first six nodes; the last two have one that stays.
+        return [(*range(1, 7), -len(solution)), (7, 8)]
+
     def merge(self, instance, solution, region, output):
         return None if output is None else (*solution, output)
 
@@ -50,12 +59,12 @@ class Alternating:
     def __init__(self):
         self.seen = []
 
-    def choose(self, descriptor):
+    def rank(self, descriptor, count):
         self.seen.append(tuple(descriptor.tolist()))
-        return len(self.seen) % 2
+        return [(len(self.seen) + place) % 2 for place in range(count)]
 
 
-def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False):
+def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False, uppers=("g",), **options):
     programs = tuple(
         Program(f"h{member}", Level.LOWER, "", "", "i1", contract="c") for member in range(members)
     )
@@ -69,8 +78,13 @@ def passed(*rebuilt, accept=Accept.IMPROVING, members=2, portfolio=False):
     repair = repair_case(
         Counting(),
         Case("x", (), 100.0, "none"),
-        RepairSystem("k", programs, router, accept, portfolio),
-        lambda inputs: Result(Outcome.OK, inputs),
+        RepairSystem("k", programs, router, accept, portfolio, **options),
+        {
+            name: lambda inputs, name=name: Result(
+                Outcome.TIMEOUT if name == "late" and inputs[1] else Outcome.OK, inputs, name
+            )
+            for name in uppers
+        },
         rebuild,
     )
     return repair, router.seen, asked
@@ -154,3 +168,73 @@ def test_the_time_of_all_members_of_a_portfolio_counts(monkeypatch):
 def test_a_portfolio_without_members_leaves_the_baseline():
     repair, _, _ = passed(portfolio=True, members=0)
     assert (repair.cost, repair.steps) == (100.0, ())
+
+
+def test_upper_programs_take_turns_until_a_cycle_of_them_gains_nothing():
+    first, second, third = (10, 0, 0, 0), (5, 0, 0), (0,)
+    repair, _, asked = passed(*first, *second, *third, passes=9, uppers=("g", "f"))
+    # The last region has the route (7, 8) all the time, and is not rebuilt there a second time;
+    # the first gains, so that it is rebuilt on another route, and with it those after it.
+    assert [node for _, _, node in asked] == [1, 3, 5, 7, 1, 3, 5, 1]
+    assert [(step.number, step.upper) for step in repair.steps] == (
+        [(1, "g")] * 4 + [(2, "f")] * 3 + [(3, "g")]
+    )
+    # The pass of f after that has the same regions on the same routes.
+    assert (repair.passes, repair.skipped, repair.cost) == (4, 1 + 3 + 4, 85)
+    assert (repair.proposed, len(repair.rejections), repair.outcome) == (24, 8, Outcome.OK)
+
+
+def test_one_upper_program_goes_on_as_long_as_its_passes_gain_or_last():
+    repair, *_ = passed(*[1] * 10, passes=3)
+    assert (repair.passes, repair.cost) == (3, 100 - 4 - 3 - 3)
+    assert {step.upper for step in repair.steps} == {None}
+    repair, *_ = passed(1, 0, 0, 0, 0, passes=64)
+    assert (repair.passes, repair.cost) == (2, 99)
+
+
+def test_what_was_made_dearer_counts_over_the_whole_cycle():
+    # As feasible: 10 dearer, then 4 cheaper. The two passes gained nothing.
+    repair, *_ = passed(
+        *(-10, 0, 0, 0), *(4, 0, 0), passes=9, uppers=("g", "f"), accept=Accept.FEASIBLE
+    )
+    assert (repair.passes, repair.cost) == (2, 106)
+
+
+def test_in_one_pass_nothing_is_said_of_passes_or_upper_programs():
+    repair, *_ = passed(1, 1, 1, 1)
+    assert {(step.number, step.upper) for step in repair.steps} == {(None, None)}
+    assert (repair.passes, repair.skipped) == (1, 0)
+
+
+def test_of_the_members_tried_on_a_region_the_cheapest_merge_counts():
+    failed, slow = Result(Outcome.CRASHED), Result(Outcome.TIMEOUT)
+    repair, described, asked = passed(5, 9, 4, 4, failed, 3, failed, slow, tries=2)
+    # Both from the same incumbent, in the order of the router.
+    assert asked == [
+        (1, 0, 1), (0, 0, 1), (0, 1, 3), (1, 1, 3), (1, 2, 5), (0, 2, 5), (0, 3, 7), (1, 3, 7),
+    ]  # fmt: skip
+    assert described == [(0, 1), (1, 3), (2, 5), (3, 7)]
+    assert [step.program for step in repair.steps] == ["h0", "h0", "h0", "h0"]
+    assert [step.cost_merged for step in repair.steps] == [91, 87, 84, None]
+    assert [step.fallbacks for step in repair.steps] == [3, 3, 3, 0]
+    assert repair.steps[-1].outcome is Outcome.CRASHED
+    assert repair.solution == (9, 4, 3)
+
+
+def test_of_tries_that_are_all_dearer_the_cheapest_is_told_and_none_is_taken():
+    repair, *_ = passed(-5, -2, *[-1] * 6, tries=2)
+    assert [step.cost_merged for step in repair.steps] == [102, 101, 101, 101]
+    assert repair.cost == 100
+
+
+def test_an_upper_program_that_fails_in_a_later_pass_leaves_the_baseline():
+    repair, *_ = passed(*[1] * 4, passes=9, uppers=("g", "late"))
+    assert (repair.outcome, repair.detail, repair.failed) == (Outcome.TIMEOUT, "late", True)
+    assert (repair.cost, repair.solution, repair.steps, repair.proposed) == (100.0, (), (), 0)
+
+
+def test_regions_that_are_not_tried_again_count_as_kept():
+    repair, *_ = passed(1, 0, 0, 60, 0, passes=2)
+    assert (repair.passes, repair.skipped, repair.proposed) == (2, 3, 12)
+    expected = 0.005 * (12 - 8) / 12 + 0.005 * 1 / 8
+    assert repair.penalty(Penalty()) == pytest.approx(expected)

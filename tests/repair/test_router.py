@@ -58,6 +58,15 @@ def test_ties_go_to_the_archive_mean_then_to_the_index():
     assert router([[1, 0]], [[0.2, 0.2]]).choose(np.array([1.0, 0.0])) == 0
 
 
+def test_members_are_ranked_as_the_first_is_chosen():
+    route = router([[1, 0], [0, 1]], [[0.2, 0.5, 0.2, 0.2], [0.9, 0.0, 0.1, 0.9]], n_neighbors=1)
+    asked = np.array([1.0, 0.0])
+    assert route.rank(asked, 4) == [1, 0, 3, 2]
+    assert route.rank(asked, 2) == [1, 0]
+    assert route.rank(asked, 9) == [1, 0, 3, 2]
+    assert route.choose(asked) == 1
+
+
 def test_an_empty_archive_chooses_the_first():
     assert router(np.zeros((0, 2)), np.zeros((0, 3))).choose(np.array([1.0, 0.0])) == 0
 

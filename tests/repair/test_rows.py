@@ -77,6 +77,17 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
     assert isnan(failed.improvement)
 
 
+def test_a_row_tells_of_passes_and_upper_programs_only_where_there_are_several():
+    one = row(PROBLEM, CASE, repair(steps=["ok"]))
+    assert not {"passes", "skipped", "pass", "upper"} & {*one, *one["steps"][0]}
+    made = repair(steps=["ok"])
+    steps = (replace(made.steps[0], number=2, upper="g"),)
+    told = row(PROBLEM, CASE, replace(made, steps=steps, passes=3, skipped=4))
+    assert told == {
+        **one, "passes": 3, "skipped": 4, "steps": [{**one["steps"][0], "pass": 2, "upper": "g"}],
+    }  # fmt: skip
+
+
 def test_a_row_says_whether_its_solution_is_feasible():
     assert row(PROBLEM, CASE, repair())["feasible"] is True
     broken = replace(repair(), solution=CASE.baseline[1:])

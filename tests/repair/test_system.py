@@ -1,5 +1,6 @@
 """The one-pass pipeline: feasible after any program, and scored as the paper says."""
 
+import itertools
 import time
 import warnings
 from dataclasses import replace
@@ -15,10 +16,12 @@ from specahd.core.errors import FileError, FileWarning, NotEnoughMemory
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, Penalty
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import InfeasibleBaseline, given_case, make_case, share_arrays
+from specahd.problems.tsp.problem import TSP
+from specahd.repair.cases import Case, InfeasibleBaseline, given_case, make_case, share_arrays
 from specahd.repair.merge import checked_merge
+from specahd.repair.passes import _Passes, repair_case
 from specahd.repair.router import Router
-from specahd.repair.system import Repair, RepairSystem, Step, repair_case
+from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention
 from specahd.sandbox.session import Result
@@ -77,39 +80,78 @@ def test_the_time_of_a_pass_is_without_what_is_compiled_in_it():
         compiling = time.perf_counter() - began
         return ok([2], [1, 2])
 
-    repair = repair_case(PROBLEM, CASE, system(Accept.IMPROVING), propose, lambda m, i: ok([1, 2]))
+    repair = repair_case(
+        PROBLEM, CASE, system(Accept.IMPROVING), {"g": propose}, lambda m, i: ok([1, 2])
+    )
     assert 0 <= repair.seconds["propose"] < 0.5 * compiling
 
 
 @settings(max_examples=150, deadline=None)
-@given(GROUPS, st.lists(REBUILT, min_size=4, max_size=4), st.sampled_from(Accept))
-def test_any_program_leaves_a_feasible_solution(groups, rebuilt, accept):
-    lengths = [len(group) for group in groups]
-    values = [node for group in groups for node in group]
-    answers = iter(rebuilt)
+@given(
+    st.lists(GROUPS, min_size=1, max_size=3),
+    st.lists(REBUILT, min_size=4, max_size=4),
+    st.sampled_from(Accept),
+    st.sampled_from([(1, 1), (7, 2)]),
+)
+def test_any_program_leaves_a_feasible_solution(uppers, rebuilt, accept, repeated):
+    passes, tries = repeated
+
+    def proposer(groups):
+        lengths = [len(group) for group in groups]
+        values = [node for group in groups for node in group]
+        return lambda inputs: ok(lengths, values)
+
+    answers = itertools.cycle(rebuilt)
     repair = repair_case(
         PROBLEM,
         CASE,
-        system(accept),
-        lambda inputs: ok(lengths, values),
+        replace(system(accept), passes=passes, tries=tries),
+        {f"g{index}": proposer(groups) for index, groups in enumerate(uppers)},
         lambda m, i: next(answers),
     )
     assert PROBLEM.check(INSTANCE, repair.solution) == ()
     assert repair.cost == PROBLEM.cost(INSTANCE, repair.solution)
     if accept is Accept.IMPROVING:
         assert repair.cost <= CASE.cost
-    supports = [set(step.region.nodes) for step in repair.steps]
-    assert len(supports) <= 4
-    assert sum(map(len, supports)) == len(set().union(*supports))
+    assert 1 <= repair.passes <= passes
+    for number in {step.number for step in repair.steps}:
+        supports = [set(step.region.nodes) for step in repair.steps if step.number == number]
+        assert len(supports) <= 4
+        assert sum(map(len, supports)) == len(set().union(*supports))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=9), max_size=4))
 def test_any_integers_as_proposals_are_survived(arrays):
     repair = repair_case(
-        PROBLEM, CASE, system(Accept.FEASIBLE), lambda inputs: ok(*arrays), lambda m, i: ok([])
+        PROBLEM, CASE, system(Accept.FEASIBLE), {"g": lambda i: ok(*arrays)}, lambda m, i: ok([])
     )
     assert PROBLEM.check(INSTANCE, repair.solution) == ()
+
+
+NEW_AGAIN = {
+    "on the same routes": (PROBLEM, (1, 3), ((1, 2), (3, 4), (5, 6)), False),
+    "in another order": (PROBLEM, (3, 1), ((3, 4), (5, 6), (1, 2)), False),
+    "where another route changed": (PROBLEM, (1, 3), ((1, 2), (3, 4), (6,), (5,)), False),
+    "where its route changed": (PROBLEM, (1, 3), ((1,), (3, 4), (5, 6, 2)), True),
+    "with another customer": (PROBLEM, (1, 4), ((1, 2), (3, 4), (5, 6)), True),
+    "on the same tour": (TSP(), (1, 2, 3, 4), (0, 1, 2, 3, 4, 5), False),
+    "where the tour changed elsewhere": (TSP(), (1, 2, 3, 4), (5, 0, 1, 2, 3, 4), False),
+    "where the tour changed there": (TSP(), (1, 3, 2, 4), (0, 1, 3, 2, 4, 5), True),
+}
+
+
+@pytest.mark.parametrize("where", NEW_AGAIN)
+def test_a_region_is_new_again_where_what_a_merge_changes_is_another(where):
+    problem, nodes, solution, new = NEW_AGAIN[where]
+    case = Case(None, None, 1.0, "none")
+    passes = _Passes(problem, case, replace(system(Accept.IMPROVING), passes=2), None, None)
+    if problem is PROBLEM:
+        assert passes._is_new(((1, 2), (3, 4), (5, 6)), Region((1, 3)))
+    else:
+        assert passes._is_new((0, 1, 2, 3, 4, 5), Region((1, 2, 3, 4)))
+    assert passes._is_new(solution, Region(nodes)) is new
+    assert not passes._is_new(solution, Region(nodes))
 
 
 def own_route():
@@ -171,7 +213,7 @@ def test_the_penalty_by_hand():
 def test_a_failed_upper_program_leaves_the_baseline():
     failed = Result(Outcome.TIMEOUT, (), "too long", 0.0)
     repair = repair_case(
-        PROBLEM, CASE, system(Accept.FEASIBLE), lambda i: failed, lambda m, i: ok([])
+        PROBLEM, CASE, system(Accept.FEASIBLE), {"g": lambda i: failed}, lambda m, i: ok([])
     )
     assert (repair.outcome, repair.cost, repair.solution) == (
         Outcome.TIMEOUT,

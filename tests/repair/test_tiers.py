@@ -32,7 +32,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    tasks = evaluator.expose(contracts(PROBLEM.operator)[Level.UPPER].seed, [0, 1])
+    tasks = evaluator.expose([contracts(PROBLEM.operator)[Level.UPPER].seed], [0, 1])
     assert sum(len(task.region.nodes) for task in tasks) >= 200
     return tasks
 

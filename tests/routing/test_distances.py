@@ -21,8 +21,9 @@ from specahd.problems.vrptw.baseline import insertion
 from specahd.repair.cases import make_case, make_cases, share_arrays
 from specahd.repair.evaluator import CallLimits, Evaluator
 from specahd.repair.merge import Accept
+from specahd.repair.passes import repair_case
 from specahd.repair.router import Router
-from specahd.repair.system import RepairSystem, repair_case
+from specahd.repair.system import RepairSystem
 from specahd.routing import distances, local
 from specahd.routing.compiled import runner
 from specahd.routing.distances import ComputedDistances, NoWholeMatrix
@@ -180,7 +181,7 @@ def one_pass(name, instance, upper, lower):
         solved,
         case,
         system(solved, member),
-        functools.partial(run, Level.UPPER, upper),
+        {"g": functools.partial(run, Level.UPPER, upper)},
         lambda _, inputs: run(Level.LOWER, lower, inputs),
     )
     return dataclasses.replace(repair, seconds={})
@@ -301,8 +302,8 @@ def test_in_the_sandbox_rows_are_computed_and_the_whole_is_refused_in_a_sentence
     lower = contract_of("cvrp", Level.LOWER).seed
     evaluator = Evaluator(solved, cases, share_arrays(solved, cases), CallLimits())
     try:
-        repair = evaluator.repair(near, system(solved, lower), 0)
-        refused = evaluator.repair(whole, system(solved, lower), 0)
+        repair = evaluator.repair([near], system(solved, lower), 0)
+        refused = evaluator.repair([whole], system(solved, lower), 0)
     finally:
         evaluator.close()
     matrix = np.empty((instance.size + 1, instance.size + 1))

@@ -29,7 +29,7 @@ def examine(
     for pool in POOLS:
         indices = pools[pool]
         observer.on_phase(f"{pool} pool", len(indices))
-        repairs = run_frozen(executor, checkpoint.upper, system, indices, observer.on_step)
+        repairs = run_frozen(executor, checkpoint.uppers, system, indices, observer.on_step)
         chosen = [cases[index] for index in indices]
         rows = write_rows(directory, pool, problem, chosen, repairs)
         if pool == "validation":

@@ -11,20 +11,22 @@ from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.examination import examine
 from specahd.api.provenance import provenance
 from specahd.api.training_cases import subset_records, training_cases
-from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
+from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
-from specahd.core.settings import Accept, Pools, Settings, TierRule
-from specahd.design.coupled import Candidate, choose
+from specahd.core.settings import Pools, Settings, TierRule
+from specahd.design.candidates import Candidate, choose
 from specahd.design.makers import check_rounds
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
 from specahd.repair.execution import Execution, save_sandbox
+from specahd.repair.passes import check_repeats
 from specahd.repair.rows import PoolSummary
+from specahd.repair.sums import SUMS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
@@ -110,6 +112,10 @@ class TrainingPlan:
                     "Expected search.levels=lower where regions are whole instances, got upper."
                 )
             searched = "lower"
+        portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
+        check_repeats(
+            self.problem, self.settings, portfolio=portfolio, plain=self.method.func.plain
+        )
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
@@ -303,15 +309,5 @@ def _search(
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
-    return Checkpoint(
-        problem=plan.problem.name,
-        settings=plan.problem_settings,
-        upper=candidate.upper,
-        repertoire=candidate.repertoire,
-        archive=candidate.archive,
-        statistics=candidate.archive.statistics(),
-        accept=Accept(plan.settings.accept),
-        neighbours=plan.settings.neighbours,
-        portfolio=candidate.portfolio,
-        training=provenance(plan),
-    )
+    named = plan.problem.name, plan.problem_settings
+    return candidate.checkpoint(*named, plan.settings, provenance(plan))

@@ -10,7 +10,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.checkpoint import SUMS, located
+from specahd.checkpoint import located
+from specahd.core.settings import REPEATS
+from specahd.repair.sums import SUMS
 from specahd.routing.pools import MANIFEST
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     }
     for group, option in _NOT_OF_THE_RESULT:
         del described[group][option]
+    for option in REPEATS:
+        # They came later: what was trained without them has equal provenance.
+        if described["search"][option] == 1:
+            del described["search"][option]
     if plan.given is not None:
         described["search"]["repertoire"] = _digest(located(plan.given) / SUMS)
     return {

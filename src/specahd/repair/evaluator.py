@@ -1,6 +1,6 @@
 """What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -12,10 +12,11 @@ from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
 from specahd.repair.cases import Case
 from specahd.repair.merge import checked_merge
+from specahd.repair.passes import Propose, Rebuild, repair_case
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.searching import search_case
-from specahd.repair.system import Repair, RepairSystem, repair_case
-from specahd.routing.base import AnyProblem, IntArray, PassOperator, RepairOperator
+from specahd.repair.system import Repair, RepairSystem
+from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region, RepairOperator
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
@@ -93,9 +94,8 @@ class Evaluator:
             compiled=[contract.compiled for contract in contracts if contract.compiled],
         )
         self._repertoire: tuple[str, Session] | None = None
-        # Of an upper program that was compiled, which takes longer than a call, and of whom else
-        # is launched with it.
-        self._proposer: tuple[Program, str, Session] | None = None
+        # Of compiled upper programs, which take longer than a call, and of whom else is with them.
+        self._proposer: tuple[tuple[Program, ...], str, Session] | None = None
 
     def close(self) -> None:
         """End every child and the zygote."""
@@ -171,27 +171,32 @@ class Evaluator:
         )
         return Response(merge.outcome, case.cost, merge.merged_cost, result.fallbacks)
 
-    def expose(self, program: Program, cases: Sequence[int]) -> list[RepairTask]:
-        """Return the tasks that an upper program exposes on the baselines of some cases.
+    def expose(self, uppers: Sequence[Program], cases: Sequence[int]) -> list[RepairTask]:
+        """Return the tasks that upper programs expose on the baselines of some cases.
 
-        A case on which it fails exposes none.
+        A case on which one fails exposes none of its. Of tasks that are equal the first counts.
         """
-        tasks = []
-        with self._upper(program) as session:
+        tasks: dict[str, RepairTask] = {}
+        with self._upper(uppers) as session:
             for index in cases:
                 case = self._cases[index]
                 selector = self._at(case).selector
-                result = self._propose(session, index)(
-                    selector.inputs(case.instance, case.baseline)
-                )
-                if result.outcome is not Outcome.OK:
-                    continue
-                validation = selector.validate(case.instance, case.baseline, result.output)
-                for region in validation.regions:
-                    descriptor = self._problem.describe(case.instance, case.baseline, region)
-                    key = task_key(case.instance.name, self._operator.identity(region))
-                    tasks.append(RepairTask(key, index, region, tuple(descriptor.tolist())))
-        return tasks
+                inputs = selector.inputs(case.instance, case.baseline)
+                for number in range(len(uppers)):
+                    result = self._propose(session, number, index)(inputs)
+                    if result.outcome is not Outcome.OK:
+                        continue
+                    validation = selector.validate(case.instance, case.baseline, result.output)
+                    for region in validation.regions:
+                        task = self._task(index, region)
+                        tasks.setdefault(task.key, task)
+        return list(tasks.values())
+
+    def _task(self, index: int, region: Region) -> RepairTask:
+        case = self._cases[index]
+        descriptor = self._problem.describe(case.instance, case.baseline, region)
+        key = task_key(case.instance.name, self._operator.identity(region))
+        return RepairTask(key, index, region, tuple(descriptor.tolist()))
 
     def utility(
         self, program: Program, system: RepairSystem, cases: Sequence[int], penalty: Penalty
@@ -201,9 +206,9 @@ class Evaluator:
         penalties: list[float] = []
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
-        with self._upper(program, system) as session:
+        with self._upper([program], system) as session:
             for index in cases:
-                repair = self._repair(session, system, index)
+                repair = self._repair([program], session, system, index)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
                     where = self._cases[index].instance.name
                     detail = f"{where}: {repair.detail}"
@@ -214,18 +219,27 @@ class Evaluator:
                 regions.append(_mean_descriptor(repair))
         return UpperResult(ended, detail, tuple(utilities), tuple(penalties), tuple(regions))
 
-    def repair(self, program: Program, system: RepairSystem, case: int) -> Repair:
+    def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
-        with self._upper(program, system) as session:
-            return self._repair(session, system, case, final=True)
+        with self._upper(uppers, system) as session:
+            return self._repair(uppers, session, system, case, final=True)
 
     def _repair(
-        self, session: Session, system: RepairSystem, index: int, *, final: bool = False
+        self,
+        uppers: Sequence[Program],
+        session: Session,
+        system: RepairSystem,
+        index: int,
+        *,
+        final: bool = False,
     ) -> Repair:
         problem, case, operator = self._problem, self._cases[index], self._operator
         if not isinstance(operator, PassOperator):
-            propose = self._propose(session, index)
-            return repair_case(problem, case, system, propose, self._rebuild(system, index))
+            proposers = {
+                program.id: self._propose(session, number, index)
+                for number, program in enumerate(uppers)
+            }
+            return repair_case(problem, case, system, proposers, self._rebuild(system, index))
 
         def start() -> SandboxedEngine:
             seed = seed_of(*problem.flat(case.instance, case.baseline))
@@ -237,17 +251,15 @@ class Evaluator:
 
         return search_case(problem, operator, case, system, start, final=final)
 
-    def _propose(self, session: Session, case: int) -> Callable[[tuple[IntArray, ...]], Result]:
+    def _propose(self, session: Session, upper: int, case: int) -> Propose:
         def propose(inputs: tuple[IntArray, ...]) -> Result:
             if session.launched is not Outcome.OK:
                 return Result(session.launched, (), session.detail, 0.0)
-            return session.call(Call(0, case, inputs))
+            return session.call(Call(upper, case, inputs))
 
         return propose
 
-    def _rebuild(
-        self, system: RepairSystem, case: int
-    ) -> Callable[[int, tuple[IntArray, ...]], Result]:
+    def _rebuild(self, system: RepairSystem, case: int) -> Rebuild:
         # A frozen repertoire is launched once and serves every candidate it scores.
         if self._repertoire is None or self._repertoire[0] != system.key:
             if self._repertoire is not None:
@@ -258,9 +270,9 @@ class Evaluator:
         return lambda member, inputs: repertoire.call(Call(member, case, inputs))
 
     def _upper(
-        self, program: Program, system: RepairSystem | None = None
+        self, uppers: Sequence[Program], system: RepairSystem | None = None
     ) -> AbstractContextManager[Session]:
-        """Return a session of an upper program; that of a compiled one stays open for the next.
+        """Return a session of upper programs; that of compiled ones stays open for the next.
 
         Parameters
         ----------
@@ -269,13 +281,13 @@ class Evaluator:
         """
         limits = SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
         if not isinstance(self._operator, PassOperator):
-            return self._session([program], limits)
-        key = "" if system is None else system.key
-        if self._proposer is None or self._proposer[:2] != (program, key):
+            return self._session(uppers, limits)
+        programs, key = tuple(uppers), "" if system is None else system.key
+        if self._proposer is None or self._proposer[:2] != (programs, key):
             if self._proposer is not None:
                 self._proposer[-1].close()
             lowers = () if system is None else system.repertoire
-            self._proposer = program, key, self._session([program, *lowers], limits)
+            self._proposer = programs, key, self._session([*programs, *lowers], limits)
         return nullcontext(self._proposer[-1])
 
     def _session(self, programs: Sequence[Program], limits: SessionLimits) -> Session:

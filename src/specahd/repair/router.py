@@ -57,8 +57,12 @@ class Router:
         known: FloatArray = np.where(mass > 0, estimate, self._archive_means)
         return known
 
+    def rank(self, descriptor: FloatArray, count: int) -> list[int]:
+        """Return so many members by Q, the largest first; ties by archive mean, then by index."""
+        ranked = np.lexsort((-self._archive_means, -self.estimate(descriptor)))
+        best: list[int] = ranked[:count].tolist()
+        return best
+
     def choose(self, descriptor: FloatArray) -> int:
-        """Return the member with the largest Q; ties by archive mean, then by index."""
-        estimate = self.estimate(descriptor)
-        tied = np.flatnonzero(estimate == estimate.max())
-        return int(tied[np.argmax(self._archive_means[tied])])
+        """Return the first member of the :meth:`rank`."""
+        return self.rank(descriptor, 1)[0]

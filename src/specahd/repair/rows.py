@@ -16,23 +16,26 @@ from specahd.sandbox.executor import Executor
 
 
 def expose(
-    executor: Executor, upper: Program, cases: Sequence[int], chunk: int = 8
+    executor: Executor, uppers: Sequence[Program], cases: Sequence[int], chunk: int = 8
 ) -> list[RepairTask]:
-    """Return the regions that an upper program exposes on the baselines of the cases, in order."""
+    """Return the regions that upper programs expose on the baselines of the cases, in order.
+
+    Of regions that are rebuilt alike only the first counts.
+    """
     parts = [list(cases[start : start + chunk]) for start in range(0, len(cases), chunk)]
-    jobs = [executor.submit("expose", upper, part) for part in parts]
+    jobs = [executor.submit("expose", uppers, part) for part in parts]
     return [task for job in jobs for task in job.result()]
 
 
 def run_frozen(
     executor: Executor,
-    upper: Program,
+    uppers: Sequence[Program],
     system: RepairSystem,
     cases: Sequence[int],
     step: Callable[[], None] = lambda: None,
 ) -> list[Repair]:
-    """Run the one-pass pipeline on each case, in order, calling ``step`` after each."""
-    jobs = [executor.submit("repair", upper, system, case) for case in cases]
+    """Run the pipeline on each case, in order, calling ``step`` after each."""
+    jobs = [executor.submit("repair", uppers, system, case) for case in cases]
     repairs = []
     for job in jobs:
         repairs.append(job.result())
@@ -60,6 +63,7 @@ def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
         "outcome": repair.outcome,
         "proposed": repair.proposed,
         "rejections": list(repair.rejections),
+        **({"passes": repair.passes, "skipped": repair.skipped} if repair.passes > 1 else {}),
         "steps": [
             {
                 "nodes": list(step.region.nodes),
@@ -69,6 +73,8 @@ def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
                 "cost_merged": step.cost_merged,
                 "accepted": step.accepted,
                 "fallbacks": step.fallbacks,
+                **({} if step.number is None else {"pass": step.number}),
+                **({} if step.upper is None else {"upper": step.upper}),
             }
             for step in repair.steps
         ],
@@ -84,7 +90,7 @@ def write_rows(
 ) -> list[dict[str, Any]]:
     """Write ``<name>.jsonl``, equal for equal evaluations, and ``<name>-timings.jsonl``.
 
-    Timings are seconds of one pass by stage. The rows are returned.
+    Timings are seconds by stage, of all passes. The rows are returned.
     """
     made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
     timings = [

@@ -1,0 +1,247 @@
+"""The pipeline that everything is measured with: passes over a solution, from y0 to ŷ.
+
+Training scores upper programs with it, evaluation and solving deploy it: the same code. One pass
+of one upper program, and one member a region, is the paper's.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
+from math import inf
+from typing import Any
+
+from numba.core.event import TimingListener, install_listener
+
+from specahd.core.errors import ConfigError
+from specahd.core.program import Outcome
+from specahd.core.settings import REPEATS, Settings
+from specahd.repair.cases import Case
+from specahd.repair.merge import Merge, checked_merge
+from specahd.repair.system import Repair, RepairSystem, Step
+from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region
+from specahd.routing.whole import is_whole
+from specahd.sandbox.calls import Result
+
+Propose = Callable[[tuple[IntArray, ...]], Result]
+Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
+
+
+class _Stopwatch:
+    """Splits wall time by stage, without what numba compiled; nothing is decided by it."""
+
+    def __init__(self, compilation: TimingListener) -> None:
+        self.seconds: dict[str, float] = {}
+        self._compilation = compilation
+        self._last = self._now()
+
+    def _now(self) -> float:
+        """Return the time that went by without compiling, or loading what was compiled before."""
+        compiled = self._compilation.duration if self._compilation.done else 0.0
+        return time.perf_counter() - compiled
+
+    def lap(self, stage: str) -> None:
+        now = self._now()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
+    """Return where there is one pass of one upper program, and one try a region, and no more.
+
+    None where there may be several: where programs rebuild regions of a solution.
+    """
+    if portfolio:
+        return "where every program of a portfolio repairs each instance by itself"
+    if is_whole(problem.operator.selector):
+        return "where regions are whole instances"
+    if isinstance(problem.operator, PassOperator):
+        return "where the engine makes the passes"
+    return None
+
+
+def check_repeats(problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool) -> None:
+    """Refuse several upper programs, passes or tries where there is one.
+
+    Parameters
+    ----------
+    plain
+        Whether a method searches one level by its own rules.
+
+    Raises
+    ------
+    ConfigError
+        With the option and the reason.
+    """
+    where = single_pass(problem, portfolio=portfolio)
+    for name in REPEATS:
+        reason, value = where, getattr(settings, name)
+        if plain and name == "uppers":
+            reason = where or "where a method searches one level"
+        if reason is not None and value > 1:
+            raise ConfigError(f"Expected search.{name}=1 {reason}, got {value}.")
+
+
+def repair_case(
+    problem: AnyProblem,
+    case: Case,
+    system: RepairSystem,
+    proposers: Mapping[str, Propose],
+    rebuild: Rebuild,
+) -> Repair:
+    """Make passes until as many in a row as there are upper programs gain nothing.
+
+    In a pass the upper program whose turn it is proposes regions of the incumbent; each in turn is
+    described, rebuilt by the members that the router ranks first, all from the same incumbent,
+    and merged. The cheapest checked merge counts, the earlier member's on ties. A region is not
+    tried again while the customers on the routes that it touches stay what they were, by other
+    members neither.
+
+    Of a portfolio each member goes over the regions by itself, beginning with y0; the steps told
+    are those of the cheapest result, the earlier member's on ties.
+
+    Parameters
+    ----------
+    proposers
+        By upper program, in the order of their turns: calls it with the inputs of an incumbent.
+    rebuild
+        Calls a member of the repertoire, by index, with the inputs of a region.
+
+    Returns
+    -------
+    Repair
+        That of y0 as it was, without steps, if an upper program failed in any pass.
+    """
+    listener = TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
+    with install_listener("numba:compiler_lock", listener) as compilation:
+        return _Passes(problem, case, system, rebuild, _Stopwatch(compilation)).make(proposers)
+
+
+@dataclass
+class _Passes:
+    """The passes over one case, and which regions were rebuilt in them."""
+
+    problem: AnyProblem
+    case: Case
+    system: RepairSystem
+    rebuild: Rebuild
+    watch: _Stopwatch
+    tried: set[Hashable] = field(default_factory=set)
+
+    def make(self, proposers: Mapping[str, Propose]) -> Repair:
+        """Make the passes."""
+        case, system, selector = self.case, self.system, self.problem.operator.selector
+        solution, costs = case.baseline, [case.cost]
+        proposed = kept = 0
+        rejections: list[str] = []
+        made: list[Step] = []
+        detail = ""
+        for upper, propose in islice(cycle(proposers.items()), system.passes):
+            proposal = propose(selector.inputs(case.instance, solution))
+            self.watch.lap("propose")
+            detail = proposal.detail
+            if proposal.outcome is not Outcome.OK:
+                unchanged = case.cost, case.cost, case.baseline
+                return Repair(proposal.outcome, detail, *unchanged, 0, (), (), self.watch.seconds)
+            validation = selector.validate(case.instance, solution, proposal.output)
+            self.watch.lap("validate")
+            regions = validation.regions if system.repertoire else ()
+            alone = range(len(system.repertoire)) if system.portfolio and regions else [None]
+            cost, solution, steps = min(
+                (self._rebuilt(solution, costs[-1], regions, only) for only in alone),
+                key=lambda result: result[0],
+            )
+            proposed += validation.proposed
+            kept += len(validation.regions)
+            rejections += [rejection.reason for rejection in validation.rejections]
+            made += [
+                replace(
+                    step,
+                    number=len(costs) if system.passes > 1 else None,
+                    upper=upper if len(proposers) > 1 else None,
+                )
+                for step in steps
+            ]
+            costs.append(cost)
+            if len(costs) > len(proposers) and not cost < costs[-1 - len(proposers)]:
+                break
+        return Repair(
+            Outcome.OK if kept else Outcome.EMPTY_REGIONS,
+            detail,
+            case.cost,
+            costs[-1],
+            solution,
+            proposed,
+            tuple(rejections),
+            tuple(made),
+            self.watch.seconds,
+            passes=len(costs) - 1,
+            skipped=kept - len(made) if system.repertoire else 0,
+        )
+
+    def _rebuilt(
+        self, solution: Any, cost: float, regions: Sequence[Region], only: int | None
+    ) -> tuple[float, Any, list[Step]]:
+        """Rebuild regions in turn, each by one member, or by those that the router ranks first."""
+        problem, system, instance = self.problem, self.system, self.case.instance
+        steps: list[Step] = []
+        for region in regions:
+            if not self._is_new(solution, region):
+                continue
+            descriptor = problem.describe(instance, solution, region)
+            self.watch.lap("describe")
+            ranked = [only] if only is not None else system.router.rank(descriptor, system.tries)
+            self.watch.lap("route")
+            before = cost
+            member, fallbacks, merge = min(
+                (self._merged(solution, cost, region, member) for member in ranked),
+                key=lambda tried: inf if tried[-1].merged_cost is None else tried[-1].merged_cost,
+            )
+            solution, cost = merge.solution, merge.cost
+            steps.append(
+                Step(
+                    region,
+                    tuple(descriptor.tolist()),
+                    system.repertoire[member].id,
+                    merge.outcome,
+                    before,
+                    merge.merged_cost,
+                    merge.accepted,
+                    fallbacks,
+                )
+            )
+        return cost, solution, steps
+
+    def _merged(
+        self, solution: Any, cost: float, region: Region, member: int
+    ) -> tuple[int, int, Merge]:
+        """Have a member rebuild a region; return it, its fallbacks and the checked merge."""
+        problem, instance, accept = self.problem, self.case.instance, self.system.accept
+        result = self.rebuild(member, problem.operator.inputs(instance, solution, region))
+        self.watch.lap("rebuild")
+        if result.outcome is Outcome.OK:
+            merge = checked_merge(problem, instance, solution, cost, region, result.output, accept)
+        else:
+            merge = Merge(result.outcome, None, False, solution, cost)
+        self.watch.lap("merge")
+        return member, result.fallbacks, merge
+
+    def _is_new(self, solution: Any, region: Region) -> bool:
+        """Say whether a region was not rebuilt yet on routes as they are now, and note it.
+
+        A rebuild reads the nodes of its region. What a merge changes, and with it whether it is
+        feasible and what it gains, depends on the routes that visit some of them too: on their
+        customers, also where these get several deliveries, all of which a rebuild makes anew. Of a
+        tour it depends on the order of the region alone.
+        """
+        if self.system.passes == 1:
+            # In one pass no node is in two regions.
+            return True
+        nodes = set(region.nodes)
+        routes = self.problem.routes(solution) or [region.nodes]
+        touched = sorted(tuple(route) for route in routes if not nodes.isdisjoint(route))
+        state = self.problem.operator.identity(region), tuple(touched)
+        if state in self.tried:
+            return False
+        self.tried.add(state)
+        return True

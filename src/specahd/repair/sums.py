@@ -1,0 +1,92 @@
+"""The hash of every file of a checkpoint, so that nothing in it is altered by accident."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from specahd.core.errors import CheckpointError, FileError
+from specahd.core.plain import NAME, content, told
+from specahd.repair.archive import FILES as ARCHIVE
+
+MANIFEST = "manifest.json"
+SUMS = "SHA256SUMS"
+_TEXT, _TABLE = 4 << 20, 256 << 20
+"""Bytes that a file of text may have, and one of the archive."""
+_FILE = re.compile(rf"{SUMS}|manifest\.json|(tasks|responses)\.parquet|programs/{NAME.pattern}\.py")
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def seal(directory: Path) -> None:
+    """Write the hash of every other file."""
+    paths = [path for path in directory.rglob("*") if path.is_file()]
+    hashes = {path.relative_to(directory).as_posix(): _hash(path) for path in paths}
+    (directory / SUMS).write_text(_listing(hashes))
+
+
+def _listing(hashes: Mapping[str, str]) -> str:
+    """Return what :data:`SUMS` says of files of these hashes."""
+    return "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
+
+
+def verify(directory: Path) -> set[str]:
+    """Compare every listed file of a checkpoint with its recorded hash; return their names.
+
+    Raises
+    ------
+    CheckpointError
+        The directory is no checkpoint, or a listed file is missing, odd, altered, huge or a link.
+    """
+    if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
+        raise CheckpointError(
+            f"No checkpoint at {directory}: expected a directory with {MANIFEST} and {SUMS}, "
+            "as a training run leaves in its checkpoint/."
+        )
+    _require_file(directory, SUMS)
+    text = text_of(directory, SUMS).decode(errors="replace")
+    recorded = {
+        name: each for each, _, name in (line.partition("  ") for line in text.splitlines())
+    }
+    for name in sorted({MANIFEST, *ARCHIVE, *recorded}):
+        _require_file(directory, name)
+        size = (directory / name).stat().st_size
+        if size > (_TABLE if name in ARCHIVE else _TEXT):
+            raise CheckpointError(
+                f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
+            )
+        if recorded.get(name) != _hash(directory / name):
+            raise CheckpointError(
+                f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
+            )
+    # A last byte of SHA256SUMS itself can change without changing any line.
+    if text != _listing(recorded):
+        raise CheckpointError(f"The checkpoint {directory} was altered: {SUMS} is not as written.")
+    return set(recorded)
+
+
+def _require_file(directory: Path, name: str) -> None:
+    """Refuse a name of no file of a checkpoint, or at which there is none, or a link or a pipe."""
+    path = directory / name
+    if not path.exists() and not path.is_symlink():
+        raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
+    inside = _FILE.fullmatch(name) and path.resolve() == directory.resolve() / name
+    if not inside or not path.is_file():
+        raise CheckpointError(f"The checkpoint {directory} has {told(name)}, which is no file.")
+
+
+def text_of(directory: Path, name: str) -> bytes:
+    """Return what is in a file of text.
+
+    Raises
+    ------
+    CheckpointError
+        It cannot be read, or is too long.
+    """
+    try:
+        return content(directory / name, _TEXT)
+    except FileError as error:
+        raise CheckpointError(str(error)) from None
