@@ -112,10 +112,9 @@ class TrainingPlan:
                     "Expected search.levels=lower where regions are whole instances, got upper."
                 )
             searched = "lower"
+        rounds: Any = self.method.func
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
-        check_repeats(
-            self.problem, self.settings, portfolio=portfolio, plain=self.method.func.plain
-        )
+        check_repeats(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
