@@ -184,13 +184,19 @@ def test_a_method_of_a_file_is_made_as_hydra_makes_it(name):
 
 
 def test_a_run_that_broke_off_is_resumed_to_the_same_bytes(place, tmp_path):
+    told = []
+
     class Impatient(Observer):
         def on_round(self, end):
             raise KeyboardInterrupt
 
+        def on_stop(self, reason):
+            told.append(reason)
+
     run = partial(api.train, "cvrp", budget=SMALL, pools=place / "pools", out=tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
         run(observer=Impatient())
+    assert told == ["Ctrl-C"]
     with pytest.raises(ConfigError, match="holds a run already"):
         run()
     run(resume=True)

@@ -20,6 +20,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
+from specahd.runs.files import POOLS
 from specahd.tracking.view import KEY, address
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -141,23 +142,34 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
     view = address(server, "1")
 
     page.open(view)
-    for column in ("problem", "budget", "method", "llm", "seed", "selection/percent"):
-        page.see(f"[data-testid='sort-header-{column}']")
+    [first, *_] = page.see("[data-testid^='sort-header-improvement_percent/selection']")
+    for column in ("problem.repair", "problem.baseline", "budget"):
+        after = page.see(f"[data-testid='sort-header-{column}']")[0]
+        assert after.location["x"] > first.location["x"]
+    assert [each.text for each in page.see("[col-id='tags.`status`'].ag-cell", 3)][-3:] == [
+        *("complete", "complete", "complete"),
+    ]
     page.read("3 matching runs")
+    # No run stands beside those of another problem without a word.
+    page.read("Group: problem: cvrp, problem.repair: append")
     for link in page.see(".ag-cell a[href*='/runs/']", 3):
-        assert link.text.startswith("cvrp-specahd-offline-seed")
+        assert re.fullmatch(r"[\d_-]+-sweep/cvrp-(\d)-seed\1", link.text)
         assert browser.execute_script(UNCUT, link), f"{link.text} is cut"
-    cells = page.see(".ag-center-cols-container [col-id='params.`seed`']", 3)
-    assert sorted(cell.text for cell in cells) == ["0", "1", "2"]
-    for column in ("selection", "validation"):
-        cells = page.see(f".ag-center-cols-container [col-id='metrics.`{column}/percent`']", 3)
-        assert all(re.fullmatch(r"-?\d+(\.\d\d?)?", cell.text) for cell in cells)
     page.keep("runs")
+    # As on a wide screen: a page draws the columns that it shows.
+    browser.set_window_size(2400, 1000)
+    cells = page.see(".ag-center-cols-container [col-id='params.`seed`']", 3)
+    assert {"0", "1", "2"} <= {cell.text for cell in cells}
+    for pool in ("selection", "validation"):
+        column = f"metrics.`improvement_percent/{pool}`"
+        cells = page.see(f".ag-center-cols-container [col-id='{column}']", 4)
+        assert all(re.fullmatch(r"-?\d+(\.\d\d?)?( \(max\))?", cell.text) for cell in cells)
+    browser.set_window_size(1600, 1000)
 
     page.open(f"{view}&compareRunsMode=CHART")
     cards = page.see("[data-testid='experiment-view-compare-runs-card']", 4)
     titles = [card.text.splitlines()[0] for card in cards[:4]]
-    names = ["selection/percent", "validation/percent", "lower/best", "upper/best"]
+    names = [*(f"improvement_percent/{pool}" for pool in POOLS), "lower/best", "upper/best"]
     assert titles == names
     page.see(".barlayer .bartext", 6)  # a bar for each run in each of two charts
     page.see(".js-plotly-plot .scatterlayer .trace path.js-line", 3)
@@ -171,6 +183,24 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
     page.read("3 matching runs")
 
     page.see(".ag-cell a[href*='/runs/']", 3)[0].click()
+    page.read("improvement +")
+    [first, *_] = page.see("a[href*='metric']")
+    assert first.text == "improvement_percent/selection"
+    page.keep("run")
+    # The sweep's page, and what its description leads to.
+    training = browser.current_url
+    page.click("20…")
+    page.read("3 of 3 jobs complete")
+    assert page.see("a[href*='metric']")[0].text == "improvement_percent/selection/mean"
+    jobs, best = (
+        link.get_attribute("href") for link in page.see("a[target='_blank'][href*='/runs']", 2)[:2]
+    )
+    page.keep("sweep")
+    page.open(jobs)
+    page.read("3 matching runs")
+    page.open(best)
+    page.read("improvement +")
+    page.open(training)
     page.read("improvement +")
     # The newest candidates come first.
     page.click("upper-…")

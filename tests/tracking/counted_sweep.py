@@ -69,8 +69,10 @@ def count_against_journals(place: Path, jobs: int, uri: str) -> None:
             assert run.data.metrics[f"{pool}/improvement"] == pytest.approx(values[-1])
     for pool, values in measured.items():
         metrics = parent.data.metrics
-        assert metrics[f"mean/{pool}/improvement"] == pytest.approx(fmean(values))
-        assert metrics[f"sd/{pool}/improvement"] == pytest.approx(stdev(values))
+        percent = f"improvement_percent/{pool}"
+        assert metrics[f"{percent}/mean"] == round(100 * fmean(values), 2)
+        assert metrics[f"{percent}/sd"] == round(100 * stdev(values), 2)
+    assert next(iter(parent.data.metrics)) == "improvement_percent/selection/mean"
     counts = {f"jobs/{name}": 0 for name in ("partial", "failed")} | {"jobs/complete": jobs}
     assert counts.items() <= parent.data.metrics.items()
     assert parent.data.tags["kind"] == "sweep"

@@ -12,7 +12,8 @@ from specahd.core.budget import Spent
 from specahd.core.errors import ConfigError
 from specahd.core.events import Committed
 from specahd.core.program import Level, Outcome
-from specahd.tracking.upload import SyncCursor, UploadFailed
+from specahd.tracking.description import NOTE
+from specahd.tracking.upload import RunUpload, SyncCursor, UploadFailed
 
 
 def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):
@@ -22,8 +23,12 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
     name, data = training.info.run_id, training.data
     assert (training.info.status, training.info.run_name) == (
         "FINISHED",
-        "cvrp-specahd-offline-seed3",
+        f"{run.directory.parent.name}/run",
     )
+    # The UI lists them in this order, which is that in which they came.
+    assert list(data.metrics)[:2] == [
+        *("improvement_percent/selection", "improvement_percent/validation"),
+    ]
     assert data.params == {
         "problem": "cvrp",
         "method": "specahd",
@@ -61,9 +66,9 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         "round/U": 0.375,
         "round/penalty": 0.0625,
         "selection/improvement": 0.5,
-        "selection/percent": 50,
+        "improvement_percent/selection": 50,
         "validation/improvement": 0.125,
-        "validation/percent": 12.5,
+        "improvement_percent/validation": 12.5,
         "validation/cost": 7,
     }
     assert data.metrics | expected == pytest.approx(data.metrics)
@@ -119,18 +124,44 @@ def test_candidates_are_a_table_or_nothing(run, store, way, files):
 
 
 def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
-    bring(run, store, "interrupted")
+    bring(run, store, "interrupted", "Ctrl-C")
     _, before, _ = stored(run.directory, store)
-    assert before.info.status == "KILLED"
-    run.commit(10)
+    assert (before.info.status, before.data.tags["status"]) == ("KILLED", "interrupted")
+    begin = f"**interrupted**: `Ctrl-C`\n\nGo on with\n\n    {resume(run)}\n"
+    assert before.data.tags[NOTE].startswith(begin)
+    # What was told stays known to who brings it in again.
+    bring(run, store, "interrupted")
+    assert stored(run.directory, store)[1].data.tags[NOTE] == before.data.tags[NOTE]
+    RunUpload(observer(store).options, run.directory).step()
+    _, training, _ = stored(run.directory, store)
+    assert (training.info.status, training.data.tags["status"]) == ("RUNNING", "running")
+    assert training.data.tags[NOTE].endswith(f"    {resume(run)}\n\n")
+    assert SyncCursor.read(run.directory).reason == ""
+    run.commit(20)
     run.finish()
     bring(run, store)
     bring(run, store)
     client, training, candidates = stored(run.directory, store)
     assert (training.info.run_id, training.info.status) == (before.info.run_id, "FINISHED")
-    assert len(candidates) == 30
+    assert training.data.tags["status"] == "complete"
+    assert training.data.tags[NOTE].startswith("- selection (3): ")
+    assert len(candidates) == 40
     best = client.get_metric_history(training.info.run_id, "upper/best")
-    assert [metric.step for metric in best] == list(range(2, 31, 2))
+    assert [metric.step for metric in best] == list(range(2, 41, 2))
+
+
+def test_a_run_that_a_limit_ended_says_which_option_goes_on_with_it(run, store):
+    run.finish()
+    reason = "budget.max_cost=2 leaves no room for another request: `x`"
+    bring(run, store, "partial", reason)
+    _, training, _ = stored(run.directory, store)
+    assert (training.info.status, training.data.tags["status"]) == ("FINISHED", "partial")
+    begin = f"**partial**: `{reason.replace('`', chr(39))}`\n\nGo on with\n\n"
+    assert training.data.tags[NOTE].startswith(f"{begin}    {resume(run)} budget.max_cost=MORE\n")
+
+
+def resume(run):
+    return f"python -m specahd.train resume={run.directory}"
 
 
 @pytest.mark.parametrize("lost", ["records", "run"])
@@ -166,6 +197,7 @@ def test_a_run_belongs_to_the_sweep_whose_folder_holds_it(run, store):
     bring(run, store, candidates="none")
     _, training, _ = stored(run.directory, store)
     assert training.data.tags["mlflow.parentRunId"] == "a" * 32
+    assert training.data.tags["sweep"] == sweep.parent.name
 
 
 def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store, monkeypatch):

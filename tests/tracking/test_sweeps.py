@@ -5,10 +5,12 @@ import time
 
 import pytest
 from counted_sweep import SWEEP, count_against_journals, sweep
+from mlflow import MlflowClient
 from omegaconf import OmegaConf
 
 from commands import call
 from run_directories import row, sample, write_run
+from specahd.tracking.description import NOTE
 from specahd.tracking.sweep_results import SweepResults
 
 
@@ -122,6 +124,15 @@ def test_a_sweep_that_its_limit_ends_at_once_has_no_complete_job(tmp_path):
         assert said in done.stdout + done.stderr
         assert "sweep: 0 complete, 1 partial, 0 failed" in done.stdout
         assert "partial, counted in no mean: cvrp-0-seed0" in done.stdout
+    client = MlflowClient(f"sqlite:///{tmp_path}/mlruns/mlflow.db")
+    [sweep] = client.search_runs(["1"], "tags.kind = 'sweep'")
+    told = sweep.data.tags[NOTE]
+    assert told.startswith("**0 of 1 jobs complete, 1 partial** (")
+    [words] = [line.strip() for line in told.splitlines() if line.startswith("    python")]
+    assert words.endswith(f" seed=0 budget.max_tokens=0 hydra.sweep.dir={tmp_path / 's'}")
+    [job] = client.search_runs(["1"], "tags.kind = 'training'")
+    assert (job.info.status, job.data.tags["status"]) == ("FINISHED", "partial")
+    assert job.data.tags[NOTE].startswith("**partial**: `budget.max_tokens=0 leaves no room for ")
 
 
 def test_a_store_that_hangs_is_not_waited_for(tmp_path):
@@ -136,16 +147,12 @@ def test_a_sweep_of_which_no_job_began_leaves_no_run(tmp_path):
     done = train(tmp_path, "problem.baseline=nope", "seed=0,1")
     assert done.returncode == 2
     assert [path.name for path in tmp_path.iterdir()] == ["mlruns"]
-    from mlflow import MlflowClient
-
     client = MlflowClient(f"sqlite:///{tmp_path}/mlruns/mlflow.db")
     experiment = client.get_experiment_by_name("specahd")
     assert client.search_runs([experiment.experiment_id]) == []
 
 
 def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
-    from mlflow import MlflowClient
-
     assert train(tmp_path, "seed=0").returncode == 0
     done = train(tmp_path, "seed=0,1")
     assert "s/cvrp-0-seed0 is complete already" in done.stdout
@@ -154,6 +161,18 @@ def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
     [parent] = client.search_runs([experiment], "tags.kind = 'sweep'")
     assert parent.data.metrics["jobs/complete"] == 2
     assert parent.info.status == "FINISHED"
+    note = parent.data.tags[NOTE]
+    assert note.startswith("**2 of 2 jobs complete** ([all that began](#/experiments/1/runs?")
+    jobs = client.search_runs([experiment], "tags.kind = 'training'")
+    best = max(
+        jobs,
+        key=lambda job: (job.data.metrics["selection/improvement"], -int(job.data.params["seed"])),
+    )
+    name = best.info.run_name.removeprefix("s/")
+    page = f"#/experiments/1/runs/{best.info.run_id}?workflowType=machine_learning"
+    assert f"best on selection: [{name}]({page})" in note
+    assert "go on with" not in note
+    assert {job.data.tags["sweep"] for job in jobs} == {"s"}
 
 
 def called(place, store):
@@ -177,8 +196,6 @@ def called(place, store):
 
 @pytest.mark.parametrize("loss", ["another store", "another experiment", "deleted"])
 def test_a_sweep_whose_run_is_not_there_gets_another(tmp_path, capfd, loss):
-    from mlflow import MlflowClient
-
     from specahd.tracking.sweep import SweepCallback
 
     def noted():
@@ -187,6 +204,10 @@ def test_a_sweep_whose_run_is_not_there_gets_another(tmp_path, capfd, loss):
     callback = SweepCallback(patience=120)
     callback.on_multirun_start(called(tmp_path, "one"))
     first = noted()
+    # What stays of a sweep that is killed.
+    begun = MlflowClient(called(tmp_path, "one").tracking.uri).get_run(first).data.tags[NOTE]
+    assert begun.startswith("**0 of 1 jobs complete** (")
+    assert f"    python -m specahd.train -m seed=0 hydra.sweep.dir={tmp_path}/s\n" in begun
     config = called(tmp_path, "other" if loss == "another store" else "one")
     if loss == "another experiment":
         config.tracking.experiment = "else"

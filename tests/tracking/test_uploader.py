@@ -63,10 +63,14 @@ def test_a_run_is_followed_while_it_goes_on(run, store):
     wait_for(run.directory, records=21)
     _, training, candidates = stored(run.directory, store)
     assert (training.info.status, len(candidates)) == ("RUNNING", 20)
+    assert training.data.tags["status"] == "running"
     run.commit(10)
+    told.on_stop("The service refuses: no credit.")
     told.on_finish("failed")
     _, training, candidates = stored(run.directory, store)
     assert (training.info.status, len(candidates)) == ("FAILED", 30)
+    why = "**interrupted**: `The service refuses: no credit.`\n"
+    assert training.data.tags["mlflow.note.content"].startswith(why)
 
 
 def test_processes_that_meet_at_a_fresh_store_all_keep_their_runs(tmp_path):
@@ -90,7 +94,8 @@ def test_a_killed_training_leaves_a_run_that_says_so_and_no_process(tmp_path):
     psutil.wait_procs([uploader], timeout=60)
     assert not uploader.is_running()
     _, training, _ = stored(tmp_path / "run", tmp_path / "mlruns")
-    assert training.info.status == "KILLED"
+    assert (training.info.status, training.data.tags["status"]) == ("KILLED", "interrupted")
+    assert training.data.tags["mlflow.note.content"].startswith("**interrupted**: `killed`\n")
 
 
 def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path):
@@ -119,7 +124,7 @@ def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, 
     )
     # As the pipes are when it has said how it ended and is killed.
     uploader.stdout.close()
-    for line in (options, {"directory": str(run.directory)}, {"status": "complete"}):
+    for line in (options, {"directory": str(run.directory)}, {"status": "complete", "reason": ""}):
         uploader.stdin.write(json.dumps(line).encode() + b"\n")
     uploader.stdin.close()
     uploader.wait(timeout=120)

@@ -2,13 +2,14 @@
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.tracking import view
+from specahd.tracking import ui, view
 from specahd.tracking.store import Store
 from specahd.tracking.upload import SyncCursor, whereabouts
 
@@ -22,10 +23,15 @@ def test_an_experiment_gets_the_view_once_and_keeps_what_its_user_made_of_it(tmp
     assert envelope["name"] == view.KEY
     state = json.loads(envelope["state"])
     columns = state["selectedColumns"]
-    assert {"params.`seed`", "params.`budget`", "tags.`dvc.stage`"} <= set(columns)
-    results = [name for name in columns if name.startswith("metrics.")]
-    assert results == ["metrics.`selection/percent`", "metrics.`validation/percent`"]
-    assert state["orderByKey"] == results[0]
+    assert columns[1:8] == [
+        *("metrics.`improvement_percent/selection`", "metrics.`improvement_percent/validation`"),
+        *("params.`problem.repair`", "params.`problem.baseline`", "params.`budget`"),
+        *("tags.`status`", "tags.`sweep`"),
+    ]
+    assert {"params.`seed`", "tags.`dvc.stage`"} <= set(columns)
+    assert state["orderByKey"] == columns[1]
+    groups = [key["groupByData"] for key in state["groupBy"]["groupByKeys"]]
+    assert groups == ["problem", "problem.repair"]
     # The UI passes over the width of a column that has no place in the order.
     assert state["columnWidths"].keys() == set(state["columnOrder"])
     assert {chart["metricSectionId"] for chart in state["compareRunCharts"]} == {
@@ -44,17 +50,56 @@ def test_an_older_experiment_gets_it_too(tmp_path):
     assert view.TAG in client.get_experiment(experiment).tags
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "Makefile", *(f"docs/{n}.md" for n in ("ui", "scale"))]
-)
+@pytest.mark.parametrize("name", ["README.md", *(f"docs/{n}.md" for n in ("ui", "scale"))])
 def test_what_we_print_leads_to_the_runs(name):
     found = re.findall(r"http://127\.0\.0\.1:5000[^\s\"|)`]*", (ROOT / name).read_text())
     assert set(found) == {view.address(view.STORE, "1")}
 
 
 def test_the_store_of_the_configuration_is_the_one_that_make_ui_serves():
-    assert OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri == view.STORE
-    assert view.STORE in (ROOT / "Makefile").read_text()
+    conf = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml")
+    served = (view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
+    assert (conf.uri, conf.artifacts, conf.experiment) == served
+    # Not ?=, since a variable of the environment would make the printed address wrong.
+    assert f"\nPORT = {view.PORT}\n" in (ROOT / "Makefile").read_text()
+
+
+def test_a_server_without_a_store_makes_one_and_says_that_no_run_is_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = view.address(view.STORE, "1", 5001)
+    assert "127.0.0.1:5001/#/experiments/1/runs?" in place
+    begin = "There is no run in mlruns yet: train, and it is at this address.\n"
+    assert ui.prepare(5001) == f"{begin}{place}\n"
+    assert ui.prepare(5001) == f"{place}\n"
+    store = Store(view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
+    assert store.connect()[1] == "1"
+
+
+def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mlruns").write_text("a file where the folder should be")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert ui.main([str(port)]) == 2
+    assert capsys.readouterr() == ("", "Cannot make mlruns/mlflow.db: File exists.\n")
+
+
+def test_a_port_that_is_taken_is_refused_before_the_server_starts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert ui.main([str(port)]) == 2
+    other = port + 1 if port < 65535 else 5000
+    sentence = f"Port {port} is taken, perhaps by another make ui; try make ui PORT={other}.\n"
+    assert capsys.readouterr() == ("", sentence)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("port", ["", "0", "x", "-1", "65536", "005000123", "5 000", "٥٠٠٠"])
+def test_what_is_no_port_is_refused(port, capsys):
+    assert ui.main([port]) == 2
+    assert capsys.readouterr().err == f"Expected PORT from 1 to 65535, got {port!r}.\n"
 
 
 @pytest.mark.parametrize(

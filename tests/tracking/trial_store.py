@@ -15,9 +15,16 @@ def observer(folder: Path, **options) -> MLflowObserver:
     return MLflowObserver(artifacts=f"{folder}/artifacts", experiment="trial", **options)
 
 
-def bring(run: WrittenRun, folder: Path, status: str = "complete", **options) -> None:
+def bring(
+    run: WrittenRun,
+    folder: Path,
+    status: str = "complete",
+    reason: str | None = None,
+    **options,
+) -> None:
     """Bring a run in without a process of its own."""
-    for _ in RunUpload(observer(folder, **options).options, run.directory).close(status):
+    upload = RunUpload(observer(folder, **options).options, run.directory)
+    for _ in upload.close(status, reason):
         pass
 
 

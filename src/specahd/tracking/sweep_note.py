@@ -1,7 +1,6 @@
 """The description of a sweep's run in MLflow: how far it came, its best jobs, how to go on."""
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -61,17 +60,13 @@ def shown(configuration: Configuration, pool: str) -> str:
 
 
 def _line(configuration: Configuration, results: SweepResults, experiment: str) -> str:
-    seeds: Sequence[int] = configuration.seeds
+    of = f"{configuration.complete}/{len(configuration.seeds)} complete, "
+    text = f"- `{configuration.label}`: {of}" if configuration.label else "- "
     pools = ", ".join(f"{pool} {shown(configuration, pool)}" for pool in POOLS)
-    text = f"- {_code(configuration.label)}{configuration.complete}/{len(seeds)} complete"
     if configuration.best is None:
-        return text
+        return f"{text}none to take a mean of"
     place = SyncCursor.read(results.directory / configuration.best)
     best = f"`{configuration.best}`"
     if place is not None and place.run_id:
         best = run_link(experiment, place.run_id, configuration.best)
-    return f"{text}, improvement on {pools}; best on selection: {best}"
-
-
-def _code(label: str) -> str:
-    return f"`{label}`: " if label else ""
+    return f"{text}improvement on {pools}; best on selection: {best}"
