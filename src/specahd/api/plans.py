@@ -11,6 +11,7 @@ from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.provenance import provenance
 from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
+from specahd.core.compilation import announced
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
@@ -187,7 +188,8 @@ def run_training(
     """
     given = plan.check()
     sandbox = plan.execution.inspect(observer)
-    cases, pools = _cases(plan, observer)
+    with announced(observer.on_compile):
+        cases, pools = _cases(plan, observer)
     with together(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
