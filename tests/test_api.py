@@ -26,10 +26,12 @@ from specahd.checkpoint import freeze, thaw
 from specahd.config import CONF_DIR
 from specahd.config.files import maker, names, options
 from specahd.core import journal
+from specahd.core.compilation import announce
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
 from specahd.model import SpecAHDModel
+from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import POOLS
 from specahd.sandbox.executor import LocalExecutor
 
@@ -354,6 +356,28 @@ def test_a_missing_layer_of_the_sandbox_is_a_warning_of_python(place, monkeypatc
         api.load(place / "run" / "checkpoint")
     with pytest.raises(ConfigError, match="and this host lacks landlock"):
         api.load(place / "run" / "checkpoint", execution=api.Execution(require="strict"))
+
+
+def test_who_solves_evaluates_or_trains_is_told_that_loops_are_compiled(user, monkeypatch):
+    class Told(Exception):
+        """Ends it there."""
+
+    class Hearer(Observer):
+        def on_compile(self):
+            raise Told
+
+    def waiting(*_):
+        announce()
+        raise AssertionError("nobody was told")
+
+    monkeypatch.setattr(CVRP, "baseline", waiting)
+    freeze_seeds("cvrp", user / "frozen")
+    with pytest.raises(Told):
+        api.solve("my.vrp", observer=Hearer())
+    with pytest.raises(Told):
+        api.evaluate(user / "frozen", ["my.vrp"], observer=Hearer())
+    with pytest.raises(Told):
+        api.train("cvrp", budget=SMALL, out="other", pools="pools", observer=Hearer())
 
 
 def test_commands_are_short_and_leave_the_work_to_the_library():

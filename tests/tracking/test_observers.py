@@ -67,6 +67,16 @@ def test_a_run_without_programs_shows_its_phases(tmp_path, tell, terminal):
     assert "baselines" in text.getvalue()
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_that_loops_are_compiled_is_said_beside_the_phase_that_waits(terminal):
+    text = io.StringIO()
+    progress = ProgressObserver(Console(file=text, width=200, force_terminal=terminal))
+    progress.on_phase("baselines", 2)
+    progress.on_compile()
+    progress.on_finish("complete")
+    assert "compiling loops, once after an installation" in text.getvalue()
+
+
 def test_a_phase_shows_before_the_run_starts_and_without_one():
     text = io.StringIO()
     progress = ProgressObserver(Console(file=text, width=200, force_terminal=True))

@@ -9,6 +9,7 @@ from typing import Any
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.problems import Source
 from specahd.api.solutions import Repaired
+from specahd.core.compilation import announced
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing
 from specahd.core.ranges import one_of
@@ -107,12 +108,14 @@ def evaluate(
     (2, 0)
     """
     one_of("study", study or STUDIES[0], STUDIES)
+    observer = observer or Observer()
     with nullcontext() if out is None else together(Path(out)) as draft:
         loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
         system = loaded.system(accept, passes, tries)
-        evaluation, table = _evaluate(
-            loaded, instances, incumbent, system, study, title, observer or Observer()
-        )
+        with announced(observer.on_compile):
+            evaluation, table = _evaluate(
+                loaded, instances, incumbent, system, study, title, observer
+            )
         if draft is not None:
             _write(draft, loaded, evaluation, table)
     return evaluation

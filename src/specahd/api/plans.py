@@ -13,6 +13,7 @@ from specahd.api.provenance import provenance
 from specahd.api.training_cases import subset_records, training_cases
 from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
+from specahd.core.compilation import announced
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
 from specahd.core.folders import together
@@ -198,7 +199,8 @@ def run_training(
     sandbox = plan.execution.inspect(observer)
     if repeat:
         require_current(directory, subset_records(plan))
-    cases, pools = training_cases(plan, observer)
+    with announced(observer.on_compile):
+        cases, pools = training_cases(plan, observer)
     if longer:
         # First: a configuration with the new bound is that of a run that has not ended.
         reopen(directory)

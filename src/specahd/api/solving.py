@@ -13,6 +13,7 @@ from specahd.api.programs import OPERATOR, programs_for, stronger
 from specahd.api.solutions import Solution
 from specahd.api.starts import UNCONSTRUCTED, Start, construct
 from specahd.core.background import Background
+from specahd.core.compilation import announced
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import integer_within, number_within
@@ -224,7 +225,8 @@ def solve(
             f"each should have {LEAST_CUSTOMERS} customers."
             + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
-    with interrupts.held() if interrupts else nullcontext():
+    held = interrupts.held() if interrupts else nullcontext()
+    with announced(observer.on_compile), held:
         case = None if incumbent is None else given_case(problem, data, Path(incumbent))
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]

@@ -58,6 +58,9 @@ class Observer:
     def on_step(self) -> None:
         """One step of the phase is done."""
 
+    def on_compile(self) -> None:
+        """Loops are compiled and kept, which takes a while and happens once an installation."""
+
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         """A sample was committed."""
 

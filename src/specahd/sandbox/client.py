@@ -13,7 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from specahd.core.compilation import announce
 from specahd.sandbox.shared_arrays import SharedArrays
+from specahd.sandbox.wire import COMPILING
 
 _ANSWER_SECONDS = 60.0
 """Seconds until a zygote that does not answer counts as dead."""
@@ -66,7 +68,9 @@ class SandboxClient:
         with contextlib.suppress(BrokenPipeError), self._process.stdin as order:
             order.write(json.dumps(start).encode())
         try:
-            self.status: Mapping[str, str] = self._report()
+            while (report := self._report()) == COMPILING:
+                announce()
+            self.status: Mapping[str, str] = report
         except ZygoteLost as error:
             self.close()
             raise RuntimeError("The sandbox did not start; its error stands above.") from error

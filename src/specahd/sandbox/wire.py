@@ -19,6 +19,8 @@ IntArray = NDArray[np.int64]
 MAX_FRAME = 16 << 20
 MAX_ARRAYS = 65_536
 MAX_DETAIL = 300
+COMPILING = "compiling"
+"""What a zygote reports while it is not warm yet, if it is that which takes so long."""
 
 # Magic, detail length, array count, code, call number, instance, fallbacks, CPU seconds, body
 # length.

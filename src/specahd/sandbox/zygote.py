@@ -15,7 +15,9 @@ import signal
 import socket
 import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +27,7 @@ import numpy.ma  # NumPy loads it late (setxor1d), when children can load no mor
 from specahd.sandbox import confinement
 from specahd.sandbox.child import Runner, serve
 from specahd.sandbox.shared_arrays import SharedArrays
+from specahd.sandbox.wire import COMPILING
 
 _MAX_ORDER = 32
 _SWEEPS = 1000
@@ -52,18 +55,15 @@ class Zygote:
         An order names the child that is to end, or brings the pipe of one that is to be forked.
         """
         with suppress(ConnectionError):
-            self._report(self._restrictions.status)
+            _report(self._control, self._restrictions.status)
             while True:
                 order, descriptors, _, _ = socket.recv_fds(self._control, _MAX_ORDER, 1)
                 if not order:
                     break
-                self._report(self._fork(*descriptors) if descriptors else self._end(int(order)))
+                done = self._fork(*descriptors) if descriptors else self._end(int(order))
+                _report(self._control, done)
         for pid in sorted(self._children):
             self._end(pid)
-
-    def _report(self, report: Any) -> None:
-        """Send what the parent waits for, as one line of JSON."""
-        self._control.sendall(json.dumps(report).encode() + b"\n")
 
     def _fork(self, descriptor: int) -> int | None:
         """Fork a child; return its process id, None if the system refuses."""
@@ -106,11 +106,20 @@ class Zygote:
                 os.waitpid(pid, 0)
 
 
-def _load(name: str) -> Runner:
+def _report(control: socket.socket, report: Any) -> None:
+    """Send what the parent waits for, as one line of JSON."""
+    control.sendall(json.dumps(report).encode() + b"\n")
+
+
+def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
     module, _, function = name.partition(":")
     runner: Runner = getattr(importlib.import_module(module), function)
     if hasattr(runner, "warm_up"):
-        runner.warm_up()
+        # Here, for it imports numba, as only such runners do.
+        from specahd.core.compilation import announced
+
+        with announced(compiling):
+            runner.warm_up()
     return runner
 
 
@@ -120,12 +129,13 @@ def main() -> NoReturn:
     sys.path.extend(start["path"])
     # First, since compiling a loop warns of what no user can act on.
     warnings.simplefilter("ignore")
-    runners = {name: _load(name) for name in start["runners"]}
+    control = socket.socket(fileno=start["control"])
+    runners = {name: _load(name, partial(_report, control, COMPILING)) for name in start["runners"]}
     shared = SharedArrays.attach(start["shared"], start["directory"])
     np.seterr(all="ignore")
     confinement.adopt_orphans()
     restrictions = confinement.Restrictions()
-    zygote = Zygote(socket.socket(fileno=start["control"]), shared, runners, restrictions)
+    zygote = Zygote(control, shared, runners, restrictions)
     # Collected and frozen: the children share these pages and never write to them.
     gc.collect()
     gc.freeze()

@@ -109,6 +109,9 @@ class ProgressObserver(Observer):
         if self._phase is not None:
             self._progress.advance(self._phase)
 
+    def on_compile(self) -> None:
+        self._say("compiling loops, once after an installation: a minute or so")
+
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         self._outcomes[sample.outcome.value] += 1
         if sample.best is not None:

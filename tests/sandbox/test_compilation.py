@@ -1,0 +1,90 @@
+"""Who waits for numba is told, once, and only while it compiles what it keeps."""
+
+import importlib.util
+import multiprocessing
+
+import pytest
+from numba import njit
+
+from specahd.core.compilation import announced
+from specahd.sandbox.client import SandboxClient
+
+LOOPS = """
+from numba import njit
+
+@njit(cache=True)
+def twice(value):
+    return 2 * value
+
+@njit
+def thrice(value):
+    return 3 * value
+
+class Runner:
+    def warm_up(self):
+        thrice(twice(1))
+
+    def __call__(self, program, arrays, inputs):
+        raise NotImplementedError
+
+runner, other = Runner(), Runner()
+"""
+
+
+@pytest.fixture
+def loops(tmp_path):
+    """Return what loads a module with a loop that is kept and one that is not, each time anew."""
+    path = tmp_path / "loops_of_a_test.py"
+    path.write_text(LOOPS)
+
+    def load():
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def test_compiling_what_is_kept_is_told_once(loops):
+    told = []
+    with announced(lambda: told.append("compiling")):
+        assert loops().thrice(1) == 3
+        assert told == []
+        module = loops()
+        assert module.twice(1) == 2
+        assert told == ["compiling"]
+        assert module.twice(1.5) == 3.0
+        assert told == ["compiling"]
+    with announced(lambda: told.append("again")):
+        assert loops().twice(1) == 2  # from the disk
+    njit(lambda value: value)(1)
+    loops().twice(1j)
+    assert told == ["compiling"]
+
+
+def test_a_fork_leaves_it_to_the_process_that_waits(loops, tmp_path):
+    def tell():
+        (tmp_path / "told").touch()
+
+    def work():
+        loops().twice(1)
+
+    with announced(tell):
+        fork = multiprocessing.get_context("fork").Process(target=work)
+        fork.start()
+        fork.join()
+        assert fork.exitcode == 0
+    assert not (tmp_path / "told").exists()
+
+
+def test_a_zygote_tells_who_started_it(loops, shared, tmp_path):
+    runners = [f"loops_of_a_test:{name}" for name in ("runner", "other")]
+    told = []
+    for _ in range(2):
+        with announced(lambda: told.append("compiling")):
+            client = SandboxClient(shared, runners, [str(tmp_path)])
+        assert client.alive
+        assert "seccomp" in client.status
+        client.close()
+    assert told == ["compiling"]
