@@ -22,7 +22,7 @@ ROWS = {
         ('measures["utility"] = members[0].score', 'measures["utility"] = members[-1].score', "tests/design/test_rounds.py::test_a_round_is_told_by_its_measures"),
         ('f"round-{number}",', '"round",', "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
         ("n_neighbors=settings.neighbours", "neighbours=5", "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
-        ("Accept(settings.accept),\n", "Accept.IMPROVING,\n", "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
+        ("Accept(settings.accept)\n", "Accept.IMPROVING\n", "tests/design/test_rounds.py::test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers"),
         ("self._repertoire, self._archive.copy()", "self._repertoire, self._archive", "tests/design/test_rounds.py::test_a_candidate_stays_as_it_was_when_later_rounds_go_on"),
         ("if self._engine.stopped is not None:", "if False:", "tests/design/test_rounds.py::test_a_run_that_is_stopped_begins_no_round"),
         ("if settings.accept != Accept.IMPROVING:", "if settings.accept == Accept.IMPROVING:", "tests/design/test_coupled.py::test_upper_programs_are_asked_for_by_the_rule_of_acceptance"),
