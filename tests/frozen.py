@@ -30,7 +30,7 @@ def seed_checkpoint(name: str) -> Checkpoint:
     return Checkpoint(
         problem=name,
         settings={"baseline": problem.baseline_name},
-        upper=contracts(problem.operator)[Level.UPPER].seed,
+        uppers=(contracts(problem.operator)[Level.UPPER].seed,),
         repertoire=(lower,),
         archive=archive,
         statistics=archive.statistics(),

@@ -268,7 +268,7 @@ def test_where_the_upper_program_fails_the_incumbent_stands(tmp_path, data):
     source = (
         f"def {contract.name}({', '.join(contract.arguments)}):\n    return routes[len(routes)]\n"
     )
-    freeze(replace(seeds, upper=replace(seeds.upper, source=source)), tmp_path / "checkpoint")
+    freeze(replace(seeds, uppers=(replace(seeds.upper, source=source),)), tmp_path / "checkpoint")
     solution = api.load(tmp_path / "checkpoint").repair(data / "tiny.vrp", data / "tiny.sol")
     assert solution.failed
     assert (solution.cost, solution.improvement) == (206, 0)
@@ -335,3 +335,36 @@ def test_a_missing_key_is_told_before_what_only_a_run_imports(tmp_path):
     assert "DEEPSEEK_API_KEY" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_evaluation_may_make_more_passes_than_training_did(place, user):
+    pool = api.read_pool("cvrp", "validation", "pools", count=2)
+    loaded = api.load(place / "run" / "checkpoint")
+    once, again = (api.evaluate(loaded, pool, passes=passes, tries=2) for passes in (None, 50))
+    assert {solution.repair.passes for solution in once.solutions} == {1}
+    assert max(solution.repair.passes for solution in again.solutions) > 1
+    for one, other in zip(once.rows, again.rows, strict=True):
+        assert other["cost"] <= one["cost"]
+        # The first pass is the same.
+        first = [step for step in other["steps"] if step.pop("pass", 1) == 1]
+        assert first == one["steps"]
+    solution = loaded.repair(pool[0], passes=50, tries=2)
+    assert solution.cost == again.rows[0]["cost"]
+
+
+@pytest.mark.parametrize("wrong", [{"passes": 0}, {"tries": -1}, {"passes": 1.5}, {"tries": True}])
+def test_passes_and_tries_out_of_range_get_a_sentence(place, wrong):
+    [name] = wrong
+    with pytest.raises(ConfigError, match=f"Expected {name} (of at least 1|to be an integer), got"):
+        api.load(place / "run" / "checkpoint").repair_cases([], **wrong)
+
+
+@pytest.mark.parametrize("repair", ["construct", "insertion"])
+@pytest.mark.parametrize("name", ["passes", "tries"])
+def test_where_there_is_one_pass_no_more_are_asked_for(tmp_path, repair, name):
+    problem = api.make_problem("cvrp", repair=repair)
+    where = {"construct": "where regions are whole", "insertion": "where the engine makes"}[repair]
+    settings = api.Settings(**{name: 2})
+    with pytest.raises(ConfigError, match=rf"Expected search\.{name}=1 {where} .*, got 2\."):
+        api.train(problem, settings=settings, budget=SMALL, out=tmp_path / "run", pools=tmp_path)
+    assert not list(tmp_path.iterdir())

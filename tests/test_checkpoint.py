@@ -6,13 +6,14 @@ import json
 
 import pytest
 
-from specahd.checkpoint import Checkpoint, freeze, thaw, verify
+from specahd.checkpoint import Checkpoint, freeze, thaw
 from specahd.core.errors import CheckpointError
 from specahd.core.program import Level, Outcome
-from specahd.core.settings import Accept
+from specahd.core.settings import Accept, RepairOptions
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.repair.sums import verify
 from specahd.routing.base import Region, contracts
 
 PROBLEM = CVRP()
@@ -31,7 +32,7 @@ def checkpoint():
     return Checkpoint(
         problem="cvrp",
         settings={"baseline": "nearest", "max_regions": 8, "max_size": 50},
-        upper=CONTRACTS[Level.UPPER].seed,
+        uppers=(CONTRACTS[Level.UPPER].seed,),
         repertoire=(lower,),
         archive=archive,
         statistics=archive.statistics(),
@@ -103,7 +104,7 @@ def test_sources_are_guarded_again():
         CONTRACTS[Level.UPPER].seed, source="import os\n" + CONTRACTS[Level.UPPER].seed.source
     )
     with pytest.raises(CheckpointError, match="upper-seed"):
-        dataclasses.replace(checkpoint(), upper=hostile).admit(PROBLEM)
+        dataclasses.replace(checkpoint(), uppers=(hostile,)).admit(PROBLEM)
     checkpoint().admit(PROBLEM)
 
 
@@ -150,3 +151,81 @@ def test_a_checkpoint_from_before_trainings_were_told_is_read(frozen):
     assert thaw(frozen).training == {}
     altered(frozen, training={"seed": 0})
     assert thaw(frozen).training == {"seed": 0}
+
+
+def several():
+    upper = CONTRACTS[Level.UPPER].seed
+    uppers = tuple(dataclasses.replace(upper, id=name) for name in ("upper-b", "upper-a"))
+    return dataclasses.replace(checkpoint(), uppers=uppers, passes=8, tries=3)
+
+
+def test_upper_programs_passes_and_tries_come_back_in_order(tmp_path):
+    freeze(several(), tmp_path / "several")
+    read = thaw(tmp_path / "several")
+    assert [program.id for program in read.uppers] == ["upper-b", "upper-a"]
+    assert (read.upper, read.passes, read.tries) == (read.uppers[0], 8, 3)
+    assert (read.system().passes, read.system().tries) == (8, 3)
+    other = read.system(RepairOptions(passes=2, tries=1))
+    assert (other.passes, other.tries, other.accept) == (2, 1, Accept.IMPROVING)
+    read.admit(PROBLEM)
+    freeze(read, tmp_path / "again")
+    assert {name: path.read_bytes() for name, path in files(tmp_path / "several").items()} == {
+        **{name: path.read_bytes() for name, path in files(tmp_path / "again").items()}
+    }
+
+
+def test_one_pass_of_one_upper_program_reads_as_it_always_did(frozen):
+    manifest = json.loads((frozen / "manifest.json").read_text())
+    assert not manifest.keys() & {"uppers", "passes", "tries"}
+    read = thaw(frozen)
+    assert (read.uppers, read.passes, read.tries) == ((read.upper,), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "odd"),
+    [
+        *((name, odd) for name in ("passes", "tries") for odd in (0, 1, -3, 1.5, "2", None, True)),
+        *(("uppers", odd) for odd in (None, [], "x", [{}], {"id": "a"})),
+    ],
+)
+def test_what_there_are_several_of_is_told_as_training_tells_it(tmp_path, field, odd):
+    freeze(several(), tmp_path / "several")
+    altered(tmp_path / "several", **{field: odd})
+    with pytest.raises(CheckpointError, match=f"{field} is missing or not as a training run"):
+        thaw(tmp_path / "several")
+
+
+def test_the_first_of_several_upper_programs_is_the_one_told_alone(tmp_path):
+    freeze(several(), tmp_path / "several")
+    manifest = json.loads((tmp_path / "several" / "manifest.json").read_text())
+    first, second = manifest["uppers"]
+    assert manifest["upper"] == first
+    for wrong in ([second, first], [first], [first, first], [first, second, second]):
+        altered(tmp_path / "several", uppers=wrong)
+        with pytest.raises(CheckpointError, match=r"uppers|repertoire|upper-a"):
+            thaw(tmp_path / "several")
+
+
+def test_every_upper_program_is_guarded():
+    first, second = several().uppers
+    hostile = dataclasses.replace(second, source="import os\n" + second.source)
+    with pytest.raises(CheckpointError, match="upper-a"):
+        dataclasses.replace(several(), uppers=(first, hostile)).admit(PROBLEM)
+
+
+@pytest.mark.parametrize("change", [{"passes": 2}, {"tries": 2}, {"uppers": several().uppers}])
+def test_where_there_is_one_pass_several_are_refused(change):
+    made = dataclasses.replace(checkpoint(), **change)
+    made.admit(PROBLEM)
+    for problem, portfolio in (
+        (CVRP(repair="construct"), False),
+        (CVRP(repair="insertion"), False),
+        (PROBLEM, True),
+    ):
+        refused = dataclasses.replace(made, portfolio=portfolio)
+        names = tuple(problem.descriptor_names)
+        if names != made.archive.descriptor_names:
+            archive = ResponseArchive(names)
+            refused = dataclasses.replace(refused, archive=archive)
+        with pytest.raises(CheckpointError, match="several passes or tries where"):
+            refused.admit(problem)

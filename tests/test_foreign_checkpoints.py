@@ -153,7 +153,9 @@ def test_an_id_that_leads_elsewhere_is_neither_read_nor_written(place):
         thaw(checkpoint)
     honest = thaw(freeze_seeds("cvrp", place / "again"))
     with pytest.raises(CheckpointError, match="is not the name of a program"):
-        freeze(replace(honest, upper=replace(honest.upper, id="../../../x")), place / "out" / "in")
+        freeze(
+            replace(honest, uppers=(replace(honest.upper, id="../../../x"),)), place / "out" / "in"
+        )
     assert not list(place.rglob("x.py"))
 
 

@@ -14,7 +14,7 @@ from specahd import api
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import make_problem, settings_of
 from specahd.api.provenance import provenance
-from specahd.checkpoint import SUMS, freeze, thaw
+from specahd.checkpoint import freeze, thaw
 from specahd.config import files
 from specahd.core.budget import Budget
 from specahd.core.program import Level
@@ -23,6 +23,7 @@ from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
 from specahd.repair.execution import Execution
+from specahd.repair.sums import SUMS
 from test_checkpoint import checkpoint
 
 BUDGET = Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
@@ -94,6 +95,8 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
         {"seed": 4},
         {"budget": dataclasses.replace(BUDGET, selection=3)},
         {"settings": Settings(lag=1)},
+        {"settings": Settings(passes=2)},
+        {"settings": Settings(tries=2)},
         {"settings": Settings(penalty=Penalty(empty=0.5))},
         {"tiers": TierRule(steps=1)},
         {"execution": Execution(limits=CallLimits(lower_call=1.0))},

@@ -11,10 +11,11 @@ from commands import run
 from specahd import api
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
-from specahd.checkpoint import SUMS, thaw
+from specahd.checkpoint import thaw
 from specahd.core.errors import ConfigError
 from specahd.engine import schedule
 from specahd.engine.written import BETTER, SHIPPED
+from specahd.repair.sums import SUMS
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
 TRAININGS = re.findall(

@@ -8,31 +8,28 @@ A checkpoint may come from a stranger: it is data, all of which is looked at bef
 any of it is used. The hashes tell that nothing was altered by accident, not who wrote it.
 """
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specahd.core.errors import CheckpointError, FileError
-from specahd.core.folders import oddity, whole
-from specahd.core.plain import NAME, Shape, content, misfit, parse_json, told
+from specahd.core.errors import CheckpointError
+from specahd.core.folders import whole
+from specahd.core.plain import NAME, Shape, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
-from specahd.core.settings import Accept
+from specahd.core.settings import Accept, RepairOptions
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
+from specahd.repair.passes import single_pass
+from specahd.repair.sums import MANIFEST, files_of, seal, text_of, verify
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
 from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.guard import guard
 
 SCHEMA = 2
-MANIFEST = "manifest.json"
-SUMS = "SHA256SUMS"
-_TEXT, _TABLE = 4 << 20, 256 << 20
-"""Bytes that a file of text may have, and one of the archive."""
 _SETTING = re.compile(r"(?!.*\$\{)[^\x00-\x1f\x7f]{0,200}")
 _PROGRAM: Shape = {
     "id": NAME,
@@ -53,13 +50,15 @@ _MANIFEST: Shape = {
     "repertoire": [_PROGRAM],
     "descriptor": {"names": [NAME], "mean": [float], "scale": [float]},
 }
+_COUNTS = ("passes", "tries")
+"""Told where they are not 1."""
 _LEAST_SCALE = 1e-12
 """As of :meth:`ResponseArchive.statistics`, which gives no smaller one."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A frozen repair system with its upper program.
+    """A frozen repair system with its upper programs.
 
     Parameters
     ----------
@@ -67,9 +66,11 @@ class Checkpoint:
         Name of the problem, as in ``conf/problem/<name>.yaml``.
     settings
         The problem's scalars (baseline, region budget, …).
+    uppers
+        At least one, in the order of their turns.
     neighbours
         k of the router.
-    portfolio
+    portfolio, passes, tries
         As of :class:`specahd.repair.system.RepairSystem`.
     training
         Its training (:func:`specahd.api.provenance.provenance`), to be read; empty if old.
@@ -77,21 +78,39 @@ class Checkpoint:
 
     problem: str
     settings: Mapping[str, Any]
-    upper: Program
+    uppers: tuple[Program, ...]
     repertoire: tuple[Program, ...]
     archive: ResponseArchive
     statistics: Statistics
     accept: Accept
     neighbours: int
     portfolio: bool = False
+    passes: int = 1
+    tries: int = 1
     training: Mapping[str, Any] = field(default_factory=dict)
 
-    def system(self, accept: Accept | None = None) -> RepairSystem:
-        """Return the repair system, under another acceptance policy if one is given."""
+    @property
+    def upper(self) -> Program:
+        """The first of the upper programs."""
+        return self.uppers[0]
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All programs, the upper ones first."""
+        return (*self.uppers, *self.repertoire)
+
+    def system(self, asked: RepairOptions = RepairOptions()) -> RepairSystem:  # noqa: B008  frozen
+        """Return the repair system, which differs from the trained one as is asked."""
         names = [program.id for program in self.repertoire]
-        router = self.archive.router(names, n_neighbors=self.neighbours, statistics=self.statistics)
-        accept = accept or self.accept
-        return RepairSystem("checkpoint", self.repertoire, router, accept, self.portfolio)
+        return RepairSystem(
+            "checkpoint",
+            self.repertoire,
+            self.archive.router(names, n_neighbors=self.neighbours, statistics=self.statistics),
+            Accept(asked.accept or self.accept),
+            self.portfolio,
+            asked.passes or self.passes,
+            asked.tries or self.tries,
+        )
 
     def admit(self, problem: AnyProblem) -> None:
         """Compare with the problem, and guard every source as if it had just been generated.
@@ -107,8 +126,11 @@ class Checkpoint:
             raise CheckpointError(
                 f"The checkpoint's archive has not the descriptor of {problem.name}."
             )
+        where = single_pass(problem, portfolio=self.portfolio)
+        if where is not None and max(self.passes, self.tries, len(self.uppers)) > 1:
+            raise CheckpointError(f"The checkpoint has several passes or tries {where}.")
         known = contracts(problem.operator)
-        for program in (self.upper, *self.repertoire):
+        for program in self.programs:
             contract = known[program.level]
             if program.contract != contract.id:
                 raise CheckpointError(
@@ -133,7 +155,7 @@ def freeze(checkpoint: Checkpoint, directory: Path) -> None:
 def _write(checkpoint: Checkpoint, directory: Path) -> None:
     programs = directory / "programs"
     programs.mkdir()
-    for program in (checkpoint.upper, *checkpoint.repertoire):
+    for program in checkpoint.programs:
         (directory / _source(program.id)).write_text(program.source, encoding="utf-8")
     checkpoint.archive.write(directory)
     manifest = {
@@ -150,12 +172,14 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
             "scale": list(checkpoint.statistics.scale),
         },
         **({"portfolio": True} if checkpoint.portfolio else {}),
+        # The first of several is `upper` too.
+        **({"uppers": list(map(_describe, checkpoint.uppers))} if checkpoint.uppers[1:] else {}),
+        **{name: count for name in _COUNTS for count in [getattr(checkpoint, name)] if count > 1},
         **({"training": dict(checkpoint.training)} if checkpoint.training else {}),
     }
     text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    sums = "".join(f"{_hash(directory / name)}  {name}\n" for name in _files(directory))
-    (directory / SUMS).write_text(sums)
+    seal(directory)
 
 
 def _source(program: str) -> str:
@@ -175,56 +199,6 @@ def _describe(program: Program) -> dict[str, Any]:
         "skills": list(program.skills),
         "tier": program.tier or Tier.INTERPRETED,
     }
-
-
-def _files(directory: Path) -> Iterator[str]:
-    """Yield the names of all files but the sums, in order."""
-    for path in sorted(directory.rglob("*")):
-        name = path.relative_to(directory).as_posix()
-        if path.is_file() and name != SUMS:
-            yield name
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def verify(directory: Path) -> None:
-    """Compare every file of a checkpoint with its recorded hash.
-
-    Raises
-    ------
-    CheckpointError
-        The directory is no checkpoint, or a file is missing, extra, altered, huge or a link.
-    """
-    if not (directory / SUMS).is_file() or not (directory / MANIFEST).is_file():
-        raise CheckpointError(
-            f"No checkpoint at {directory}: expected a directory with {MANIFEST} and {SUMS}, "
-            "as a training run leaves in its checkpoint/."
-        )
-    odd = oddity(directory)
-    if odd is not None:
-        raise CheckpointError(f"The checkpoint {directory} has {told(odd)}, which is no file.")
-    text = _text(directory, SUMS).decode(errors="replace")
-    lines = [line.split("  ", 1) for line in text.splitlines()]
-    recorded = {line[1]: line[0] for line in lines if len(line) == 2}
-    present = set(_files(directory))
-    for name in sorted(present | set(recorded)):
-        if name not in present:
-            raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
-        size, most = (directory / name).stat().st_size, _TABLE if name in ARCHIVE else _TEXT
-        if size > most:
-            raise CheckpointError(
-                f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
-            )
-        if recorded.get(name) != _hash(directory / name):
-            raise CheckpointError(
-                f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
-            )
-    # A last byte of SHA256SUMS itself can change without changing any line.
-    if text != "".join(f"{recorded[name]}  {name}\n" for name in _files(directory)):
-        raise CheckpointError(f"The checkpoint {directory} was altered: {SUMS} is not as written.")
 
 
 def located(directory: Path) -> Path:
@@ -254,13 +228,14 @@ def thaw(directory: Path) -> Checkpoint:
     return Checkpoint(
         problem=manifest["problem"],
         settings=manifest["settings"],
-        upper=_program(directory, Level.UPPER, manifest["upper"]),
+        uppers=tuple(_program(directory, Level.UPPER, each) for each in uppers_of(manifest)),
         repertoire=tuple(_program(directory, Level.LOWER, each) for each in manifest["repertoire"]),
         archive=archive,
         statistics=Statistics(tuple(descriptor["mean"]), tuple(descriptor["scale"])),
         accept=Accept(manifest["accept"]),
         neighbours=manifest["neighbours"],
         portfolio="portfolio" in manifest,
+        **{name: manifest[name] for name in _COUNTS if name in manifest},
         training=manifest.get("training", {}),
     )
 
@@ -269,7 +244,7 @@ def _manifest(directory: Path) -> dict[str, Any]:
     """Return the manifest, every field of which is as a training run writes it."""
     path = directory / MANIFEST
     try:
-        manifest = parse_json(_text(directory, MANIFEST))
+        manifest = parse_json(text_of(directory, MANIFEST))
     except ValueError as error:
         raise CheckpointError(f"{path} is not a manifest: {error}.") from None
     schema = manifest.get("schema") if isinstance(manifest, dict) else None
@@ -283,8 +258,8 @@ def _manifest(directory: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{path} is not a manifest: {wrong} is missing or not as a training run writes it."
         )
-    found = {name for name in _files(directory) if name != MANIFEST and name not in ARCHIVE}
-    named = {_source(entry["id"]) for entry in (manifest["upper"], *manifest["repertoire"])}
+    found = {name for name in files_of(directory) if name != MANIFEST and name not in ARCHIVE}
+    named = {_source(entry["id"]) for entry in _programs(manifest)}
     if found != named:
         odd = min(found ^ named)
         verb = "has" if odd in found else "lacks"
@@ -294,12 +269,29 @@ def _manifest(directory: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
+def uppers_of(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what a manifest says of its upper programs, in the order of their turns."""
+    uppers: list[Mapping[str, Any]] = manifest.get("uppers", [manifest["upper"]])
+    return uppers
+
+
+def _programs(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*uppers_of(manifest), *manifest["repertoire"]]
+
+
 def _wrong(manifest: Mapping[str, Any]) -> str | None:
     """Return which part of a manifest of the right shape no training run writes."""
+    if "uppers" in manifest:
+        uppers = manifest["uppers"]
+        if misfit(uppers, [_PROGRAM]) or len(uppers) < 2 or uppers[0] != manifest["upper"]:
+            return "uppers"
+    for name in _COUNTS:
+        if misfit(manifest.get(name, 2), int) or manifest.get(name, 2) < 2:
+            return name
     for part, shape in (
-        (manifest, {**_MANIFEST, "portfolio": bool, "training": dict}),
+        (manifest, {**_MANIFEST, **dict.fromkeys(("portfolio", "training", "uppers", *_COUNTS))}),
         (manifest["descriptor"], _MANIFEST["descriptor"]),
-        *((entry, _PROGRAM) for entry in (manifest["upper"], *manifest["repertoire"])),
+        *((entry, _PROGRAM) for entry in _programs(manifest)),
     ):
         if extra := part.keys() - shape.keys():
             return told(min(extra))
@@ -319,20 +311,14 @@ def _wrong(manifest: Mapping[str, Any]) -> str | None:
         return "descriptor"
     if any(scale < _LEAST_SCALE for scale in descriptor["scale"]):
         return "descriptor.scale"
-    names = [entry["id"] for entry in (manifest["upper"], *manifest["repertoire"])]
-    return "repertoire" if len(names) == 1 or len(set(names)) < len(names) else None
-
-
-def _text(directory: Path, name: str) -> bytes:
-    try:
-        return content(directory / name, _TEXT)
-    except FileError as error:
-        raise CheckpointError(str(error)) from None
+    names = [entry["id"] for entry in _programs(manifest)]
+    lacking = not manifest["repertoire"]
+    return "repertoire" if lacking or len(set(names)) < len(names) else None
 
 
 def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program:
     try:
-        source = _text(directory, _source(entry["id"])).decode()
+        source = text_of(directory, _source(entry["id"])).decode()
     except UnicodeDecodeError:
         raise CheckpointError(f"{directory / _source(entry['id'])} is not UTF-8.") from None
     return Program(

@@ -17,6 +17,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
+from specahd.api.evaluation import Evaluation
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
@@ -40,6 +41,8 @@ def evaluate(config: DictConfig) -> None:
         _instances(config, loaded),
         incumbent=config.incumbent,
         accept=config.accept,
+        passes=config.passes,
+        tries=config.tries,
         study=config.study,
         out=run_directory(),
         title=title,
@@ -50,7 +53,7 @@ def evaluate(config: DictConfig) -> None:
         f"{loaded.problem.name}: {evaluation.summary.baseline}, repaired by {config.checkpoint}",
         [
             *cheaper_references(evaluation.summary),
-            f"one pass took {evaluation.seconds:.3f} s per instance on average, "
+            f"{_passes(evaluation)} took {evaluation.seconds:.3f} s per instance on average, "
             "compilation left out",
             f"rows: {run_directory()}",
         ],
@@ -59,6 +62,14 @@ def evaluate(config: DictConfig) -> None:
         print_policies(
             evaluation.policies, f"routing on {len(evaluation.tasks)} regions of {title}"
         )
+
+
+def _passes(evaluation: Evaluation) -> str:
+    """Return how many passes were made over each instance."""
+    made = {solution.repair.passes for solution in evaluation.solutions}
+    if made == {1}:
+        return "one pass"
+    return f"{min(made)} to {max(made)} passes" if len(made) > 1 else f"{min(made)} passes"
 
 
 def _instances(config: DictConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:

@@ -45,6 +45,8 @@ WRONG = {
     "search.beta": [-0.1, 1.1, NAN],
     "search.repertoire_size": [0],
     "search.neighbours": [0],
+    "search.tries": [0],
+    "search.passes": [0],
     "search.cells": [0],
     "search.accept": ["no"],
     "limits.upper_call": [0, 2e6, NAN],

@@ -135,7 +135,7 @@ def checkpoint(portfolio=False):
     return Checkpoint(
         problem="arithmetic",
         settings={},
-        upper=SEEDS[Level.UPPER],
+        uppers=(SEEDS[Level.UPPER],),
         repertoire=(SEEDS[Level.LOWER],),
         archive=archive,
         statistics=archive.statistics(),

@@ -101,10 +101,11 @@ def test_the_best_upper_program_is_the_candidates(trained):
 
 
 def test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers(trained):
-    run = trained(neighbours=1, accept=Accept.FEASIBLE)
+    run = trained(neighbours=1, accept=Accept.FEASIBLE, passes=4, tries=3)
     # Workers keep a launched repertoire by this key.
     assert {system.key for system in run.systems} == {"round-1", "round-2"}
     assert {system.accept for system in run.systems} == {Accept.FEASIBLE}
+    assert {(system.passes, system.tries) for system in run.systems} == {(4, 3)}
     for system in run.systems:
         candidate = run.candidates[int(system.key[-1]) - 1]
         assert system.repertoire == candidate.repertoire

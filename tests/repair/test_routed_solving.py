@@ -30,7 +30,7 @@ def checkpoint(folder, *repertoire, best):
     frozen = Checkpoint(
         problem="cvrp",
         settings=settings_of(PROBLEM),
-        upper=replace(SEEDS[Level.UPPER][0], tier=Tier.COMPILED),
+        uppers=(replace(SEEDS[Level.UPPER][0], tier=Tier.COMPILED),),
         repertoire=repertoire,
         archive=archive,
         statistics=archive.statistics(),

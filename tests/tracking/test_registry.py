@@ -11,8 +11,9 @@ from small_store import SmallStore
 
 from frozen import freeze_seeds
 from specahd import model
-from specahd.checkpoint import thaw, verify
+from specahd.checkpoint import thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.repair.sums import verify
 from specahd.tracking.registry import Version, fetched, promote, register
 from specahd.tracking.store import opened
 

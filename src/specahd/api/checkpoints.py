@@ -9,10 +9,12 @@ from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
-from specahd.core.settings import Accept
+from specahd.core.settings import RepairOptions
 from specahd.repair.cases import Case, given_case, make_cases
 from specahd.repair.execution import Execution
+from specahd.repair.passes import single_pass
 from specahd.repair.rows import run_frozen
+from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem
 
 
@@ -43,8 +45,10 @@ class LoadedCheckpoint:
         incumbent: str | Path | None = None,
         *,
         accept: str | None = None,
+        passes: int | None = None,
+        tries: int | None = None,
     ) -> Repaired:
-        """Repair a solution of one instance, in one pass.
+        """Repair a solution of one instance.
 
         Parameters
         ----------
@@ -54,13 +58,17 @@ class LoadedCheckpoint:
             A file with the solution to repair; None repairs that of the baseline solver.
         accept
             ``improving`` or ``feasible``; None as the checkpoint was trained.
+        passes
+            Most passes over the solution, at least 1; None as trained.
+        tries
+            How many programs rebuild a region, at least 1; None as trained.
 
         Raises
         ------
         FileError
             A file cannot be read, or the incumbent does not solve the instance.
         ConfigError
-            The instance is one of another problem.
+            The instance is one of another problem, or an option is out of range.
         NotEnoughMemory
             The instance's arrays would not fit.
 
@@ -75,7 +83,7 @@ class LoadedCheckpoint:
         206.0
         """
         [case] = self.cases([instance], incumbent)
-        return self.repair_cases([case], accept=accept)[0]
+        return self.repair_cases([case], accept=accept, passes=passes, tries=tries)[0]
 
     def cases(
         self,
@@ -105,14 +113,32 @@ class LoadedCheckpoint:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
         return [given_case(self.problem, given[0], Path(incumbent))]
 
-    def repair_cases(self, cases: Sequence[Case], *, accept: str | None = None) -> list[Repaired]:
-        """Repair solutions of several instances at once, in order."""
+    def system(
+        self, accept: str | None = None, passes: int | None = None, tries: int | None = None
+    ) -> RepairSystem:
+        """Return the checkpoint's repair system; options as of :meth:`repair`."""
+        asked = RepairOptions(accept, passes, tries)
+        where = single_pass(self.problem, portfolio=self.frozen.portfolio)
+        for name, value in (("passes", passes), ("tries", tries)):
+            if where is not None and (value or 1) > 1:
+                raise ConfigError(f"Expected {name}=1 {where}, got {value}.")
+        return self.frozen.system(asked)
+
+    def repair_cases(
+        self,
+        cases: Sequence[Case],
+        *,
+        accept: str | None = None,
+        passes: int | None = None,
+        tries: int | None = None,
+    ) -> list[Repaired]:
+        """Repair solutions of several instances at once, in order; options as of :meth:`repair`."""
+        system = self.system(accept, passes, tries)
         if not cases:
             return []
-        system = self.frozen.system(Accept(accept) if accept else None)
         executor = self.execution.start(self.problem, cases)
         try:
-            repairs = run_frozen(executor, [self.frozen.upper], system, range(len(cases)))
+            repairs = run_frozen(executor, self.frozen.uppers, system, range(len(cases)))
         finally:
             executor.close()
         return [

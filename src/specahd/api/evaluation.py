@@ -12,11 +12,11 @@ from specahd.api.solutions import Repaired
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing
 from specahd.core.ranges import one_of
-from specahd.core.settings import Accept
 from specahd.repair.execution import save_sandbox
 from specahd.repair.responses import RepairTask, ResponseTable
 from specahd.repair.rows import PoolSummary, expose, row, run_frozen, summarise, write_rows
 from specahd.repair.study import Policy, compare, replay, write_study
+from specahd.repair.system import RepairSystem
 
 STUDIES = ("routing",)
 
@@ -47,7 +47,7 @@ class Evaluation:
 
     @property
     def seconds(self) -> float:
-        """Mean wall time of one pass over an instance."""
+        """Mean wall time of all passes over an instance."""
         passes = [sum(solution.repair.seconds.values()) for solution in self.solutions]
         return sum(passes) / max(1, len(passes))
 
@@ -58,12 +58,14 @@ def evaluate(
     *,
     incumbent: str | Path | None = None,
     accept: str | None = None,
+    passes: int | None = None,
+    tries: int | None = None,
     study: str | None = None,
     out: str | Path | None = None,
     title: str = "instances",
     observer: Observer | None = None,
 ) -> Evaluation:
-    """Repair instances with a checkpoint, one pass each.
+    """Repair instances with a checkpoint.
 
     Parameters
     ----------
@@ -73,6 +75,10 @@ def evaluate(
         A file with the solution of the only instance; None repairs baseline solutions.
     accept
         ``improving`` or ``feasible``; None as the checkpoint was trained.
+    passes
+        Most passes over a solution, at least 1; None as trained.
+    tries
+        How many programs rebuild a region, at least 1; None as trained.
     study
         ``routing`` also replays the whole repertoire on every exposed region.
     out
@@ -100,12 +106,12 @@ def evaluate(
     >>> evaluation.summary.instances, evaluation.summary.failed
     (2, 0)
     """
-    one_of("accept", accept or Accept.IMPROVING, [policy.value for policy in Accept])
     one_of("study", study or STUDIES[0], STUDIES)
     with nullcontext() if out is None else together(Path(out)) as draft:
         loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
+        system = loaded.system(accept, passes, tries)
         evaluation, table = _evaluate(
-            loaded, instances, incumbent, accept, study, title, observer or Observer()
+            loaded, instances, incumbent, system, study, title, observer or Observer()
         )
         if draft is not None:
             _write(draft, loaded, evaluation, table)
@@ -116,7 +122,7 @@ def _evaluate(
     loaded: LoadedCheckpoint,
     instances: Sequence[Source],
     incumbent: str | Path | None,
-    accept: str | None,
+    system: RepairSystem,
     study: str | None,
     title: str,
     observer: Observer,
@@ -127,12 +133,11 @@ def _evaluate(
     tasks: Sequence[RepairTask] = ()
     table, policies = None, {}
     try:
-        system = frozen.system(Accept(accept) if accept else None)
         observer.on_phase(title, len(cases))
         indices = range(len(cases))
-        repairs = run_frozen(executor, [frozen.upper], system, indices, observer.on_step)
+        repairs = run_frozen(executor, frozen.uppers, system, indices, observer.on_step)
         if study is not None:
-            tasks = expose(executor, [frozen.upper], indices)
+            tasks = expose(executor, frozen.uppers, indices)
             table = replay(executor, frozen.repertoire, tasks)
             policies = dict(compare(table, system, frozen.archive))
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.provenance import provenance
-from specahd.checkpoint import SUMS, Checkpoint, freeze, located, thaw
+from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.errors import ConfigError, JournalError, RunFailed, WriteError
 from specahd.core.events import Observer
@@ -23,7 +23,9 @@ from specahd.repair.cases import Case, make_cases
 from specahd.repair.descent import staged
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.maps import write_example
+from specahd.repair.passes import single_pass
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
+from specahd.repair.sums import SUMS
 from specahd.routing.base import POOLS, AnyProblem, contracts
 from specahd.routing.pools import prepare, read_pool
 from specahd.routing.whole import is_whole
@@ -110,6 +112,7 @@ class TrainingPlan:
                     "Expected search.levels=lower where regions are whole instances, got upper."
                 )
             searched = "lower"
+        self._check_passes()
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
@@ -118,6 +121,15 @@ class TrainingPlan:
             memory.preflight()
         self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
         return given
+
+    def _check_passes(self) -> None:
+        """Refuse several passes, and tries, where there is one."""
+        portfolio = self.method.keywords.get("portfolio", 1) > 1
+        where = single_pass(self.problem, portfolio=portfolio)
+        for name in ("passes", "tries"):
+            value = getattr(self.settings, name)
+            if where is not None and value > 1:
+                raise ConfigError(f"Expected search.{name}=1 {where}, got {value}.")
 
 
 @dataclass(frozen=True)
@@ -311,13 +323,15 @@ def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
     return Checkpoint(
         problem=plan.problem.name,
         settings=plan.problem_settings,
-        upper=candidate.upper,
+        uppers=(candidate.upper,),
         repertoire=candidate.repertoire,
         archive=candidate.archive,
         statistics=candidate.archive.statistics(),
         accept=Accept(plan.settings.accept),
         neighbours=plan.settings.neighbours,
         portfolio=candidate.portfolio,
+        passes=plan.settings.passes,
+        tries=plan.settings.tries,
         training=provenance(plan),
     )
 
@@ -338,7 +352,7 @@ def _examine(
     for pool in EXAMINED:
         indices = pools[pool]
         observer.on_phase(f"{pool} pool", len(indices))
-        repairs = run_frozen(executor, [checkpoint.upper], system, indices, observer.on_step)
+        repairs = run_frozen(executor, checkpoint.uppers, system, indices, observer.on_step)
         chosen = [cases[index] for index in indices]
         rows = write_rows(directory, pool, problem, chosen, repairs)
         if pool == "validation":

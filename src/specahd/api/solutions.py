@@ -125,7 +125,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Repaired(Solution):
-    """What one pass of a checkpoint made of one instance.
+    """What a checkpoint made of one instance.
 
     Parameters
     ----------

@@ -124,6 +124,8 @@ _COMMON: Mapping[str, str] = {
     "search.finalists": "how many of a round's upper programs selection tries, at least 1",
     "search.repertoire_size": "most programs of a repertoire, at least 1",
     "search.neighbours": "stored tasks that route a region, at least 1",
+    "search.tries": "members that rebuild a region; the cheapest result counts, at least 1",
+    "search.passes": "most passes over a solution, at least 1; they end when none gains",
     "search.cells": "most measurements of a lower round: tasks times programs",
     "search.penalty.weight": "weight of the penalties below in an upper program's score",
     "search.penalty.empty": "penalty of an instance without a region",
@@ -148,6 +150,8 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "incumbent": "a file with the solution of instance to repair",
         "baseline": "another solver whose solutions are repaired; null: as trained",
         "accept": "improving or feasible; null: as trained",
+        "passes": "most passes over a solution, at least 1; null: as trained",
+        "tries": "members that rebuild a region, at least 1; null: as trained",
         "study": "routing: replay the whole repertoire on every region",
     },
     "solve": {

@@ -21,10 +21,10 @@ from specahd.core.services import check_services
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
     MAX_SEED,
-    Accept,
     CallLimits,
     Confinement,
     Pools,
+    RepairOptions,
     SearchLimit,
     Settings,
     TableOptions,
@@ -65,8 +65,8 @@ class TrainConfig:
         check_services("memory", self.memory)
 
 
-@dataclass
-class EvaluateConfig:
+@dataclass(frozen=True)
+class EvaluateConfig(RepairOptions):
     """What ``python -m specahd.evaluate`` accepts; null options follow the checkpoint."""
 
     checkpoint: str = MISSING
@@ -74,7 +74,6 @@ class EvaluateConfig:
     instance: str | None = None
     incumbent: str | None = None
     baseline: str | None = None
-    accept: str | None = None
     study: str | None = None
     executor: Any = MISSING
     tracking: Any = MISSING
@@ -88,8 +87,7 @@ class EvaluateConfig:
             raise ConfigError(f"Expected either pool=NAME or instance=FILE, got {got}.")
         if self.incumbent is not None and (self.instance is None or self.baseline is not None):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
-        if self.accept is not None:
-            one_of("accept", self.accept, [policy.value for policy in Accept])
+        RepairOptions.__post_init__(self)
         if self.study is not None:
             one_of("study", self.study, STUDIES)
         # The group is open, so Hydra did not check the type.

@@ -86,6 +86,10 @@ class Settings:
         β and q of J.
     neighbours
         k of the router.
+    tries
+        How many members rebuild a region, the first ones that the router ranks.
+    passes
+        Most passes over a solution.
     cells
         B_L, the largest dense table.
     penalty
@@ -107,6 +111,8 @@ class Settings:
     beta: float = 0.5
     repertoire_size: int = 10
     neighbours: int = 5
+    tries: int = 1
+    passes: int = 1
     cells: int = 4000
     penalty: Penalty = field(default_factory=Penalty)
     accept: str = Accept.IMPROVING.value
@@ -123,7 +129,7 @@ class Settings:
         within("search.lag", self.lag, 1)
         within("search.samplers", self.samplers, 1, 64)
         within("search.beta", self.beta, 0, 1)
-        for name in ("finalists", "repertoire_size", "neighbours", "cells"):
+        for name in ("finalists", "repertoire_size", "neighbours", "tries", "passes", "cells"):
             within(f"search.{name}", getattr(self, name), 1)
         one_of("search.accept", self.accept, [policy.value for policy in Accept])
 
@@ -236,6 +242,37 @@ class SearchLimit:
             integer_within("repairs", self.repairs, 0)
         if self.target is not None:
             number_within("target", self.target, 0)
+
+
+@dataclass(frozen=True)
+class RepairOptions:
+    """How a checkpoint repairs; None as it was trained.
+
+    Parameters
+    ----------
+    accept
+        A value of :class:`Accept`.
+    passes
+        Most passes over a solution.
+    tries
+        How many members rebuild a region.
+
+    Raises
+    ------
+    ConfigError
+        A value is out of its range.
+    """
+
+    accept: str | None = None
+    passes: int | None = None
+    tries: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.accept is not None:
+            one_of("accept", self.accept, [policy.value for policy in Accept])
+        for name in ("passes", "tries"):
+            if getattr(self, name) is not None:
+                integer_within(name, getattr(self, name), 1)
 
 
 @dataclass(frozen=True)

@@ -272,16 +272,10 @@ class Coupled:
         )
 
     def _freeze(self, number: int) -> RepairSystem:
-        router = self._archive.router(
-            [program.id for program in self._repertoire], n_neighbors=self._settings.neighbours
-        )
-        return RepairSystem(
-            f"round-{number}",
-            self._repertoire,
-            router,
-            Accept(self._settings.accept),
-            self._portfolio,
-        )
+        settings, names = self._settings, [program.id for program in self._repertoire]
+        router = self._archive.router(names, n_neighbors=settings.neighbours)
+        frozen = f"round-{number}", self._repertoire, router, Accept(settings.accept)
+        return RepairSystem(*frozen, self._portfolio, settings.passes, settings.tries)
 
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specahd.checkpoint import SUMS, thaw
+from specahd.checkpoint import thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
+from specahd.repair.sums import SUMS
 from specahd.runs.files import CHECKPOINT
 from specahd.tracking.store import opened, without_password
 
