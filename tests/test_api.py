@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import re
 import shutil
@@ -21,7 +22,7 @@ from commands import call
 from frozen import freeze_seeds, problem_of, seed_checkpoint
 from specahd import api
 from specahd.api.problems import settings_of
-from specahd.checkpoint import freeze
+from specahd.checkpoint import freeze, thaw
 from specahd.config import CONF_DIR
 from specahd.config.files import maker, names, options
 from specahd.core.errors import ConfigError, FileError
@@ -29,6 +30,7 @@ from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
 from specahd.model import SpecAHDModel
 from specahd.routing.base import POOLS
+from specahd.sandbox.executor import LocalExecutor
 
 ROOT = Path(__file__).parent.parent
 
@@ -359,6 +361,14 @@ def test_passes_and_tries_out_of_range_get_a_sentence(place, wrong):
         api.load(place / "run" / "checkpoint").repair_cases([], **wrong)
 
 
+@pytest.mark.parametrize("method", ["eoh", "eoh_s"])
+def test_only_the_coupled_search_keeps_several_upper_programs(tmp_path, method):
+    where = {"eoh": "where a method searches one level", "eoh_s": "where every program of a port"}
+    settings = api.Settings(uppers=2, passes=2)
+    with pytest.raises(ConfigError, match=f"search.uppers=1 {where[method]}.*, got 2"):
+        api.train("cvrp", method=method, settings=settings, out=tmp_path / "run", pools=tmp_path)
+
+
 @pytest.mark.parametrize("repair", ["construct", "insertion"])
 @pytest.mark.parametrize("name", ["passes", "tries"])
 def test_where_there_is_one_pass_no_more_are_asked_for(tmp_path, repair, name):
@@ -368,3 +378,65 @@ def test_where_there_is_one_pass_no_more_are_asked_for(tmp_path, repair, name):
     with pytest.raises(ConfigError, match=rf"Expected search\.{name}=1 {where} .*, got 2\."):
         api.train(problem, settings=settings, budget=SMALL, out=tmp_path / "run", pools=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+TURNS = api.Settings(uppers=3, passes=8, tries=2)
+BUDGET_OF_TURNS = api.Budget(24, rounds=2, lower_train=6, upper_train=4, selection=4, validation=4)
+
+
+class Interrupted(Observer):
+    """Presses Ctrl-C at a commit."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def on_commit(self, committed, spent):
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+def turns(directory, pools, workers, **options):
+    execution = api.Execution(partial(LocalExecutor, workers=workers))
+    api.train(
+        "cvrp", budget=BUDGET_OF_TURNS, settings=TURNS, execution=execution, seed=1,
+        out=directory, pools=pools, **options,
+    )  # fmt: skip
+
+
+def told(directory):
+    """Return the bytes of a run that say nothing of time and place."""
+    files = (path for path in directory.rglob("*") if path.is_file())
+    left_out = ("timings", "wal.jsonl", "machine.json", "sandbox.json")
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in files
+        if not any(word in path.name for word in left_out)
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(place):
+    turns(place / "turns", place / "pools", 1)
+    return place / "turns"
+
+
+@pytest.mark.parametrize("at", [9, 20])
+def test_several_upper_programs_in_turns_give_the_same_bytes(place, undisturbed, tmp_path, at):
+    with pytest.raises(KeyboardInterrupt):
+        turns(tmp_path / "run", place / "pools", 4, observer=Interrupted(at))
+    kept = thaw(tmp_path / "run" / "checkpoint")
+    assert (kept.passes, kept.tries) == (8, 2)
+    turns(tmp_path / "run", place / "pools", 4, resume=True)
+    assert told(tmp_path / "run") == told(undisturbed)
+
+
+def test_several_upper_programs_are_frozen_and_repair_in_turns(undisturbed):
+    frozen = thaw(undisturbed / "checkpoint")
+    assert len(frozen.uppers) > 1
+    rows = [json.loads(line) for line in (undisturbed / "validation.jsonl").open()]
+    named = {step["upper"] for row in rows for step in row["steps"]}
+    assert 1 < len(named) <= len(frozen.uppers)
+    assert named <= {program.id for program in frozen.uppers}
+    assert all(row["feasible"] for row in rows)
+    assert max(row["passes"] for row in rows) > len(frozen.uppers)

@@ -9,7 +9,8 @@ import pytest
 from specahd.checkpoint import Checkpoint, freeze, thaw
 from specahd.core.errors import CheckpointError
 from specahd.core.program import Level, Outcome
-from specahd.core.settings import Accept, RepairOptions
+from specahd.core.repair_options import RepairOptions
+from specahd.core.settings import Accept
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.responses import RepairTask, Response, ResponseTable

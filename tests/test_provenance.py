@@ -97,6 +97,7 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
         {"settings": Settings(lag=1)},
         {"settings": Settings(passes=2)},
         {"settings": Settings(tries=2)},
+        {"settings": Settings(uppers=2, passes=2)},
         {"settings": Settings(penalty=Penalty(empty=0.5))},
         {"tiers": TierRule(steps=1)},
         {"execution": Execution(limits=CallLimits(lower_call=1.0))},

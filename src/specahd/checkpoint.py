@@ -19,7 +19,8 @@ from specahd.core.errors import CheckpointError
 from specahd.core.folders import whole
 from specahd.core.plain import NAME, Shape, misfit, parse_json, told
 from specahd.core.program import Level, Program, Tier
-from specahd.core.settings import Accept, RepairOptions
+from specahd.core.repair_options import RepairOptions
+from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
 from specahd.repair.passes import single_pass

@@ -47,6 +47,7 @@ WRONG = {
     "search.neighbours": [0],
     "search.tries": [0],
     "search.passes": [0],
+    "search.uppers": [0],
     "search.cells": [0],
     "search.accept": ["no"],
     "limits.upper_call": [0, 2e6, NAN],
@@ -96,3 +97,11 @@ def test_workers_are_a_number_in_range(workers):
 )
 def test_the_rule_says_what_is_compiled(rule, compiled):
     assert [TierRule(rule, steps=10).applies(steps) for steps in (9, 10)] == compiled
+
+
+def test_each_of_several_upper_programs_has_a_pass():
+    assert Settings(uppers=3, passes=3).uppers == 3
+    with pytest.raises(
+        ConfigError, match=r"search\.passes of at least search\.uppers=3, .*, got 2\."
+    ):
+        Settings(uppers=3, passes=2)

@@ -15,7 +15,8 @@ from specahd.core.errors import RunFailed
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept, CallLimits, Settings
-from specahd.design.coupled import Candidate, Coupled, choose
+from specahd.design.candidates import Candidate, choose
+from specahd.design.coupled import Coupled
 from specahd.design.single import Single
 from specahd.repair.cases import make_case
 from specahd.repair.evaluator import LowerResult, UpperResult
@@ -206,9 +207,12 @@ def test_a_failed_instance_enters_into_no_selection_score(coupled, outcomes, sel
 
 def test_what_the_journal_says_of_a_selection_comes_again(coupled):
     engine, search = coupled()
-    finalists = [replace(search._upper, id=name) for name in "ab"]
-    engine.replay = replace(engine.replay, selection={1: ("b", 0.25, 2)})
+    finalists = [(replace(search._uppers[0], id=name),) for name in "ab"]
+    engine.replay = replace(engine.replay, selection={1: (["b"], 0.25, 2)})
     found = search._select(1, None, finalists)
     assert (found.upper.id, found.selection, found.failed) == ("b", 0.25, 2)
     with pytest.raises(RunFailed):
         search._select(1, None, finalists[:1])
+    # One that only begins alike is another.
+    with pytest.raises(RunFailed):
+        search._select(1, None, [(*finalists[1], *finalists[0])])

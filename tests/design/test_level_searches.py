@@ -217,7 +217,7 @@ def scored(utilities, penalties, regions=None):
 FAILED = UpperResult(Outcome.TIMEOUT, "x1: slow", (0.9,), (0.0,), (None,))
 
 
-def upper(executor=None, plain=False, known=(), **results):
+def upper(executor=None, plain=False, known=(), uppers=1, **results):
     search = UpperSearch(
         number=1,
         contract=CONTRACTS[Level.UPPER],
@@ -226,6 +226,7 @@ def upper(executor=None, plain=False, known=(), **results):
         cases=[2, 3],
         executor=executor,
         penalty=Penalty(weight=3.0),
+        uppers=uppers,
         coordinates=PROBLEM.descriptor_names,
         known=known,
         plain=plain,
@@ -287,6 +288,50 @@ def test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties():
     assert search.best() == pytest.approx(0.15)
     assert search.method.members[0].responses == pytest.approx((0.2, 0.1))
     assert upper().best() is None
+
+
+COMPLEMENTARY = {
+    "good": scored([0.3, 0.1], [0.0, 0.0]),
+    "copy": scored([0.3, 0.1], [0.0, 0.0]),
+    "other": scored([0.0, 0.2], [0.01, 0.01]),
+    "dear": scored([0.0, 0.3], [0.15, 0.15]),
+    "worse": scored([0.05, -0.2], [0.0, 0.0]),
+}
+
+
+def test_several_upper_programs_are_those_that_add_most_to_each_other():
+    search = upper(uppers=3, **COMPLEMENTARY)
+    # 0.2, then 0.05 - 0.01; the dear one would add 0.1 - 0.15. The rest by mean U - λΩ.
+    assert names(search.method.members) == ["good", "other", "copy", "dear", "worse"]
+    assert [member.score for member in search.method.members] == pytest.approx(
+        [0.2, 0.09, 0.2, 0.0, -0.075]
+    )
+    assert search.best() == pytest.approx(0.2)
+    assert names(upper(**COMPLEMENTARY).method.members)[:2] == ["good", "copy"]
+
+
+def test_what_a_candidate_adds_to_those_kept_is_told_beside_its_score():
+    search = upper(uppers=3, **COMPLEMENTARY)
+    measured = search.measure(scored([0.5, 0.25], [0.02, 0.0]))
+    assert measured.score == pytest.approx(0.375 - 0.01)
+    assert measured.record == {"gain": pytest.approx((0.2 + 0.05) / 2 - 0.01)}
+    assert upper(**COMPLEMENTARY).measure(scored([0.5, 0.25], [0.02, 0.0])).record == {}
+    assert upper(uppers=3).measure(scored([0.5, -0.1], [0.0, 0.0])).record == {"gain": 0.25}
+    # Members of the round before, not measured yet.
+    search.method.members = [SimpleNamespace(program=program("old", Level.UPPER))]
+    assert search.measure(scored([0.5, 0.1], [0.0, 0.0])).record == {"gain": pytest.approx(0.3)}
+
+
+def test_finalists_are_sets_begun_with_the_next_member():
+    def sets(search, count):
+        return [[each.id for each in found] for found in search.finalists(count)]
+
+    search = upper(uppers=3, **COMPLEMENTARY)
+    assert sets(search, 1) == [["good", "other"]]
+    assert sets(search, 3) == [["good", "other"], ["copy", "other"], ["copy"]]
+    assert sets(upper(**COMPLEMENTARY), 2) == [["good"], ["copy"]]
+    # Where none gains anything the first stands alone.
+    assert sets(upper(uppers=3, none=scored([0.0, -0.1], [0.01, 0.01])), 5) == [["none"]]
 
 
 def test_a_plain_upper_round_tells_its_facts_only():

@@ -100,6 +100,45 @@ def test_the_best_upper_program_is_the_candidates(trained):
     assert run.candidates[0].selection == pytest.approx(0.08)
 
 
+class Complementary(Arithmetic):
+    """A program of an odd number saves on the first instance, of an even one on the second."""
+
+    def utility(self, program, system, cases, penalty):
+        made = super().utility(program, system, cases, penalty)
+        gained = [
+            utility * (place % 2 == (number_of(program) + 1) % 2)
+            for place, utility in enumerate(made.utilities)
+        ]
+        return replace(made, utilities=tuple(gained), penalties=(0.0,) * len(gained))
+
+
+def test_programs_that_complement_each_other_are_kept_and_expose_together(trained):
+    run = trained(3, 8, 5, 2, executor=Complementary(), uppers=3, passes=6)
+    first, second = run.candidates
+    assert [number_of(program) for program in first.uppers] == [8, 5]
+    assert run.rounds[0]["upper"] == first.upper.id
+    assert run.rounds[0]["uppers"] == [program.id for program in first.uppers]
+    assert [number_of(program) for program in second.uppers] == [8, 5]
+    exposed = [line["tasks"] for line in run.responses if "tasks" in line]
+    both = Arithmetic().expose(first.uppers, [0, 1])
+    assert exposed[1] == [made.record() for made in both]
+    # 8 and 5 together, on each instance of the pool.
+    assert first.selection == pytest.approx(0.13)
+    assert run.draft.uppers == second.uppers
+    uppers = [sample for sample in run.samples if sample["level"] == "upper"]
+    # 3 comes first, 8 and 5 add what is beyond it.
+    assert [sample["gain"] for sample in uppers[:3]] == pytest.approx([0.015, 0.04, 0.01])
+    # Candidates make one pass each, what is kept makes several.
+    assert [system.passes for system in run.systems[:4]] == [1] * 4
+    assert {system.passes for system in run.systems} == {1, 6}
+
+
+def test_one_upper_program_is_told_as_it_always_was(trained):
+    run = trained()
+    assert not any("uppers" in record for record in run.rounds)
+    assert not any("gain" in sample for sample in run.samples)
+
+
 def test_the_repertoire_is_frozen_anew_each_round_and_scores_the_uppers(trained):
     run = trained(neighbours=1, accept=Accept.FEASIBLE, passes=4, tries=3)
     # Workers keep a launched repertoire by this key.

@@ -52,6 +52,29 @@ def test_the_objective_is_monotone_and_submodular(scores, beta, budget, data):
         assert gain(small) >= gain(large) - 1e-12
 
 
+@given(TABLES, BUDGETS, st.data())
+def test_greedy_reaches_the_guarantee_for_improvements_of_upper_programs(table, budget, data):
+    # As feasible a pass may make a solution dearer.
+    signs = data.draw(arrays(np.int8, table.shape, elements=st.sampled_from([-1, 1])))
+    scores = table * signs
+    chosen = greedy(scores, beta=0.0, budget=budget)
+    floor = np.maximum(scores, 0.0)
+    best = max(
+        objective(floor, subset, beta=0.0, budget=budget)
+        for subset in combinations(range(len(scores)), min(budget, len(scores)))
+    )
+    assert objective(floor, chosen, beta=0.0, budget=budget) >= (1 - 1 / e) * best - 1e-12
+
+
+def test_what_a_row_costs_is_taken_off_its_gain():
+    scores = np.array([[0.3, 0.0], [0.3, 0.2], [0.0, 0.1], [-0.4, 0.9]])
+    assert greedy(scores, beta=0.0, budget=4) == [3, 0]
+    assert greedy(scores, beta=0.0, budget=4, prices=np.array([0.1, 0.02, 0.0, 0.3])) == [1, 3]
+    # The third adds nothing; the others by mean less price: -0.05, 0.05.
+    prices = np.array([0.2, 0.02, 0.0, 0.3])
+    assert survival_order(scores, beta=0.0, budget=4, prices=prices) == [1, 3, 2, 0]
+
+
 def test_the_set_oracle_of_eoh_s_with_coverage_alone():
     # Eq. lower_objective: c is best on average, then b complements it, a adds nothing.
     scores = np.array([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]])

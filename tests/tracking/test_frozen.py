@@ -37,7 +37,7 @@ def named(name):
     return {"id": name, "idea": f"The idea\nof {name}."}
 
 
-def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25):
+def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
     """Append what a round measured of its repertoire, and the round's record."""
     with (run.directory / "responses.jsonl").open("a") as responses:
         for name, gains in lower.items():
@@ -50,7 +50,9 @@ def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25):
             responses.write(json.dumps(record) + "\n")
     record = {"record": "round", "round": number, "upper": upper, "repertoire": list(lower)}
     with (run.directory / "journal.jsonl").open("a") as journal:
-        journal.write(json.dumps({**record, "selection": selection, "utility": utility}) + "\n")
+        journal.write(
+            json.dumps({**record, "selection": selection, "utility": utility, **more}) + "\n"
+        )
 
 
 def bring(run, folder, status="complete", **options):
@@ -75,6 +77,25 @@ def test_each_program_has_its_role_and_what_chose_it(run):
     # By eq. lower_objective: a quarter of the mean for quality, half of it for coverage.
     assert first.score == pytest.approx(0.25 * 0.1 + 0.5 * 0.1)
     assert second.score == pytest.approx(0.25 * 0.05 + 0.5 * 0.05)
+
+
+def test_of_several_upper_programs_each_has_its_place_and_what_it_added(run):
+    uppers = ["upper-1-0001", "upper-1-0003"]
+    path = run.directory / "checkpoint" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["uppers"] = [named(name) for name in uppers]
+    path.write_text(json.dumps(manifest))
+    (run.directory / "checkpoint/programs/upper-1-0003.py").write_text(SOURCE)
+    # The record of a round with one upper program is not that of this checkpoint.
+    assert [each.score for each in read_frozen(run.directory)] == [None] * 4
+    freeze(run, uppers[0], LOWER, uppers=uppers)
+    with (run.directory / "responses.jsonl").open("a") as responses:
+        for name, gained in zip(uppers, ([0.3, 0.1], [0.0, 0.2]), strict=True):
+            record = {"sample": name, "round": 1, "utilities": gained, "penalties": [0.01, 0.01]}
+            responses.write(json.dumps(record) + "\n")
+    found = read_frozen(run.directory)
+    assert [each.role for each in found[:2]] == ["upper 1 of 2", "upper 2 of 2"]
+    assert [each.score for each in found[:2]] == pytest.approx([0.2 - 0.01, 0.05 - 0.01])
 
 
 @pytest.mark.parametrize(("selection", "score"), [(0.4, 0.25), (0.5, 0.25), (0.6, 0.75)])

@@ -9,7 +9,7 @@ from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
-from specahd.core.settings import RepairOptions
+from specahd.core.repair_options import RepairOptions
 from specahd.repair.cases import Case, given_case, make_cases
 from specahd.repair.execution import Execution
 from specahd.repair.passes import single_pass

@@ -16,14 +16,14 @@ from specahd.core.events import Observer
 from specahd.core.folders import together
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
-from specahd.core.settings import Accept, Pools, Settings, TierRule
-from specahd.design.coupled import Candidate, choose
+from specahd.core.settings import Pools, Settings, TierRule
+from specahd.design.candidates import Candidate, choose
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case, make_cases
 from specahd.repair.descent import staged
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.maps import write_example
-from specahd.repair.passes import single_pass
+from specahd.repair.passes import check_repeats
 from specahd.repair.rows import PoolSummary, run_frozen, summarise, write_rows
 from specahd.repair.sums import SUMS
 from specahd.routing.base import POOLS, AnyProblem, contracts
@@ -112,7 +112,8 @@ class TrainingPlan:
                     "Expected search.levels=lower where regions are whole instances, got upper."
                 )
             searched = "lower"
-        self._check_passes()
+        portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
+        check_repeats(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
         bearing = contracts(self.problem.operator)
         for level, contract in bearing.items():
             memory = self.memories[level]
@@ -121,15 +122,6 @@ class TrainingPlan:
             memory.preflight()
         self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
         return given
-
-    def _check_passes(self) -> None:
-        """Refuse several passes, and tries, where there is one."""
-        portfolio = self.method.keywords.get("portfolio", 1) > 1
-        where = single_pass(self.problem, portfolio=portfolio)
-        for name in ("passes", "tries"):
-            value = getattr(self.settings, name)
-            if where is not None and value > 1:
-                raise ConfigError(f"Expected search.{name}=1 {where}, got {value}.")
 
 
 @dataclass(frozen=True)
@@ -320,20 +312,8 @@ def _search(
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
-    return Checkpoint(
-        problem=plan.problem.name,
-        settings=plan.problem_settings,
-        uppers=(candidate.upper,),
-        repertoire=candidate.repertoire,
-        archive=candidate.archive,
-        statistics=candidate.archive.statistics(),
-        accept=Accept(plan.settings.accept),
-        neighbours=plan.settings.neighbours,
-        portfolio=candidate.portfolio,
-        passes=plan.settings.passes,
-        tries=plan.settings.tries,
-        training=provenance(plan),
-    )
+    named = plan.problem.name, plan.problem_settings
+    return candidate.checkpoint(*named, plan.settings, provenance(plan))
 
 
 def _examine(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.checkpoint import located
+from specahd.core.settings import REPEATS
 from specahd.repair.sums import SUMS
 from specahd.routing.pools import MANIFEST
 
@@ -25,10 +26,6 @@ _NOT_OF_THE_RESULT = (
 )
 """Options that leave the programs what they are: a name, bounds that are raised when a run goes
 on, and how many requests are made at once."""
-
-
-_TOLD_WHERE_SEVERAL = ("passes", "tries")
-"""Options of ``search`` that came later: what was trained without them has equal provenance."""
 
 
 def provenance(plan: "TrainingPlan") -> dict[str, Any]:
@@ -58,7 +55,8 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     }
     for group, option in _NOT_OF_THE_RESULT:
         del described[group][option]
-    for option in _TOLD_WHERE_SEVERAL:
+    for option in REPEATS:
+        # They came later: what was trained without them has equal provenance.
         if described["search"][option] == 1:
             del described["search"][option]
     if plan.given is not None:

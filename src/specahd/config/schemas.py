@@ -17,6 +17,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import one_of, within
+from specahd.core.repair_options import RepairOptions
 from specahd.core.services import check_services
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import (
@@ -24,7 +25,6 @@ from specahd.core.settings import (
     CallLimits,
     Confinement,
     Pools,
-    RepairOptions,
     SearchLimit,
     Settings,
     TableOptions,

@@ -13,6 +13,8 @@ from specahd.core.ranges import integer_within, number_within, one_of, within
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
 TIERS = ("auto", "interpreted", "compiled")
+REPEATS = ("uppers", "passes", "tries")
+"""Options of ``search`` of which the paper has one each."""
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
@@ -90,6 +92,8 @@ class Settings:
         How many members rebuild a region, the first ones that the router ranks.
     passes
         Most passes over a solution.
+    uppers
+        How many upper programs a round keeps at most; each makes passes in its turn.
     cells
         B_L, the largest dense table.
     penalty
@@ -113,6 +117,7 @@ class Settings:
     neighbours: int = 5
     tries: int = 1
     passes: int = 1
+    uppers: int = 1
     cells: int = 4000
     penalty: Penalty = field(default_factory=Penalty)
     accept: str = Accept.IMPROVING.value
@@ -129,8 +134,21 @@ class Settings:
         within("search.lag", self.lag, 1)
         within("search.samplers", self.samplers, 1, 64)
         within("search.beta", self.beta, 0, 1)
-        for name in ("finalists", "repertoire_size", "neighbours", "tries", "passes", "cells"):
+        for name in (
+            "finalists",
+            "repertoire_size",
+            "neighbours",
+            "tries",
+            "passes",
+            "uppers",
+            "cells",
+        ):
             within(f"search.{name}", getattr(self, name), 1)
+        if self.passes < self.uppers:
+            raise ConfigError(
+                f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
+                f"program makes a pass of its own, got {self.passes}."
+            )
         one_of("search.accept", self.accept, [policy.value for policy in Accept])
 
 
@@ -242,37 +260,6 @@ class SearchLimit:
             integer_within("repairs", self.repairs, 0)
         if self.target is not None:
             number_within("target", self.target, 0)
-
-
-@dataclass(frozen=True)
-class RepairOptions:
-    """How a checkpoint repairs; None as it was trained.
-
-    Parameters
-    ----------
-    accept
-        A value of :class:`Accept`.
-    passes
-        Most passes over a solution.
-    tries
-        How many members rebuild a region.
-
-    Raises
-    ------
-    ConfigError
-        A value is out of its range.
-    """
-
-    accept: str | None = None
-    passes: int | None = None
-    tries: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.accept is not None:
-            one_of("accept", self.accept, [policy.value for policy in Accept])
-        for name in ("passes", "tries"):
-            if getattr(self, name) is not None:
-                integer_within(name, getattr(self, name), 1)
 
 
 @dataclass(frozen=True)

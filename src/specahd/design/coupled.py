@@ -1,8 +1,8 @@
-"""SpecAHD's rounds: lower search on g's regions, freeze (H, A), upper search, repeat."""
+"""SpecAHD's rounds: lower search on G's regions, freeze (H, A), upper search, repeat."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf, isfinite
+from dataclasses import replace
+from math import isfinite
 
 from specahd.checkpoint import Checkpoint
 from specahd.core.budget import Budget
@@ -11,6 +11,7 @@ from specahd.core.events import Observer, RoundEnd
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
+from specahd.design.candidates import Candidate, choose
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
@@ -26,29 +27,6 @@ from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
 from specahd.search.engine import Engine
 from specahd.search.replay import NOT_REPRODUCED
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A checkpoint candidate: (g, H, A) at the end of a round.
-
-    Parameters
-    ----------
-    selection
-        Mean improvement on the selection pool, nan if there is none.
-    failed
-        On how many of its instances g failed; they enter into no mean.
-    portfolio
-        As of :class:`specahd.repair.system.RepairSystem`.
-    """
-
-    round: int
-    upper: Program
-    repertoire: tuple[Program, ...]
-    archive: ResponseArchive
-    selection: float
-    failed: int = 0
-    portfolio: bool = False
 
 
 def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[int, int]]:
@@ -125,7 +103,7 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._upper = problem.operator.selector.contract.seeds[-1]
+        self._uppers = problem.operator.selector.contract.seeds[-1:]
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
         self._portfolio = given.portfolio if given else False
@@ -164,7 +142,7 @@ class Coupled:
         if not repertoire:
             return None
         return Candidate(
-            0, self._upper, repertoire, archive, float("nan"), portfolio=self._portfolio
+            0, self._uppers, repertoire, archive, float("nan"), portfolio=self._portfolio
         )
 
     def quota(self, number: int) -> tuple[int, int]:
@@ -173,7 +151,7 @@ class Coupled:
         return split_tickets(self._engine.ledger.total, self._budget.rounds, share)[number - 1]
 
     def run_round(self, number: int) -> Candidate:
-        """Run one round: g → R_g → S → (H, A) → g, and score it on the selection pool."""
+        """Run one round: G → R_G → S → (H, A) → G, and score it on the selection pool."""
         due_before = sum(sum(self.quota(earlier)) for earlier in range(1, number))
         carried = due_before - self._engine.ledger.read().tickets
         lower_tickets, upper_tickets = self.quota(number)
@@ -183,12 +161,12 @@ class Coupled:
             spent = self._lower_round(number, lower_tickets, measures)
             carried = lower_tickets - spent
         system = self._freeze(number)
-        finalists = [self._upper]
+        finalists = [self._uppers]
         if self._settings.levels != "lower":
             tickets = upper_tickets + carried
             finalists = self._upper_round(number, tickets, system, measures) or finalists
         chosen = self._select(number, system, finalists)
-        self._upper = chosen.upper
+        self._uppers = chosen.uppers
         if isfinite(chosen.selection):
             measures["selection"] = chosen.selection
         if chosen.failed:
@@ -197,7 +175,8 @@ class Coupled:
             {
                 "record": "round",
                 "round": number,
-                "upper": self._upper.id,
+                "upper": chosen.upper.id,
+                **({"uppers": chosen.names} if self._settings.uppers > 1 else {}),
                 "repertoire": [program.id for program in self._repertoire],
                 "archive": len(self._archive.tasks),
                 "selection": None,
@@ -244,16 +223,18 @@ class Coupled:
         return spent
 
     def _tasks(self, number: int) -> tuple[list[RepairTask], int]:
-        """Return g's regions on the lower-train pool, subsampled to B_L, and their full number."""
+        """Return G's regions on the lower-train pool, subsampled to B_L, and their full number."""
         known = self._engine.replay.tasks.get(number)
         if known is None:
-            tasks = expose(self._executor, [self._upper], self._pools["lower_train"])
+            tasks = expose(self._executor, self._uppers, self._pools["lower_train"])
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
                 raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
-        self._covered = self._facts.covered(tasks, self._pools["lower_train"])
+        if self._settings.uppers == 1:
+            # Regions of several programs overlap.
+            self._covered = self._facts.covered(tasks, self._pools["lower_train"])
         limit = max(1, self._settings.cells // self._methods[Level.LOWER].size)
         if len(tasks) <= limit:
             return tasks, len(tasks)
@@ -279,19 +260,21 @@ class Coupled:
 
     def _upper_round(
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
-    ) -> list[Program]:
-        """Search for upper programs, and return those that selection decides between."""
-        contract = self._problem.operator.selector.contract
-        if self._settings.accept != Accept.IMPROVING:
+    ) -> list[tuple[Program, ...]]:
+        """Search for upper programs, and return the sets that selection decides between."""
+        settings, contract = self._settings, self._problem.operator.selector.contract
+        if settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()
         search = UpperSearch(
             number=number,
             contract=contract,
             method=self._methods[Level.UPPER],
-            system=system,
+            # What several add to each other is only defined from the same incumbents.
+            system=replace(system, passes=1) if settings.uppers > 1 else system,
             cases=self._pools["upper_train"],
             executor=self._executor,
-            penalty=self._settings.penalty,
+            penalty=settings.penalty,
+            uppers=settings.uppers,
             coordinates=self._problem.descriptor_names,
             known=self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
             plain=self.plain,
@@ -299,46 +282,37 @@ class Coupled:
         self._engine.carry(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)
         members = search.method.members
-        if members:
-            self._members[Level.UPPER] = [member.program for member in members]
-            self._upper = members[0].program
-            measures["utility"] = members[0].score
-        return [member.program for member in members[: self._settings.finalists]]
+        if not members:
+            return []
+        self._members[Level.UPPER] = [member.program for member in members]
+        finalists = search.finalists(settings.finalists)
+        self._uppers = finalists[0]
+        measures["utility"] = members[0].score
+        return finalists
 
-    def _select(self, number: int, system: RepairSystem, finalists: Sequence[Program]) -> Candidate:
+    def _select(
+        self, number: int, system: RepairSystem, finalists: Sequence[tuple[Program, ...]]
+    ) -> Candidate:
         """Return the round's candidate, with the finalist that does best on the selection pool.
 
-        Its score is the mean improvement over the instances on which g did not fail, nan if none.
+        Its score is the mean improvement over the instances on which G did not fail, nan if none.
         """
 
-        def candidate(upper: Program, selection: float, failed: int) -> Candidate:
+        def candidate(uppers: tuple[Program, ...], selection: float, failed: int) -> Candidate:
             frozen = self._repertoire, self._archive.copy()
-            return Candidate(number, upper, *frozen, selection, failed, self._portfolio)
+            return Candidate(number, uppers, *frozen, selection, failed, self._portfolio)
 
         known = self._engine.replay.selection.get(number)
         if known is not None:
-            for upper in finalists:
-                if upper.id == known[0]:
-                    return candidate(upper, *known[1:])
+            for uppers in finalists:
+                if [program.id for program in uppers] == known[0]:
+                    return candidate(uppers, *known[1:])
             raise RunFailed(NOT_REPRODUCED)
         cases, step = self._pools["selection"], self._observer.on_step
         self._observer.on_phase(f"round {number}: selection pool", len(cases) * len(finalists))
         candidates = []
-        for upper in finalists:
-            repairs = run_frozen(self._executor, [upper], system, cases, step)
+        for uppers in finalists:
+            repairs = run_frozen(self._executor, uppers, system, cases, step)
             failed = sum(repair.failed for repair in repairs)
-            candidates.append(candidate(upper, mean_improvement(repairs), failed))
+            candidates.append(candidate(uppers, mean_improvement(repairs), failed))
         return choose(candidates)
-
-
-def choose(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the candidate with the best selection score, the earliest on ties.
-
-    One that failed on fewer instances comes before all that failed on more.
-    """
-
-    def rank(candidate: Candidate) -> tuple[int, float]:
-        score = candidate.selection
-        return -candidate.failed, score if isfinite(score) else -inf
-
-    return max(candidates, key=rank)

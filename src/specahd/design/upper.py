@@ -14,7 +14,9 @@ from specahd.core.settings import Penalty
 from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import UpperResult
+from specahd.repair.repertoire import greedy, survival_order
 from specahd.repair.system import RepairSystem
+from specahd.routing.base import FloatArray
 from specahd.sandbox.executor import Executor
 from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED
@@ -27,6 +29,8 @@ class UpperSearch:
     ----------
     cases
         The training instances D_train, by index.
+    uppers
+        How many programs are kept at most. Several are those that add most to each other.
     coordinates
         What descriptors of regions say, by name.
     known
@@ -48,6 +52,7 @@ class UpperSearch:
         executor: Executor,
         penalty: Penalty,
         coordinates: Sequence[str],
+        uppers: int = 1,
         known: Sequence[str] = (),
         plain: bool = False,
     ) -> None:
@@ -58,6 +63,7 @@ class UpperSearch:
         self._cases = tuple(cases)
         self._executor = executor
         self._penalty = penalty
+        self._uppers = uppers
         self._coordinates = tuple(coordinates)
         self._known = tuple(known)
         self._plain = plain
@@ -68,7 +74,10 @@ class UpperSearch:
         return self._executor.submit("utility", program, self._system, self._cases, self._penalty)
 
     def measure(self, result: UpperResult) -> CandidateEvaluation:
-        """Score a candidate by mean U - λΩ; one that failed on any instance has no score."""
+        """Score a candidate by mean U - λΩ; one that failed on any instance has no score.
+
+        Where several programs are kept, what it adds to those that are kept now is told too.
+        """
         if result.outcome is not Outcome.OK:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
         return CandidateEvaluation(
@@ -83,7 +92,18 @@ class UpperSearch:
                 "penalties": list(result.penalties),
                 "regions": [None if mean is None else list(mean) for mean in result.regions],
             },
+            record={} if self._uppers == 1 else {"gain": self._gain(result)},
         )
+
+    def _gain(self, result: UpperResult) -> float:
+        members = [member.program for member in self.method.members]
+        # Before a round has begun the members are those of the round before.
+        kept = self._kept([program for program in members if program.id in self._results])
+        own, price = np.array(result.utilities), float(np.mean(result.penalties))
+        envelope = np.zeros(len(own))
+        for program in kept:
+            envelope = np.maximum(envelope, self._results[program.id].utilities)
+        return float(np.maximum(own - envelope, 0.0).mean()) - price
 
     def recall(self, record: Mapping[str, Any]) -> UpperResult:
         """Return the result of an evaluation that the journal recorded.
@@ -112,13 +132,49 @@ class UpperSearch:
         self._results[program.id] = result
 
     def rank(self, programs: Sequence[Program]) -> list[Parent]:
-        """Order programs, given oldest first, by mean U - λΩ."""
+        """Order programs, given oldest first, by mean U - λΩ.
+
+        Of several kept ones those come first, in the order in which each adds most to those before.
+        """
+        if self._uppers > 1:
+            scores, prices = self._table(programs)
+            order = survival_order(scores, beta=0.0, budget=self._uppers, prices=prices)
+            return [
+                Parent(programs[row], result.score, result.scores)
+                for row in order
+                for result in [self._results[programs[row].id]]
+            ]
         results = [self._results[program.id] for program in programs]
         parents = [
             Parent(program, result.score, result.scores)
             for program, result in zip(programs, results, strict=True)
         ]
         return sorted(parents, key=lambda parent: -parent.score)
+
+    def finalists(self, count: int) -> list[tuple[Program, ...]]:
+        """Return the sets of members, one at least, that selection decides between.
+
+        Of single programs these are the first members; of several, what is kept of all members,
+        and then of those without the first, without the first two …
+        """
+        members = [member.program for member in self.method.members]
+        return [self._kept(members[first:]) for first in range(min(count, len(members)))]
+
+    def _kept(self, programs: Sequence[Program]) -> tuple[Program, ...]:
+        """Return which of the programs stay together, in the order of their turns."""
+        if self._uppers == 1:
+            return tuple(programs[:1])
+        scores, prices = self._table(programs)
+        rows = greedy(scores, beta=0.0, budget=self._uppers, prices=prices)
+        return tuple(programs[row] for row in rows) or tuple(programs[:1])
+
+    def _table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
+        """Return U by program and instance, and mean λΩ by program."""
+        results = [self._results[program.id] for program in programs]
+        shape = len(programs), len(self._cases)
+        scores = np.array([result.utilities for result in results]).reshape(shape)
+        penalties = np.array([result.penalties for result in results]).reshape(shape)
+        return scores, penalties.mean(axis=1)
 
     def effects(self, child: str, parent: str) -> Effects | None:
         """Return how two programs differ on the training instances.

@@ -13,7 +13,9 @@ from typing import Any
 
 from numba.core.event import TimingListener, install_listener
 
+from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
+from specahd.core.settings import REPEATS, Settings
 from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
@@ -56,6 +58,28 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
     if isinstance(problem.operator, PassOperator):
         return "where the engine makes the passes"
     return None
+
+
+def check_repeats(problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool) -> None:
+    """Refuse several upper programs, passes or tries where there is one.
+
+    Parameters
+    ----------
+    plain
+        Whether a method searches one level by its own rules.
+
+    Raises
+    ------
+    ConfigError
+        With the option and the reason.
+    """
+    where = single_pass(problem, portfolio=portfolio)
+    for name in REPEATS:
+        reason, value = where, getattr(settings, name)
+        if plain and name == "uppers":
+            reason = where or "where a method searches one level"
+        if reason is not None and value > 1:
+            raise ConfigError(f"Expected search.{name}=1 {reason}, got {value}.")
 
 
 def repair_case(

@@ -1,4 +1,4 @@
-"""J, the submodular objective of a repertoire, and its greedy maximisation."""
+"""J, the submodular objective of a repertoire, and its greedy maximisation; for both levels."""
 
 from collections.abc import Sequence
 
@@ -29,16 +29,25 @@ def objective(scores: FloatArray, chosen: Sequence[int], *, beta: float, budget:
     return beta / budget * quality + (1 - beta) * coverage
 
 
-def greedy(scores: FloatArray, *, beta: float, budget: int) -> list[int]:
+def greedy(
+    scores: FloatArray, *, beta: float, budget: int, prices: FloatArray | float = 0.0
+) -> list[int]:
     """Choose rows by the largest marginal gain δ until none is positive or q are chosen.
 
     Attains at least (1 - 1/e) of the best J (Proposition 2). Ties go to the
     lower row, so callers put older programs first.
 
+    Of upper programs the scores are the improvements of single passes from the same incumbents,
+    and with β = 0 J is the mean of the best of each. The proposition holds for it without prices;
+    a difference of J and prices need not be monotone. What several programs make of a solution
+    one after another is not submodular in general, and for that nothing is promised.
+
     Parameters
     ----------
     scores, beta, budget
-        As in :func:`objective`.
+        As in :func:`objective`; scores below 0 count as 0 in coverage.
+    prices
+        What a row's gain must exceed: λΩ of upper programs.
 
     Returns
     -------
@@ -52,7 +61,7 @@ def greedy(scores: FloatArray, *, beta: float, budget: int) -> list[int]:
     envelope = np.zeros(scores.shape[1])
     free = np.ones(len(scores), dtype=bool)
     while len(chosen) < budget and free.any():
-        gains = quality + (1 - beta) * np.maximum(scores - envelope, 0.0).mean(axis=1)
+        gains = quality + (1 - beta) * np.maximum(scores - envelope, 0.0).mean(axis=1) - prices
         gains[~free] = -np.inf
         best = int(np.argmax(gains))
         if not gains[best] > 0.0:
@@ -63,10 +72,12 @@ def greedy(scores: FloatArray, *, beta: float, budget: int) -> list[int]:
     return chosen
 
 
-def survival_order(scores: FloatArray, *, beta: float, budget: int) -> list[int]:
-    """Rank all rows: the greedy order first, then by mean response, older first on ties."""
-    first = greedy(scores, beta=beta, budget=budget)
+def survival_order(
+    scores: FloatArray, *, beta: float, budget: int, prices: FloatArray | float = 0.0
+) -> list[int]:
+    """Rank all rows: the greedy order first, then by mean score less price, older first on ties."""
+    first = greedy(scores, beta=beta, budget=budget, prices=prices)
     taken = set(first)
-    means = scores.mean(axis=1) if scores.size else np.zeros(len(scores))
+    means = (scores.mean(axis=1) if scores.size else np.zeros(len(scores))) - prices
     rest = sorted((row for row in range(len(scores)) if row not in taken), key=lambda r: -means[r])
     return [*first, *rest]

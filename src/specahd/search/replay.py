@@ -74,7 +74,7 @@ class Replay:
     tasks
         What each round exposed, by round.
     selection
-        Of each round's candidate the upper program, its mean improvement on the selection pool,
+        Of each round's candidate the upper programs, its mean improvement on the selection pool,
         nan if it failed on all instances, and on how many it failed.
     verdicts
         Which programs were new, by program.
@@ -83,7 +83,7 @@ class Replay:
     replies: Mapping[str, Record] = field(default_factory=dict)
     measured: Mapping[tuple[int, str], Record] = field(default_factory=dict)
     tasks: Mapping[int, Record] = field(default_factory=dict)
-    selection: Mapping[int, tuple[str, float, int]] = field(default_factory=dict)
+    selection: Mapping[int, tuple[list[str], float, int]] = field(default_factory=dict)
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @classmethod
@@ -109,7 +109,8 @@ class Replay:
             if record.get("record") == "round":
                 mean = nan if record["selection"] is None else float(record["selection"])
                 failed = record.get("selection_failed", 0)
-                selection[record["round"]] = record["upper"], mean, failed
+                uppers = record.get("uppers", [record["upper"]])
+                selection[record["round"]] = uppers, mean, failed
             elif record.get("novelty") is not None:
                 verdicts[record["sample"]] = Verdict.recalled(record["novelty"])
         return cls(replies, measured, tasks, selection, verdicts)
@@ -160,8 +161,8 @@ def _of_response(record: Record) -> Shape:
 def _of_record(record: Record) -> Shape:
     """Return the shape of a line of ``journal.jsonl``, as far as it is read."""
     if record.get("record") == "round":
-        failed = {"selection_failed": int} if "selection_failed" in record else {}
-        return {**_ROUND, **failed}
+        more = {"selection_failed": int, "uppers": [NAME]}
+        return {**_ROUND, **{name: shape for name, shape in more.items() if name in record}}
     if record.get("novelty") is not None:
         return {"sample": NAME, "novelty": _VERDICT}
     return {}

@@ -49,6 +49,8 @@ ROWS = {
     "src/specahd/repair/repertoire.py": [
         ("beta / budget * quality + (1 - beta) * coverage", "beta * quality + (1 - beta) * coverage", "tests/repair/test_repertoire.py::test_objective_by_hand"),
         ("rows.max(axis=0).mean()", "rows.mean(axis=0).mean()", "tests/repair/test_repertoire.py::test_objective_by_hand"),
+        (".mean(axis=1) - prices", ".mean(axis=1)", "tests/repair/test_repertoire.py::test_what_a_row_costs_is_taken_off_its_gain"),
+        ("np.zeros(len(scores))) - prices", "np.zeros(len(scores)))", "tests/repair/test_repertoire.py::test_what_a_row_costs_is_taken_off_its_gain"),
         ("if not gains[best] > 0.0:", "if not gains[best] >= 0.0:", "tests/repair/test_repertoire.py::test_no_positive_gain_no_member"),
         ("envelope = np.maximum(envelope, scores[best])", "envelope = scores[best]", "tests/repair/test_repertoire.py::test_the_greedy_order_by_hand"),
         ("quality = beta / budget * scores.mean(axis=1)", "quality = beta * scores.mean(axis=1)", "tests/repair/test_repertoire.py::test_the_greedy_order_by_hand"),

@@ -1,0 +1,82 @@
+"""What rounds leave to choose from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+from specahd.checkpoint import Checkpoint
+from specahd.core.program import Program
+from specahd.core.settings import Accept, Settings
+from specahd.repair.archive import ResponseArchive
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A checkpoint candidate: (G, H, A) at the end of a round.
+
+    Parameters
+    ----------
+    uppers
+        At least one, in the order of their turns.
+    selection
+        Mean improvement on the selection pool, nan if there is none.
+    failed
+        On how many of its instances one of G failed; they enter into no mean.
+    portfolio
+        As of :class:`specahd.repair.system.RepairSystem`.
+    """
+
+    round: int
+    uppers: tuple[Program, ...]
+    repertoire: tuple[Program, ...]
+    archive: ResponseArchive
+    selection: float
+    failed: int = 0
+    portfolio: bool = False
+
+    @property
+    def upper(self) -> Program:
+        """The first of the upper programs."""
+        return self.uppers[0]
+
+    @property
+    def names(self) -> list[str]:
+        """What the upper programs are called."""
+        return [program.id for program in self.uppers]
+
+    def checkpoint(
+        self,
+        problem: str,
+        problem_settings: Mapping[str, Any],
+        settings: Settings,
+        training: Mapping[str, Any],
+    ) -> Checkpoint:
+        """Return it as it is frozen."""
+        return Checkpoint(
+            problem=problem,
+            settings=problem_settings,
+            uppers=self.uppers,
+            repertoire=self.repertoire,
+            archive=self.archive,
+            statistics=self.archive.statistics(),
+            accept=Accept(settings.accept),
+            neighbours=settings.neighbours,
+            portfolio=self.portfolio,
+            passes=settings.passes,
+            tries=settings.tries,
+            training=training,
+        )
+
+
+def choose(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate with the best selection score, the earliest on ties.
+
+    One that failed on fewer instances comes before all that failed on more.
+    """
+
+    def rank(candidate: Candidate) -> tuple[int, float]:
+        score = candidate.selection
+        return -candidate.failed, score if isfinite(score) else -inf
+
+    return max(candidates, key=rank)
