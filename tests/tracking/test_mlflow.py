@@ -23,7 +23,7 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
     name, data = training.info.run_id, training.data
     assert (training.info.status, training.info.run_name) == (
         "FINISHED",
-        f"{run.directory.parent.name}/run",
+        f"run in {run.directory.parent.name}",
     )
     # The UI lists them in this order, which is that in which they came.
     assert list(data.metrics)[:2] == [

@@ -168,7 +168,7 @@ def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
         jobs,
         key=lambda job: (job.data.metrics["selection/improvement"], -int(job.data.params["seed"])),
     )
-    name = best.info.run_name.removeprefix("s/")
+    name = best.info.run_name.removesuffix(" in s")
     page = f"#/experiments/1/runs/{best.info.run_id}?workflowType=machine_learning"
     assert f"best on selection: [{name}]({page})" in note
     assert "go on with" not in note

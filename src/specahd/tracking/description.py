@@ -69,7 +69,9 @@ class Description:
     @property
     def name(self) -> str:
         """What the run is called: as its directory, which tells it from others of its seed."""
-        return "/".join(self._directory.resolve().parts[-2:])
+        directory = self._directory.resolve()
+        # The UI cuts names at their end.
+        return f"{directory.name} in {directory.parent.name}"
 
     def params(self) -> Mapping[str, str]:
         """Return the chosen groups and the flattened configuration, no password among them."""
