@@ -30,6 +30,16 @@ def test_they_are_the_nearest(convention, depot, explicit):
     assert all(len(set(row)) == 7 for row in neighbours.tolist())
 
 
+@pytest.mark.parametrize("explicit", [False, True])
+def test_of_those_that_are_equally_far_the_lower_index_comes_first(explicit):
+    coords = np.random.default_rng(3).permutation(np.argwhere(np.ones((9, 9))) * 1.0)
+    matrix = distances(coords[:, None], coords[None], Convention.EXACT_2D) if explicit else None
+    neighbours, measured = nearest_neighbours(coords, Convention.EXACT_2D, matrix, 8, False)
+    equal = np.diff(measured, axis=1) == 0.0
+    assert equal.sum() > 200
+    assert (np.diff(neighbours, axis=1)[equal] > 0).all()
+
+
 def test_nobody_is_its_own_neighbour_where_many_share_a_place():
     coords = np.zeros((30, 2))
     neighbours, away = nearest_neighbours(coords, Convention.EXACT_2D, None, 5, True)

@@ -48,6 +48,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     service[0] = 0.0
     due = windows.due - margin
     start, latest = np.full(size, windows.ready[0]), np.full(size, due[0])
+    # Nothing is taken back: of a group that all stamps know already, no times are noted.
     stamps, touched, offered = np.zeros((3, size), np.int64)
     times = (
         *(windows.ready, due, service, start, latest),
@@ -84,7 +85,6 @@ def _insert(
     found = np.empty((_ROWS, 2 * neighbours.shape[1] + 1))
     before = np.empty(2 * neighbours.shape[1] + 1, np.int64)
     available = len(free)
-    clock = times[-1]
     for customer in order:
         terminal = customers + 1 + free[available - 1]
         count = timed.positions(
@@ -109,6 +109,4 @@ def _insert(
         back = found[BACK, chosen]
         links.link(nodes, edges, loads, demands[customer], customer, ahead, there, back)
         available -= int(ahead == terminal)
-        clock[timed.TOUCHED] = 0
-        clock[timed.GROUP] += 1
         timed.push(times, nodes, edges, customer)

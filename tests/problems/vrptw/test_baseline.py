@@ -78,6 +78,34 @@ def test_nearest_agrees_with_a_slow_one(convention):
         assert check(instance, insertion(instance)) == check(instance, cheapest(instance)) == ()
 
 
+def test_nobody_is_late_by_a_rounding_error():
+    """The last on each of thirty rays is late by the last bit if the vehicle serves all on it."""
+    rng = np.random.default_rng(0)
+    angles = np.repeat(np.linspace(0, 2 * np.pi, 30, endpoint=False), 20)
+    away = np.tile(np.linspace(20, 77, 20), 30)
+    rays = away[:, None] * np.stack((np.cos(angles), np.sin(angles)), axis=1)
+    coords = np.concatenate((np.zeros((1, 2)), rays + rng.uniform(-0.1, 0.1, rays.shape)))
+    due = np.full(601, 1e3)
+    for first in range(1, 601, 20):
+        time, place = 0.0, 0
+        for node in range(first, first + 20):
+            time += distances(coords[place], coords[node], Convention.EXACT_2D)
+            place = node
+            due[node] = time + 0.5
+        due[place] = np.nextafter(time, 0)
+    windows = TimeWindows(np.zeros(601), due, np.zeros(601))
+    instance = VRPTWInstance(
+        "rays",
+        coords,
+        np.append(0, np.ones(600, np.int64)),
+        20,
+        windows=windows,
+        convention=Convention.EXACT_2D,
+    )
+    for solve in (insertion, cheapest):
+        assert check(instance, solve(instance)) == ()
+
+
 @pytest.mark.parametrize("pool", POOLS)
 def test_feasible_on_every_pool_and_insertions_are_cheaper(pool):
     ratios = []
