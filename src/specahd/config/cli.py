@@ -26,7 +26,7 @@ from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for, plainer
-from specahd.config.process import fill_streams, interruptible
+from specahd.config.process import INTERRUPTED, fill_streams, interruptible, raise_interrupts
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
@@ -38,7 +38,6 @@ Task = Callable[[DictConfig], None]
 
 FAILED = 1
 REFUSED = 2
-INTERRUPTED = 130
 _LINES = 6
 
 
@@ -85,7 +84,7 @@ def run_command(
         if "--help" in words or "-h" in words:
             sys.stdout.write(help_text(config_name, words))
             return 0
-        with interruptible(), _plain_warnings(), _command_line(rewrite(words)):
+        with interruptible(state.clear), _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
             except BaseException:
@@ -161,6 +160,7 @@ class CommandCallback(Callback):
             raise _Refused(str(error), REFUSED) from None
         except REFUSALS as error:
             raise _Refused(message_for(error), REFUSED) from None
+        raise_interrupts()
         _STATE.get().sweep = config
 
 
@@ -251,6 +251,7 @@ def _guarded(task: Task, state: _CommandState) -> Task:
             die_with_parent(home)
         try:
             validate(config)
+            raise_interrupts()
             task(config)
         except Exception as error:
             if isinstance(error, UserError):
