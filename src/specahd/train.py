@@ -7,6 +7,7 @@ checkpoint's rows on the ``selection`` and ``validation`` pools.
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from specahd.config import CONF_DIR
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
+from specahd.config.process import nothing_kept
 from specahd.config.resume import check_same, is_raised, resumed, save_raised, with_choices
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
@@ -52,14 +54,16 @@ def train(config: DictConfig) -> None:
             sys.stdout.write(f"{short(directory)} is {status} already\n")
             return
         repeat = True
-    check_training(config)
-    name_models(config.llm)
-    observer = Observers([ProgressObserver(name=directory.name), made(config.tracking, "tracking")])
-    observer.on_prepare()
-    # Here, for a wrong option shall be told before all of it is imported.
-    from specahd.api.plans import run_training
+    with nullcontext() if in_sweep() else nothing_kept():
+        check_training(config)
+        name_models(config.llm)
+        progress = ProgressObserver(name=directory.name)
+        observer = Observers([progress, made(config.tracking, "tracking")])
+        observer.on_prepare()
+        # Here, for a wrong option shall be told before all of it is imported.
+        from specahd.api.plans import run_training
 
-    plan = _plan(config)
+        plan = _plan(config)
     longer = repeat and is_raised(config, directory)
     describe = partial(save_raised, before=directory) if longer else save_config
     try:

@@ -228,6 +228,48 @@ def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_word(tmp_path, wor
     assert process.returncode == -signal.SIGINT
 
 
+SWALLOWING = """
+import os, signal, sys
+from pathlib import Path
+from specahd.config.cli import run_command
+from specahd.config.process import nothing_kept
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+def press():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException:
+        sys.stderr.write("Swallowed.\\n")
+
+def rewrite(words):
+    if "seed=1" in words:
+        press()
+    return words
+
+def task(config):
+    if config.seed == 2:
+        with nothing_kept():
+            press()
+    press()
+    Path("done").write_text("")
+
+sys.exit(run_command(task, "train", rewrite=rewrite))
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "status", "said"),
+    [(1, 130, "Interrupted."), (2, 130, "Interrupted."), (3, 0, "Swallowed.")],
+)
+def test_no_library_swallows_ctrl_c_before_there_is_anything_to_keep(folder, seed, status, said):
+    (folder.parent / "swallowing.py").write_text(SWALLOWING)
+    beside = {"PYTHONPATH": str(folder.parent)}
+    done = run("swallowing", "tracking=none", f"seed={seed}", cwd=folder, env=beside)
+    assert (done.returncode, done.stderr) == (status, f"{said}\n")
+    assert [path for path in files(folder) if status] == []
+
+
 @pytest.mark.parametrize("sweep", [[], ["-m"]])
 def test_a_bug_shows_its_traceback(folder, sweep):
     done = enter(folder, "pools.dir=bug", *sweep)

@@ -26,7 +26,7 @@ from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.help import help_text
 from specahd.config.messages import REFUSALS, message_for, plainer
-from specahd.config.process import fill_streams, interruptible
+from specahd.config.process import INTERRUPTED, fill_streams, interruptible, raise_interrupts
 from specahd.config.schemas import register, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quoted
@@ -40,7 +40,6 @@ Task = Callable[[DictConfig], None]
 
 FAILED = 1
 REFUSED = 2
-INTERRUPTED = 130
 _LINES = 6
 _NOW = "${now:"
 """What a name of a folder holds that the time is a part of."""
@@ -94,7 +93,7 @@ def run_command(
             return 0
         if extra is not None:
             require(extra, f"specahd {config_name}")
-        with interruptible(), _plain_warnings(), _command_line(rewrite(words)):
+        with interruptible(state.clear), _plain_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_guarded(task, state))()
             except BaseException:
@@ -170,6 +169,7 @@ class CommandCallback(Callback):
             raise _Refused(str(error), REFUSED) from None
         except REFUSALS as error:
             raise _Refused(message_for(error), REFUSED) from None
+        raise_interrupts()
         _STATE.get().sweep = config
 
 
@@ -271,6 +271,7 @@ def _guarded(task: Task, state: _CommandState) -> Task:
             die_with_parent(home)
         try:
             validate(config)
+            raise_interrupts()
             task(config)
         except Exception as error:
             if isinstance(error, UserError):
