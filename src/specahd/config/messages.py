@@ -20,6 +20,8 @@ from omegaconf.errors import (
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
+_NEAR = 0.7
+"""How much of two words must be the same for one to be meant by the other."""
 _KINDS: dict[type, str] = {
     IntegerNode: "an integer",
     FloatNode: "a number",
@@ -60,7 +62,7 @@ def _unknown(error: ConfigAttributeError | ConfigKeyError) -> str:
         # A leading underscore marks what Hydra's instantiate reads.
         keys = [str(key) for key in error.parent_node]
         accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
-    close = get_close_matches(str(error.key), accepted, n=1)
+    close = get_close_matches(str(error.key), accepted, n=1, cutoff=_NEAR)
     hint = f" Did you mean {close[0]}?" if close else ""
     return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
 
