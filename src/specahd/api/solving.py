@@ -38,7 +38,7 @@ MOST_ROUTED = 20_000
 Callback = Callable[[Moment, Solution], bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solved(Solution):
     """The best solution that a search found, and how it went.
 
@@ -77,7 +77,7 @@ class Solved(Solution):
             "problem": self.problem.name,
             "size": int(self.case.instance.size),
             "cost": self.cost,
-            "routes": len(self.routes),
+            "vehicles": len(self.routes),
             "start": {"source": self.case.source, "cost": self.case.cost},
             "improvement": self.improvement,
             "ended": descent.ended,
@@ -251,10 +251,17 @@ def solve(
             f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
             "the best solution until then stands."
         )
-    return Solved(
+    solved = Solved(
         *(problem, case, descent.solution, descent.cost),
         *(descent, began - came, programs.names, count),
     )
+    stated = getattr(data, "vehicles", None)
+    if stated is not None and len(solved.routes) > stated:
+        observer.on_warning(
+            f"{data.name} takes {len(solved.routes)} vehicles, and its file states {stated}: "
+            "fleets are not limited here."
+        )
+    return solved
 
 
 def _pressed(interrupts: Interrupts | None) -> bool:
