@@ -1,9 +1,12 @@
 """``specahd solve``: from a file to routes, as a user meets it."""
 
+import hashlib
 import json
+import re
 import shutil
 import signal
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +149,48 @@ def test_a_table_of_stops_is_solved(place, table, split, problem):
     assert instance.problem.check(instance.data, routes) == ()
 
 
+def test_a_driver_gets_a_table_and_the_record_says_what_decided_it(place):
+    file = place / "tour=1.csv"
+    text = "Name;lon;lat;Demand;due;phone\ndépôt;13,4;52,52;;18:00;1\n"
+    text += "Süd;13,41;52,52;0,5;09:00;2\nNord;13,4;52,53;1,5;;3\n"
+    file.write_text(text, encoding="latin-1")
+    words = [file.name, "capacity=1.5", "speed=8.3", "ignore=phone", "repairs=100"]
+    done = call("solve", *words, "out=routes.csv", cwd=place)
+    assert "tour=1.csv is not in UTF-8 and was read as Windows-1252" in done.stderr
+    head, *lines = (place / "routes.csv").read_text().splitlines()
+    assert head.startswith("vehicle,order,name,arrival,wait,start,departure,quantity,load,dist")
+    assert {line.split(",")[2] for line in lines} == {"dépôt", "Süd", "Nord"}
+    record = json.loads((place / "routes.json").read_text())
+    assert sorted(record["routes"]) == [["Nord"], ["Süd"]]
+    assert record["vehicles"] == 2
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert record["inputs"]["sha256"] == {file.name: digest}
+    options = record["inputs"]["options"]
+    assert options["ignore"] == "phone"
+    assert (options["capacity"], options["speed"], options["seed"]) == (1.5, 8.3, 0)
+    call("solve", *words, "out=routes.geojson", cwd=place)
+    collection = json.loads((place / "routes.geojson").read_text())
+    assert len(collection["features"]) == 2 * (1 + 3)
+
+
+def test_more_vehicles_than_a_file_states_are_told(place):
+    text = (place / "my.vrp").read_text()
+    for stated, told in ((1, True), (0, False), (5, False)):
+        (place / "my.vrp").write_text(text.replace("TYPE", f"VEHICLES: {stated}\nTYPE", 1))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            solved = api.solve(place / "my.vrp", repairs=10)
+        said = [str(each.message) for each in caught]
+        words = f"tiny takes {len(solved.routes)} vehicles, and its file states 1: fleets are not"
+        assert any(one.startswith(words) for one in said) is told
+    few = (DATA / "elsewhere" / "few-solomon.txt").read_text()
+    (place / "few.txt").write_text(
+        re.sub(r"^(\s*)\d+(\s+\d+)\s*$", r"\g<1>1\2", few, count=1, flags=re.M)
+    )
+    with pytest.warns(UserWarning, match="and its file states 1: fleets are not limited here"):
+        api.solve(place / "few.txt", repairs=10)
+
+
 def test_a_problem_without_an_engine_is_told_in_a_sentence(monkeypatch):
     monkeypatch.setattr(type(api.make_problem("cvrp")), "engine", "")
     with pytest.raises(ConfigError, match="cvrp cannot be solved yet, only evaluated with a check"):
@@ -226,7 +271,20 @@ MISTAKES = {
     "a solution": (["instance=tiny.sol"], "this is a solution, expected an instance"),
     "no capacity": (["instance=stops.csv"], "expected capacity=NUMBER"),
     "a capacity too many": (["instance=my.vrp", "capacity=3"], "Expected capacity with a table"),
-    "another ending": (["instance=my.vrp", "out=my.txt"], "Expected out to end in .sol"),
+    "another ending": (
+        ["instance=my.vrp", "out=my.txt"],
+        "Expected a solution of cvrp to end in .sol or .csv or .geojson, got ",
+    ),
+    "a map of a plane": (
+        ["instance=my.vrp", "out=my.geojson"],
+        "Expected an instance with the columns lon and lat for ",
+    ),
+    "a solution in place of the table": (
+        ["stops.csv", "capacity=10", "out=stops.csv"],
+        "Expected out to leave instance=stops.csv as it is.",
+    ),
+    "no such incumbent": (["my.vrp", "incumbent=gone.sol"], "Cannot read gone.sol: No such file"),
+    "an option that is near none": (["my.vrp", "shift=1"], "workers.\n"),
     "another picture": (["instance=my.vrp", "plot=my.txt"], "Expected plot to end in .png or"),
     "no such folder": (["instance=my.vrp", "plot=gone/my.png"], "in a folder that is there"),
     "no such checkpoint": (["instance=my.vrp", "checkpoint=gone"], "No checkpoint at gone"),
@@ -286,8 +344,14 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(place, mistake):
     assert {path.name for path in place.iterdir()} == before
 
 
-def test_a_file_may_stand_without_its_option():
+def test_a_file_may_stand_without_its_option(tmp_path, monkeypatch):
     assert with_file(["a b.vrp", "seed=1"]) == ["instance='a b.vrp'", "seed=1"]
+    (tmp_path / "a=b.vrp").touch()
+    (tmp_path / "seed=1").touch()
+    monkeypatch.chdir(tmp_path)
+    assert with_file(["a=b.vrp", "seed=1"]) == ["instance='a=b.vrp'", "seed=1"]
+    assert with_file(["a=c.vrp"]) == ["a=c.vrp"]
+    assert with_file(["ignore=a,b c", "-m"]) == ["ignore='a,b c'", "-m"]
     assert with_file(["--cfg", "job", "it's.vrp"]) == ["instance='it\\'s.vrp'", "--cfg", "job"]
     assert with_file(["out=x/y.sol"]) == ["out='x/y.sol'", "hydra.run.dir='x'"]
     assert with_file(["incumbent=a (1).sol", "matrix=größe.csv"]) == [

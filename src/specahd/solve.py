@@ -9,17 +9,17 @@ a JSON file of its name, with the cost over time.
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
 
+from specahd import __version__
 from specahd.api.problems import ProblemInstance, read, under_convention
-from specahd.api.solutions import Solution
+from specahd.api.solutions import Solution, expect_ending
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
-from specahd.config.cli import run_command, run_directory
+from specahd.config.cli import resolved, run_command, run_directory
 from specahd.config.words import with_file
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
@@ -27,6 +27,7 @@ from specahd.core.folders import file_name, short, writing
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Moment
+from specahd.routing.formats.text import digest
 from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -36,6 +37,8 @@ KEEP_SECONDS = 5.0
 """A solution that is found later than this after the last one is written at once."""
 _WRITING_SHARE = 20
 """Writing takes at most one part of so many of the time."""
+_READ = ("instance", "matrix", "incumbent")
+"""Options that name a file to read."""
 _SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
 """Options that the search takes under their names."""
 
@@ -64,9 +67,14 @@ def solve(config: DictConfig) -> None:
     """Solve one instance and write what was found."""
     instance = _instance(config)
     out = _out(config, instance)
-    _expect_ending("plot", config.plot, PICTURES)
     if config.plot is not None:
         require("plot", "A picture")
+        if Path(config.plot).suffix not in PICTURES:
+            raise ConfigError(
+                f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
+            )
+        _expect_place("plot", config, config.plot)
+    inputs = _inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
@@ -86,7 +94,7 @@ def solve(config: DictConfig) -> None:
             )
         finally:
             line.close()
-        print_summary(solved.statistics(), config.target, _write(config, solved, out))
+        print_summary(solved.statistics(), config.target, _write(config, solved, out, inputs))
     if interrupts.pressed:
         raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
 
@@ -97,6 +105,7 @@ def _instance(config: DictConfig) -> ProblemInstance:
         config.instance,
         capacity=config.capacity,
         matrix=config.matrix,
+        ignore=config.ignore or (),
         split=config.split,
         speed=config.speed,
     )
@@ -110,27 +119,36 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     if config.out is None:
         [ending, *_] = instance.problem.endings
         return run_directory() / f"{file_name(instance.name, 'solution')}{ending}"
-    _expect_ending("out", config.out, instance.problem.endings)
-    return Path(config.out).absolute()
+    out = Path(config.out).absolute()
+    expect_ending(out, instance.problem, instance.data)
+    for path in (out, out.with_suffix(".json")):
+        _expect_place("out", config, str(path))
+    return out
 
 
-def _expect_ending(option: str, path: str | None, endings: Sequence[str]) -> None:
-    if path is not None and Path(path).suffix not in endings:
-        raise ConfigError(f"Expected {option} to end in {' or '.join(endings)}, got {path}.")
-    if path is not None and not Path(path).absolute().parent.is_dir():
-        raise ConfigError(f"Expected {option} in a folder that is there, got {path}.")
+def _expect_place(option: str, config: DictConfig, path: str) -> None:
+    """Refuse to write where there is no folder, or over a file that is read."""
+    if not Path(path).absolute().parent.is_dir():
+        raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")
+    for name in _READ[:2]:
+        if config[name] is not None and Path(config[name]).resolve() == Path(path).resolve():
+            raise ConfigError(f"Expected {option} to leave {name}={config[name]} as it is.")
 
 
-def _write(config: DictConfig, solved: Solved, out: Path) -> list[Path]:
+def _inputs(config: DictConfig) -> dict[str, Any]:
+    """Return what decides the result: the options, and the files as they are now."""
+    options = resolved(config)
+    options.pop("choices", None)
+    files = {config[name]: digest(Path(config[name])) for name in _READ if config[name] is not None}
+    return {"specahd": __version__, "options": options, "sha256": files}
+
+
+def _write(config: DictConfig, solved: Solved, out: Path, inputs: dict[str, Any]) -> list[Path]:
     """Write the solution, its statistics and its picture; return the files."""
     solved.write(out)
     statistics = out.with_suffix(".json")
-    asked: dict[str, Any] = {
-        "seed": config.seed,
-        "time_limit": None if config.repairs is not None else config.time_limit,
-        "target": config.target,
-    }
-    write_json(statistics, {**asked, **solved.statistics()})
+    found = {**solved.statistics(), "routes": solved.named_routes, "inputs": inputs}
+    write_json(statistics, found)
     written = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)

@@ -79,6 +79,8 @@ def files(folder: Path) -> list[str]:
         (["search.lag=null"], "Expected search.lag to be an integer, got null."),
         (["nope=1"], "nope: no such option; accepted: budget, "),
         (["sed=1"], "Did you mean seed?"),
+        # Half of the letters are no likeness.
+        (["title=1"], "tiers, tracking.\n"),
         (
             ["problem.nope=1"],
             "problem.nope: no such option; accepted: baseline, convention, final_repairs_",

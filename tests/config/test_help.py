@@ -13,6 +13,7 @@ from specahd.config.descriptions import GROUPS, describe, patterns
 from specahd.config.files import names
 from specahd.config.help import help_text, options
 from specahd.config.schemas import SCHEMAS, register
+from specahd.routing.formats.kinds import STOP_COLUMNS
 
 CHOSEN = [[f"{group}={name}"] for group in GROUPS if group != "ablation" for name in names(group)]
 
@@ -51,6 +52,13 @@ def test_help_shows_each_option_once(command, capsys):
     assert "Hydra" not in shown
     for name, _ in options(composed(command)):
         assert sum(line.startswith(f"  {name}=") for line in shown.splitlines()) == 1, name
+
+
+def test_help_has_the_columns_of_tables(capsys):
+    assert run_command(lambda config: None, "solve", ["--help"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    for column, words in STOP_COLUMNS.items():
+        assert any(line.split() == [column, *words.split()] for line in shown), column
 
 
 def test_help_follows_the_groups_that_are_chosen(capsys):

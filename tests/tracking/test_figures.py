@@ -1,5 +1,6 @@
 """Pictures say what the records say."""
 
+from itertools import pairwise
 from math import cos, sin
 
 import pytest
@@ -53,6 +54,30 @@ def test_only_edges_that_differ_have_colour(tmp_path):
     figure.savefig(tmp_path / "picture.png")
 
 
+def test_routes_that_were_solved_differ_in_colour_and_style():
+    """Beside each other around the depot; in grey, styles tell them apart."""
+    angles = [0.4 * place for place in range(12)]
+    routes = [[place + 1] for place in (5, 0, 11, 3, 7, 9, 1, 2, 4, 6, 8, 10)]
+    figure = solving_figure(
+        {
+            "instance": "star",
+            "coords": [[0, 0], *([cos(angle), sin(angle)] for angle in angles)],
+            "before": routes,
+            "after": [[1, 2, 3], [*range(4, 13)]],
+            "cost_before": 24.0,
+            "cost_after": 20.0,
+        },
+        [(0.0, 24.0, 0), (1.0, 20.0, 10)],
+    )
+    before, after = (panel.collections[0] for panel in figure.axes[:2])
+    looks = list(zip(map(tuple, before.get_colors()), map(str, before.get_linestyles())))
+    assert len(set(looks)) == 12
+    for (colour, style), (other, otherwise) in pairwise([*looks, looks[0]][:12]):
+        assert colour != other
+        assert style != otherwise
+    assert [len(line) for line in after.get_segments()] in ([5, 11], [11, 5])
+
+
 def test_many_stops_cover_no_more_than_few():
     def covered(stops):
         routes = [[*range(1, stops)]]
@@ -67,7 +92,7 @@ def test_many_stops_cover_no_more_than_few():
             },
             [(0.0, 2e7, 0), (1.0, 1.9e7, 10)],
         )
-        lines, _, dots = figure.axes[0].collections
+        lines, dots = figure.axes[0].collections
         figure.draw_without_rendering()
         assert figure.axes[2].yaxis.get_offset_text().get_text() == ""
         return stops * dots.get_sizes()[0], stops * lines.get_linewidths()[0] ** 2

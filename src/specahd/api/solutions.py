@@ -11,6 +11,7 @@ from specahd.repair.cases import Case
 from specahd.repair.maps import before_and_after
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
+from specahd.routing import itinerary
 from specahd.routing.base import AnyProblem
 from specahd.tracking.figures import route_map
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """A feasible solution of one instance, and the one that it was made of.
 
@@ -38,6 +39,12 @@ class Solution:
     case: Case
     data: Any
     cost: float
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} of {self.name}: {self.problem.name}, cost {self.cost:.10g}, "
+            f"{len(self.routes)} routes>"
+        )
 
     @property
     def name(self) -> str:
@@ -62,6 +69,25 @@ class Solution:
         """
         return routes(self.data)
 
+    @property
+    def named_routes(self) -> list[list[Any]]:
+        """The routes without the depot, each stop by its name in the file, or its number there.
+
+        A stop is a name, for SDVRP a pair of name and quantity.
+        """
+        labels = self.case.instance.labels
+        return [
+            [
+                (labels.name(stop[0]), stop[1]) if isinstance(stop, tuple) else labels.name(stop)
+                for stop in route
+            ]
+            for route in self.routes
+        ]
+
+    def visits(self) -> itinerary.Visits:
+        """Return what each vehicle does stop by stop, as a ``.csv`` file has it."""
+        return itinerary.visits(self.case.instance, self.routes)
+
     def files(self) -> dict[str, str]:
         """Return the texts of the solution's files by their endings, ``.sol`` among them."""
         return dict(self.problem.solution_files(self.name, self.data, self.cost))
@@ -72,7 +98,8 @@ class Solution:
         Parameters
         ----------
         path
-            Ends in ``.sol``; a TSP's may end in ``.tour``.
+            Ends in ``.sol``; a TSP's may end in ``.tour``. What each vehicle does stop by stop
+            is in a ``.csv``, and, if places are degrees, in a ``.geojson``.
 
         Returns
         -------
@@ -82,7 +109,7 @@ class Solution:
         Raises
         ------
         ConfigError
-            The problem has no solution files with that ending.
+            There are no files with that ending for this instance.
         WriteError
             The file cannot be written.
 
@@ -93,13 +120,14 @@ class Solution:
         >>> solution.write("tiny.sol").read_text().splitlines()[0]
         'Route #1: 5'
         """
-        path, texts = Path(path), self.files()
-        if path.suffix not in texts:
-            raise ConfigError(
-                f"Expected a file of {self.problem.name} to end in {' or '.join(texts)}, "
-                f"got {path}."
-            )
-        write_whole(path, texts[path.suffix])
+        path = Path(path)
+        instance = self.case.instance
+        expect_ending(path, self.problem, instance)
+        if path.suffix in itinerary.FORMATS:
+            text = itinerary.FORMATS[path.suffix](instance, self.routes)
+        else:
+            text = self.files()[path.suffix]
+        write_whole(path, text)
         return path
 
     def plot(self) -> "Figure":
@@ -123,7 +151,7 @@ class Solution:
         return before_and_after(self.problem, self.case, self.data, self.cost)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Repaired(Solution):
     """What a checkpoint made of one instance.
 
@@ -144,6 +172,23 @@ class Repaired(Solution):
     def failed(self) -> bool:
         """Whether the upper program failed, so that the incumbent stands."""
         return self.repair.failed
+
+
+def expect_ending(path: Path, problem: AnyProblem, instance: Any) -> None:
+    """Refuse a file whose ending names no format that the instance's solutions have.
+
+    Raises
+    ------
+    ConfigError
+        With the endings that there are, or what the instance lacks.
+    """
+    endings = (*problem.endings, *itinerary.FORMATS)
+    if path.suffix not in endings:
+        raise ConfigError(
+            f"Expected a solution of {problem.name} to end in {' or '.join(endings)}, got {path}."
+        )
+    if path.suffix == itinerary.GEOJSON:
+        instance.labels.expect_degrees(path)
 
 
 def routes(solution: Sequence[Any]) -> Sequence[Any]:

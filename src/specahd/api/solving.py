@@ -39,7 +39,7 @@ MOST_ROUTED = 20_000
 Callback = Callable[[Moment, Solution], bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solved(Solution):
     """The best solution that a search found, and how it went.
 
@@ -88,7 +88,7 @@ class Solved(Solution):
             "problem": self.problem.name,
             "size": int(self.case.instance.size),
             "cost": self.cost,
-            "routes": len(self.routes),
+            "vehicles": len(self.routes),
             "start": {"source": self.case.source, "cost": self.case.cost},
             "improvement": self.improvement,
             "ended": descent.ended,
@@ -270,6 +270,12 @@ def solve(
     )
     if solved.warning:
         observer.on_warning(solved.warning)
+    stated = getattr(data, "vehicles", None)
+    if stated is not None and len(solved.routes) > stated:
+        observer.on_warning(
+            f"{data.name} takes {len(solved.routes)} vehicles, and its file states {stated}: "
+            "fleets are not limited here."
+        )
     return solved
 
 

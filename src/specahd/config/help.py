@@ -10,6 +10,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from specahd.config import CONF_DIR
 from specahd.config.descriptions import GROUPS, describe
 from specahd.config.files import names, purpose
+from specahd.routing.formats.kinds import STOP_COLUMNS
 
 _COLUMN = 42
 """Where descriptions begin."""
@@ -71,6 +72,9 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
         for name, value in told
         if name not in groups
     ]
+    if command == "solve":
+        lines += ["", "Columns of a table of stops (CSV), in any order:"]
+        lines += [_line(column, words) for column, words in STOP_COLUMNS.items()]
     lines += ["", "Of every command:", *(_line(*flag) for flag in _FLAGS)]
     return "\n".join(lines) + "\n"
 

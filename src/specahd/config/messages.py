@@ -25,6 +25,8 @@ from specahd.config import CONF_DIR
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
+_NEAR = 0.7
+"""How much of two words must be the same for one to be meant by the other."""
 _KINDS: dict[type, str] = {
     IntegerNode: "an integer",
     FloatNode: "a number",
@@ -81,7 +83,7 @@ def _several(error: Exception) -> str | None:
 def near(word: str, known: Iterable[str]) -> str | None:
     """Return the one of some words that is most like another, None if none is like it."""
     folded = {each.casefold(): each for each in known}
-    close = get_close_matches(word.casefold(), folded, n=1)
+    close = get_close_matches(word.casefold(), folded, n=1, cutoff=_NEAR)
     return folded[close[0]] if close else None
 
 

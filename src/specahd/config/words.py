@@ -1,11 +1,13 @@
 """The words of a command line that names a file without its option."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from hydra.core.override_parser.types import Quote, QuotedString
 
 from specahd.config import SAMPLES
+from specahd.config.schemas import SolveConfig
 from specahd.core.errors import ConfigError
 
 _TAKE_A_WORD = ("--cfg", "-c", "--package", "-p", "--info", "-i")
@@ -15,30 +17,37 @@ _WRITTEN = ("out", "plot")
 """Options that name a file to write."""
 _FILES = ("instance", "incumbent", "matrix", "checkpoint", *_WRITTEN)
 """Options that name a file."""
+_LIST = "ignore"
+"""The option whose commas separate no values of a sweep."""
 
 
 def with_file(words: Sequence[str]) -> list[str]:
     """Return the words of the command line with files in quotation marks, as Hydra wants them.
+
+    A word with ``=`` is a file where there is one and no option of that name.
 
     Raises
     ------
     ConfigError
         There is more than one file, or all jobs of a sweep would write one file.
     """
+    options = [each.name for each in fields(SolveConfig)]
     files: list[str] = []
     instances: list[str] = []
     others: list[str] = []
     sweeping = any(word in _SWEEPING for word in words)
     for before, word in zip(["", *words], words, strict=False):
         option, given, value = word.partition("=")
-        if not given and not word.startswith("-") and before not in _TAKE_A_WORD:
+        named = option not in options and Path(word).is_file() if given else word[:1] != "-"
+        if named and before not in _TAKE_A_WORD:
             files.append(_found(word))
             continue
         value = _found(value) if option == "instance" else value
         path = value.strip("'\"")
         names_file = option in _FILES and path not in ("", "null")
+        text = (names_file and not sweeping) or option == _LIST
         # A list of files and a reference are Hydra's to read, and quotation marks stand already.
-        to_quote = names_file and not sweeping and path == value and "${" not in path
+        to_quote = text and path == value and path != "null" and "${" not in path
         if names_file and sweeping and option in _WRITTEN and not set(",$") & set(path):
             raise ConfigError(f"Expected no {word} with -m: each job would write this file.")
         others.append(f"{option}={quoted(path)}" if to_quote else word)

@@ -2,16 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import nan
+from math import atan2, nan
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from specahd.core.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
 _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
+_ROUTES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Of Okabe and Ito: colour-blind people can tell them apart."""
+_STYLES = ("-", "--", ":", "-.")
+"""Beside colours, so that routes differ in grey too; neighbours differ in both."""
 _CROWD = 2_000
 """Of more stops dots and lines get smaller, so that the area they cover stays what it is."""
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
@@ -92,7 +98,8 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
 def solving_figure(
     drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]
 ) -> "Figure":
-    """Draw an instance's routes before and after solving, and the cost over time.
+    """Draw an instance's routes before and after solving, each in a colour and style of its own as
+    far as they reach, and the cost over time.
 
     Parameters
     ----------
@@ -105,7 +112,7 @@ def solving_figure(
     grid = figure.add_gridspec(2, 2, height_ratios=(2.4, 1))
     before = figure.add_subplot(grid[0, 0])
     after = figure.add_subplot(grid[0, 1], sharex=before, sharey=before)
-    _draw_routes((before, after), drawn)
+    _draw_routes((before, after), drawn, apart=True)
     panel = figure.add_subplot(grid[1, :])
     seconds, costs, _ = zip(*history, strict=True)
     panel.step(seconds, costs, where="post", color=_COLOURS["lower"])
@@ -121,18 +128,29 @@ def _gain(drawn: Mapping[str, Any]) -> str:
     return f"{drawn['instance']}: saves {100 * (cost - repaired) / max(1e-12, cost):.2f}%"
 
 
-def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
-    """Draw the edges of two solutions, those that only one has in its colour."""
+def _draw_routes(
+    panels: Sequence["Axes"], drawn: Mapping[str, Any], *, apart: bool = False
+) -> None:
+    """Draw the edges of two solutions, those that only one has in its colour.
+
+    Parameters
+    ----------
+    apart
+        Routes have colours instead.
+    """
     from matplotlib.collections import LineCollection
 
     coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
     across, along = zip(*coords, strict=True)
     share = min(1.0, _CROWD / len(coords))
-    for panel, edges, other, colour, title in (
-        (panels[0], before, after, _COLOURS["upper"], f"before: {drawn['cost_before']:,.1f}"),
-        (panels[1], after, before, _COLOURS["lower"], f"after: {drawn['cost_after']:,.1f}"),
+    for panel, when, edges, other, colour in (
+        (panels[0], "before", before, after, _COLOURS["upper"]),
+        (panels[1], "after", after, before, _COLOURS["lower"]),
     ):
-        for drawn_edges, shade in ((edges & other, "0.75"), (edges - other, colour)):
+        title = f"{when}: {drawn[f'cost_{when}']:,.1f}"
+        if apart:
+            panel.add_collection(_coloured(coords, drawn[when], share**0.5))
+        for drawn_edges, shade in ((edges & other, "0.75"), (edges - other, colour)) * (not apart):
             # Sorted, so that equal runs give equal pictures.
             lines = [(coords[first], coords[second]) for first, second in sorted(drawn_edges)]
             panel.add_collection(LineCollection(lines, colors=shade, linewidths=share**0.5))
@@ -140,6 +158,26 @@ def _draw_routes(panels: Sequence["Axes"], drawn: Mapping[str, Any]) -> None:
         if len(drawn["before"]) > 1:
             panel.plot(*coords[0], "s", color="black", markersize=8, zorder=4)
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
+
+
+def _coloured(
+    coords: Sequence[Sequence[float]], routes: Sequence[Sequence[int]], width: float
+) -> "LineCollection":
+    """Return the routes as lines, those beside each other around the depot unlike each other."""
+    from matplotlib.collections import LineCollection
+
+    def direction(route: Sequence[int]) -> float:
+        across, along = (mean(coords[node][axis] for node in route) for axis in (0, 1))
+        return atan2(along - coords[0][1], across - coords[0][0])
+
+    ordered = sorted((route for route in routes if route), key=direction)
+    count = range(len(ordered))
+    return LineCollection(
+        [[coords[node] for node in (0, *route, 0)] for route in ordered],
+        colors=[_ROUTES[place % len(_ROUTES)] for place in count],
+        linestyles=[_STYLES[place % len(_STYLES)] for place in count],
+        linewidths=width,
+    )
 
 
 def _edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:

@@ -113,7 +113,7 @@ def print_summary(
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
         f"start     {told(start['cost'])} ({start['source']})",
         f"solution  {told(cost)} ({gain}{compared}), "
-        f"{statistics['routes']:,} route{'s' if statistics['routes'] > 1 else ''}",
+        f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] > 1 else ''}",
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({short(statistics['repairs_per_second'])}/s{workers}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",
