@@ -127,10 +127,11 @@ def test_a_sweep_that_its_limit_ends_at_once_has_no_complete_job(tmp_path):
     client = MlflowClient(f"sqlite:///{tmp_path}/mlruns/mlflow.db")
     [sweep] = client.search_runs(["1"], "tags.kind = 'sweep'")
     told = sweep.data.tags[NOTE]
-    assert told.startswith("**0 of 1 jobs complete, 1 partial** (")
+    assert told.startswith("**0 of 1 jobs complete, 1 partial**\n")
     [words] = [line.strip() for line in told.splitlines() if line.startswith("    python")]
     assert words.endswith(f" seed=0 budget.max_tokens=0 hydra.sweep.dir={tmp_path / 's'}")
     [job] = client.search_runs(["1"], "tags.kind = 'training'")
+    assert f"not complete: [cvrp-0-seed0](#/experiments/1/runs/{job.info.run_id}?" in told
     assert (job.info.status, job.data.tags["status"]) == ("FINISHED", "partial")
     assert job.data.tags[NOTE].startswith("**partial**: `budget.max_tokens=0 leaves no room for ")
 
@@ -162,7 +163,7 @@ def test_a_sweep_called_again_goes_on_in_its_run(tmp_path):
     assert parent.data.metrics["jobs/complete"] == 2
     assert parent.info.status == "FINISHED"
     note = parent.data.tags[NOTE]
-    assert note.startswith("**2 of 2 jobs complete** ([all that began](#/experiments/1/runs?")
+    assert note.startswith("**2 of 2 jobs complete**\n")
     jobs = client.search_runs([experiment], "tags.kind = 'training'")
     best = max(
         jobs,
@@ -206,7 +207,7 @@ def test_a_sweep_whose_run_is_not_there_gets_another(tmp_path, capfd, loss):
     first = noted()
     # What stays of a sweep that is killed.
     begun = MlflowClient(called(tmp_path, "one").tracking.uri).get_run(first).data.tags[NOTE]
-    assert begun.startswith("**0 of 1 jobs complete** (")
+    assert begun.startswith("**0 of 1 jobs complete**\n")
     assert f"    python -m specahd.train -m seed=0 hydra.sweep.dir={tmp_path}/s\n" in begun
     config = called(tmp_path, "other" if loss == "another store" else "one")
     if loss == "another experiment":

@@ -152,7 +152,7 @@ def _describe(
     client: "MlflowClient", experiment: str, run: str, results: SweepResults, config: DictConfig
 ) -> None:
     go_on = command(config, results.directory)
-    note = write_sweep_note(results, _count(config), experiment, run, go_on)
+    note = write_sweep_note(results, _count(config), experiment, go_on)
     client.set_tag(run, NOTE, note[:LONGEST_TAG])
 
 

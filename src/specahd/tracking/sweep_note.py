@@ -9,7 +9,7 @@ from specahd.runs.files import POOLS
 from specahd.tracking.store import without_password
 from specahd.tracking.sweep_results import Configuration, SweepResults
 from specahd.tracking.upload import SyncCursor
-from specahd.tracking.view import jobs_link, run_link
+from specahd.tracking.view import run_link
 
 _CHOSEN = {"hydra.mode", "hydra.sweep.dir"}
 """Options of Hydra that the command to go on has of itself."""
@@ -24,17 +24,15 @@ def command(config: DictConfig, directory: Path) -> str:
     return without_password(shlex.join(words))
 
 
-def write_sweep_note(
-    results: SweepResults, jobs: int, experiment: str, run_id: str, command: str
-) -> str:
+def write_sweep_note(results: SweepResults, jobs: int, experiment: str, command: str) -> str:
     """Return the description of a sweep that began, or ended.
 
     Parameters
     ----------
     jobs
         How many it has; 0 if nobody can tell.
-    experiment, run_id
-        Where its run is.
+    experiment
+        The id of the one that its run is in.
     command
         What goes on with it.
     """
@@ -42,7 +40,7 @@ def write_sweep_note(
     complete, known = counts["complete"], jobs or sum(counts.values())
     rest = [f"{count} {name}" for name, count in counts.items() if name != "complete" and count]
     told = ", ".join([f"{complete} of {known} jobs complete", *rest])
-    lines = [f"**{told}** ({jobs_link(experiment, run_id, 'all that began')})", ""]
+    lines = [f"**{told}**", ""]
     lines += [_line(each, results, experiment) for each in results.configurations()]
     if complete < known:
         lines += ["", "If it broke off, go on with", "", f"    {command}"]
@@ -63,10 +61,19 @@ def _line(configuration: Configuration, results: SweepResults, experiment: str) 
     of = f"{configuration.complete}/{len(configuration.seeds)} complete, "
     text = f"- `{configuration.label}`: {of}" if configuration.label else "- "
     pools = ", ".join(f"{pool} {shown(configuration, pool)}" for pool in POOLS)
-    if configuration.best is None:
-        return f"{text}none to take a mean of"
-    place = SyncCursor.read(results.directory / configuration.best)
-    best = f"`{configuration.best}`"
-    if place is not None and place.run_id:
-        best = run_link(experiment, place.run_id, configuration.best)
-    return f"{text}improvement on {pools}; best on selection: {best}"
+    parts = []
+    if configuration.best is not None:
+        best = _job(configuration.best, results, experiment)
+        parts += [f"improvement on {pools}", f"best on selection: {best}"]
+    if configuration.partial:
+        rest = (_job(name, results, experiment) for name in sorted(configuration.partial))
+        parts.append(f"not complete: {', '.join(rest)}")
+    return text + "; ".join(parts)
+
+
+def _job(name: str, results: SweepResults, experiment: str) -> str:
+    """Return a job's name, as a link if it has a run."""
+    place = SyncCursor.read(results.directory / name)
+    if place is None or not place.run_id:
+        return f"`{name}`"
+    return run_link(experiment, place.run_id, name)

@@ -8,7 +8,6 @@ page on which no run is, and any address without ``workflowType`` what the UI ha
 import json
 import time
 from typing import Any
-from urllib.parse import quote
 
 from specahd.runs.files import POOLS
 
@@ -70,12 +69,6 @@ def address(store: str, experiment: str, port: int = PORT) -> str:
 def run_link(experiment: str, run_id: str, name: str) -> str:
     """Return a link to the page of a run, for the notes of others: it names no server."""
     return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
-
-
-def jobs_link(experiment: str, sweep: str, name: str) -> str:
-    """Return a link to the runs of a sweep with that run id, for its note."""
-    wanted = quote(f"tags.mlflow.parentRunId = '{sweep}'")
-    return f"[{name}](#/experiments/{experiment}/runs{_WORKFLOW}&searchFilter={wanted})"
 
 
 def directions(store: str, experiment: str) -> str:
