@@ -305,7 +305,7 @@ def test_every_problem_repairs_writes_and_draws(tmp_path, name):
         written, _ = problem.read_solution(solution.write(tmp_path / f"x{suffix}"))
         assert problem.cost(instance, written) == solution.cost
     assert len(solution.plot().axes) == 2
-    with pytest.raises(ConfigError, match=r"to end in \.sol"):
+    with pytest.raises(ConfigError, match=rf"solution of {name} to end in \."):
         solution.write(tmp_path / "x.txt")
 
 

@@ -118,7 +118,7 @@ def test_mistakes_get_one_sentence(place):
     text = (place / "nine.tsp").read_text()
     (place / "fixed.tsp").write_text(text.replace("EOF", "FIXED_EDGES_SECTION\n1 2\n-1\nEOF"))
     for options, sentence in (
-        (["instance=nine.tsp", "out=my.txt"], "Expected out to end in .tour or .sol"),
+        (["instance=nine.tsp", "out=my.txt"], "Expected a solution of tsp to end in .tour or .sol"),
         (["instance=fixed.tsp"], "nine has fixed edges, which solving does not keep"),
     ):
         done = call("solve", *options, cwd=place, check=False)

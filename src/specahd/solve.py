@@ -14,12 +14,12 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from specahd import __version__
 from specahd.api.problems import ProblemInstance, read, under_convention
 from specahd.api.solutions import Solution, expect_ending
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
-from specahd.config.cli import resolved, run_command, run_directory
+from specahd.config.cli import run_command, run_directory
+from specahd.config.solving import expect_place, inputs
 from specahd.config.words import with_file
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
@@ -27,7 +27,6 @@ from specahd.core.folders import file_name, short, writing
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Moment
-from specahd.routing.formats.text import digest
 from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -37,8 +36,6 @@ KEEP_SECONDS = 5.0
 """A solution that is found later than this after the last one is written at once."""
 _WRITING_SHARE = 20
 """Writing takes at most one part of so many of the time."""
-_READ = ("instance", "matrix", "incumbent")
-"""Options that name a file to read."""
 _SAME = ("seed", "target", "repairs", "workers", "cluster", "memory_gb")
 """Options that the search takes under their names."""
 
@@ -73,8 +70,8 @@ def solve(config: DictConfig) -> None:
             raise ConfigError(
                 f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
             )
-        _expect_place("plot", config, config.plot)
-    inputs = _inputs(config)
+        expect_place("plot", config, config.plot)
+    decided = inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
@@ -94,7 +91,7 @@ def solve(config: DictConfig) -> None:
             )
         finally:
             line.close()
-        print_summary(solved.statistics(), config.target, _write(config, solved, out, inputs))
+        print_summary(solved.statistics(), config.target, _write(config, solved, out, decided))
     if interrupts.pressed:
         raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
 
@@ -122,32 +119,15 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     out = Path(config.out).absolute()
     expect_ending(out, instance.problem, instance.data)
     for path in (out, out.with_suffix(".json")):
-        _expect_place("out", config, str(path))
+        expect_place("out", config, str(path))
     return out
 
 
-def _expect_place(option: str, config: DictConfig, path: str) -> None:
-    """Refuse to write where there is no folder, or over a file that is read."""
-    if not Path(path).absolute().parent.is_dir():
-        raise ConfigError(f"Expected {option} in a folder that is there, got {config[option]}.")
-    for name in _READ[:2]:
-        if config[name] is not None and Path(config[name]).resolve() == Path(path).resolve():
-            raise ConfigError(f"Expected {option} to leave {name}={config[name]} as it is.")
-
-
-def _inputs(config: DictConfig) -> dict[str, Any]:
-    """Return what decides the result: the options, and the files as they are now."""
-    options = resolved(config)
-    options.pop("choices", None)
-    files = {config[name]: digest(Path(config[name])) for name in _READ if config[name] is not None}
-    return {"specahd": __version__, "options": options, "sha256": files}
-
-
-def _write(config: DictConfig, solved: Solved, out: Path, inputs: dict[str, Any]) -> list[Path]:
+def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any]) -> list[Path]:
     """Write the solution, its statistics and its picture; return the files."""
     solved.write(out)
     statistics = out.with_suffix(".json")
-    found = {**solved.statistics(), "routes": solved.named_routes, "inputs": inputs}
+    found = {**solved.statistics(), "routes": solved.named_routes, "inputs": decided}
     write_json(statistics, found)
     written = [out, statistics]
     if config.plot is not None:

@@ -182,7 +182,7 @@ def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
         ("solve", "repairs=-1", "Expected repairs of at least 0, got -1."),
         ("solve", "target=-1", "Expected target of at least 0, got -1.0."),
         ("solve", "seed=-1", "Expected seed in [0, 9223372036854775807], got -1."),
-        ("solve", "capacity=0", "Expected capacity in [1, 2147483647], got 0."),
+        ("solve", "capacity=0", "Expected capacity in [1e-06, 2147483647], got 0.0."),
         ("solve", "speed=0", "Expected speed in [1e-06, 1000000.0], got 0.0."),
         ("solve", "memory_gb=0", "Expected memory_gb in [0.001, 1000000.0], got 0.0."),
         (

@@ -104,16 +104,21 @@ def _importable(monkeypatch):
         *(("cvrp_giant_tour", test) for test in OF_OPERATORS),
     ],
 )
-def test_it_keeps_what_every_problem_keeps(name, test, tmp_path):
+def test_it_keeps_what_every_problem_keeps(name, test, tmp_path, monkeypatch):
     asked = inspect.signature(KEPT[test]).parameters
-    given = {"name": name, "problem": problem_of(name), "tmp_path": tmp_path}
+    given = {
+        "name": name,
+        "problem": problem_of(name),
+        "tmp_path": tmp_path,
+        "monkeypatch": monkeypatch,
+    }
     for pool in POOLS if "pool" in asked else POOLS[:1]:
         arguments = {**given, "pool": pool}
         KEPT[test](**{argument: arguments[argument] for argument in asked})
 
 
 @pytest.mark.parametrize("test", REFUSED)
-def test_it_refuses_what_every_problem_refuses(test, tmp_path):
+def test_it_refuses_what_every_problem_refuses(test, tmp_path, monkeypatch):
     kind = described("open_tsp")
     formats = [
         {"good": good, "spoil": spoil, "words": words}
@@ -131,6 +136,8 @@ def test_it_refuses_what_every_problem_refuses(test, tmp_path):
     for index, arguments in enumerate(each):
         place = tmp_path / str(index)
         place.mkdir()
+        if "monkeypatch" in asked:
+            arguments = {**arguments, "monkeypatch": monkeypatch}
         REFUSED[test](name="open_tsp", tmp_path=place, **arguments)
 
 

@@ -25,7 +25,7 @@ from specahd.config import CONF_DIR
 # Hydra raises a bare ValueError for a group's choice that is not a name (budget=3).
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
-_NEAR = 0.7
+_NEAR = 0.65
 """How much of two words must be the same for one to be meant by the other."""
 _KINDS: dict[type, str] = {
     IntegerNode: "an integer",
