@@ -129,7 +129,7 @@ def test_other_times_beside_clock_times_are_refused(tmp_path, old, new, sentence
 
 def test_fractions_of_demands_are_exact_and_told_in_the_unit_of_the_file(tmp_path):
     text = "name,x,y,demand\ndepot,0,0,\na,1,0,0.1\nb,2,0,0.2\nc,3,0,5.0\n"
-    instance = read(tmp_path, text, capacity=0.3 + 4.7)
+    instance = read(tmp_path, text, capacity=np.float64(5))
     assert instance.data.demands.tolist() == [0, 1, 2, 50]
     assert instance.data.capacity == 50
     assert instance.problem.check(instance.data, ((1, 2), (3,))) == ()

@@ -250,7 +250,7 @@ def _demands(
         return demands, 1, 0
     rows[0].zero("demand")
     least = 1 if options.split else 0
-    exact = [Decimal(repr(options.capacity))]
+    exact = [Decimal(repr(float(options.capacity)))]
     for row in rows[1:]:
         row.number("demand", least, LARGEST, integer=options.split)
         exact.append(Decimal(row.cells["demand"]).normalize())
