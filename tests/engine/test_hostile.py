@@ -167,6 +167,10 @@ _ENDLESS = "count = 0\n    while noise[count % len(noise)] >= 0.0:\n        coun
     [
         ({"upper": f"{_ENDLESS}np.arange(count)"}, ("timeout",)),
         ({"lower": f"{_ENDLESS}count"}, ("timeout",)),
+        (
+            {"lower": "while capacity > 0:\n        demand = 0\n    return int(demand)"},
+            ("timeout",),
+        ),
         ({"upper": "return np.zeros(0, np.int64)"}, ("no customer was inserted",)),
         (
             {"upper": "return np.ones(10**12, np.int64)"},

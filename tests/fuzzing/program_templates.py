@@ -7,6 +7,7 @@ template is a weight and a text. Kinds: ``int``, ``real``, ``truth`` (scalars), 
 """
 
 from array_templates import ARRAYS
+from memory_templates import MEMORY_CHANGES, MEMORY_EXPRESSIONS, MEMORY_FOLDS
 from scalar_templates import SCALARS
 from template_words import table
 
@@ -17,9 +18,17 @@ CHOICES = {
 }
 """Holes that a value of any of some kinds fills."""
 
-EXPRESSIONS = {**SCALARS, **ARRAYS}
+Templates = dict[str, list[tuple[float, str]]]
 
-CHANGES: dict[str, list[tuple[float, str]]] = {
+
+def _joined(*tables: Templates) -> Templates:
+    kinds = {kind for each in tables for kind in each}
+    return {kind: [row for each in tables for row in each.get(kind, [])] for kind in sorted(kinds)}
+
+
+EXPRESSIONS = _joined(SCALARS, ARRAYS, MEMORY_EXPRESSIONS)
+
+_CHANGES: Templates = {
     "int": table("""
         4 {own} += {int}
         2 {own} {whole_change} {int}
@@ -112,9 +121,10 @@ CHANGES: dict[str, list[tuple[float, str]]] = {
         0.3 {own}.append({real})
     """),
 }
+CHANGES = _joined(_CHANGES, MEMORY_CHANGES)
 """Statements that change a variable in place; ``{own}`` is its name."""
 
-FOLDS: dict[str, list[tuple[float, str]]] = {
+_FOLDS: Templates = {
     "int": table("1 {own}"),
     "real": table("4 (int({own} * 64) if abs({own}) < 1e9 else 5)\n1 int({own})\n1 round({own})"),
     "truth": table("2 (3 if {own} else 8)\n1 int({own})\n0.5 {own}"),
@@ -136,6 +146,7 @@ FOLDS: dict[str, list[tuple[float, str]]] = {
     """),
     "list": table("2 sum({own})\n2 len({own})\n1 {own}[0]\n1 {own}[-1]"),
 }
+FOLDS = _joined(_FOLDS, MEMORY_FOLDS)
 """Expressions that make an integer of a variable, so that it shows in the answer."""
 
 ODD_ANSWERS = table("""

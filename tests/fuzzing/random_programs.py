@@ -6,9 +6,11 @@ large, functions with odd arguments. Most of their values have the kinds that nu
 """
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from memory_templates import BLOCKS, HOLDERS
 from program_templates import CHANGES, CHOICES, EXPRESSIONS, FOLDS, ODD_ANSWERS
 from scalar_templates import KEYWORDS
 from template_words import COMMON_WORDS, WORDS
@@ -17,6 +19,7 @@ from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, METHODS, NUMPY
 from specahd.sandbox.guard import guard
 
 _HOLE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_PLACE = re.compile(r"\$(\d)")
 _MISFIT = 0.008
 """How often a value of any kind stands where one kind is expected."""
 _PLAIN = 0.6
@@ -97,6 +100,10 @@ class _Draft:
         return table[self._rng.choice(len(table), p=weights / weights.sum())][1]
 
     def _write(self, depth: int, line: str) -> None:
+        # What is given is read-only: most of it is copied, so that it may be changed.
+        given = self._arguments.get(line.partition(" = ")[2])
+        if given in _LOOPED and self._chance(0.8):
+            line = f"{line}.copy()"
         self._lines.append("    " * depth + line)
 
     def _new(self, kind: str) -> str:
@@ -169,8 +176,8 @@ class _Draft:
     # Statements
 
     def _statement(self, depth: int, nesting: int) -> None:
-        makers = [self._assign, self._change, self._alias, self._call]
-        weights = [5.0, 4.0, *((0.0, 0.0) if self._plain else (0.6, 1.0))]
+        makers = [self._assign, self._change, self._several, self._alias, self._call]
+        weights = [5.0, 5.0, 1.0, *((0.0, 0.0) if self._plain else (0.6, 1.0))]
         if nesting > 0:
             makers += [self._branch, self._loop, self._while, self._early]
             weights += [1.2, 1.5, 0.5, 0.6]
@@ -187,8 +194,8 @@ class _Draft:
             self._scope = before
 
     def _assign(self, depth: int, _: int) -> None:
-        kinds = ["int", "real", "truth", "ints", "reals", "mask", "matrix", "list"]
-        share = np.array([3, 3, 0.7, 3, 5, 1.5, 2, 1])
+        kinds = [*CHOICES["any"], *HOLDERS]
+        share = np.array([3, 3, 0.7, 3, 5, 1.5, 2, 1, 0.8, 0.8, 0.1, 0.1])
         kind = kinds[self._rng.choice(len(kinds), p=share / share.sum())]
         value = self._value(kind, 3)
         own = [name for name, its in self._scope.items() if name not in self._arguments]
@@ -209,6 +216,19 @@ class _Draft:
         name = self._one_of(own)
         template = self._weighted(CHANGES[self._scope[name]])
         self._write(depth, self._filled(template, 2, name))
+
+    def _several(self, depth: int, _: int) -> None:
+        """Write statements that belong together."""
+        kinds, *lines = self._weighted(BLOCKS).splitlines()
+        first = self._names
+        self._names += kinds.count(" ") + 1
+        for line in self._filled(textwrap.dedent("\n".join(lines)), 1).splitlines():
+            code = line.lstrip()
+            written = _PLACE.sub(lambda place: f"v{first + int(place[1])}", code)
+            self._write(depth + (len(line) - len(code)) // 4, written)
+        for place, kind in enumerate(kinds.split(), 1):
+            if kind != "drop":
+                self._scope[f"v{first + place}"] = kind
 
     def _alias(self, depth: int, _: int) -> None:
         """Give a function another name and call that."""

@@ -62,6 +62,13 @@ def test_the_judge_tells_a_wrong_answer(free):
     assert verdict.kind == "differ"
 
 
+def test_it_tells_what_depends_on_the_heap(free):
+    stale = replace(free, compiled="heaps:0:once:STALE")
+    with stale.sandbox:
+        verdict = stale.judge(f"def answer({', '.join(free.arguments)}):\n    return total\n")
+    assert verdict.kind == "differ"
+
+
 def test_reduction_keeps_what_matters():
     source = """def f(a, b):
     x = a + 1

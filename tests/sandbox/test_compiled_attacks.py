@@ -38,29 +38,38 @@ def case():
     return case
 
 
+def launches(attack):
+    """Return a program of both tiers: lines in one, parted by semicolons."""
+    body = "\n    ".join(attack.split("; "))
+    text = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):\n    {body}\n"
+    assert guard(text, CONTRACT.name, CONTRACT.arguments) is None
+    return [Launch(text, CONTRACT.name, runner) for runner in (CONTRACT.compiled, CONTRACT.runner)]
+
+
 @pytest.fixture(scope="module")
-def results(case):
-    """Return the results of every attack in both tiers, all from one child."""
-    launches = []
-    for attack in ATTACKS:
-        body = "\n    ".join(attack.split("; "))
-        text = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):\n    {body}\n"
-        assert guard(text, CONTRACT.name, CONTRACT.arguments) is None
-        launches += [
-            Launch(text, CONTRACT.name, runner) for runner in (CONTRACT.compiled, CONTRACT.runner)
-        ]
+def inputs(case):
     region = Region(tuple(case.baseline[0]) + tuple(case.baseline[1]))
-    inputs = PROBLEM.operator.inputs(case.instance, case.baseline, region)
+    return PROBLEM.operator.inputs(case.instance, case.baseline, region)
+
+
+@pytest.fixture(scope="module")
+def sandbox(case):
     shared = share_arrays(PROBLEM, [case])
-    with (
-        Sandbox(shared, [CONTRACT.runner], compiled=[CONTRACT.compiled]) as sandbox,
-        sandbox.session(launches, SessionLimits(20.0)) as session,
-    ):
-        assert session.launched is Outcome.OK, session.detail
-        calls = [Call(number, 0, inputs) for number in range(len(launches))]
-        found = list(session.call_many(calls))
-        yield [(one, other) for one, other in zip(found[::2], found[1::2], strict=True)]
+    with Sandbox(shared, [CONTRACT.runner], compiled=[CONTRACT.compiled]) as sandbox:
+        yield sandbox
     shared.close()
+
+
+@pytest.fixture(scope="module")
+def results(sandbox, inputs):
+    """Return the results of every attack in both tiers, all from one child."""
+    programs = [launch for attack in ATTACKS for launch in launches(attack)]
+    with sandbox.session(programs, SessionLimits(20.0)) as session:
+        assert session.launched is Outcome.OK, session.detail
+        found = list(
+            session.call_many([Call(number, 0, inputs) for number in range(len(programs))])
+        )
+        yield [(one, other) for one, other in zip(found[::2], found[1::2], strict=True)]
 
 
 @pytest.mark.parametrize("number", range(len(ATTACKS)))
@@ -69,3 +78,12 @@ def test_both_tiers_do_the_same(results, number):
     assert compiled.outcome is interpreted.outcome
     assert compiled.detail == interpreted.detail
     assert [a.tolist() for a in compiled.output] == [a.tolist() for a in interpreted.output]
+
+
+def test_an_endless_loop_ends_both_by_the_limit(sandbox, inputs):
+    """The compiler leaves no such loop out, and turns none into one that ends."""
+    attack = f"while depot == 0:;     current_node = 0; return {U}[current_node]"
+    for launch in launches(attack):
+        with sandbox.session([launch], SessionLimits(0.2)) as session:
+            result = session.call(Call(0, 0, inputs))
+        assert (result.outcome, result.detail) == (Outcome.TIMEOUT, "the CPU time is spent")
