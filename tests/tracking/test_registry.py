@@ -83,7 +83,7 @@ def test_a_checkpoint_becomes_one_version_however_often_it_is_registered(small_s
     assert not [path for path in folder.rglob("*") if path.suffix in (".pkl", ".pickle")]
     assert tree(folder / "artifacts" / "checkpoint") == tree(checkpoint)
     assert (folder / "specahd_model.py").read_text() == model.CODE
-    assert "specahd==" in (folder / "requirements.txt").read_text()
+    assert "specahd[train]==" in (folder / "requirements.txt").read_text()
 
 
 def test_the_champion_moves_once(small_store, checkpoint):
