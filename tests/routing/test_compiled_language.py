@@ -209,6 +209,11 @@ t = f.copy(); s = t[::1]; r = s.ravel(); r[0] = 9.0; return int(t[0])
 t = m.copy(); s = np.ravel(t[1:2, :3]); s[0] = 9.0; return int(t[1, 0])
 t = np.ones((1, n)).T; s = t.ravel(); s[0] = 9.0; return int(t[0, 0])
 return len(np.zeros((z, n)).T.ravel())
+t = m.copy(); t[:, 3] = t[1]; return int(t.sum())
+t = m.copy(); t[1] = t[:, 3]; return int(t.sum())
+t = m.copy(); t[1, 2:] = t[1, 1:-1]; return int(t.sum())
+t = m.copy(); t[n, v] = t[n, 1:]; return int(t.sum())
+t = np.zeros((n, 3, 5)); t[:, 1, 2] = t[1, 1, 2:3]; return int(t.sum())
 """
 SAME = """
 t = n * 100; t >>= 3; return t
@@ -249,6 +254,8 @@ unused = z / n; return n if n > z else z
 t = np.array([3, 0, 2, 1]); t[np.argsort(t)] = 5; t[t > n] = v[:4]; return int(t.sum())
 t = m.copy(); t[v[::-1], v] = t[v, n]; t[:, v[:2]] += 1; return int(t.sum() * 10)
 t = m.copy(); t *= t; t += m; k = t[::-1] > n; k &= k; k |= m > 0; return int(t.sum() * 10)
+t = m.copy(); t[:, 3] = t[:, 2]; t[1] = t[3]; t[n] = f; t[:, 1] *= t[:, 5]; return int(t.sum() * 10)
+t = m.copy(); t[1] += t[3]; t[1:, 2] += 1; t[v, n] = t[n, 1:] * 2; return int(t.sum() * 10)
 t = m.copy(); r = t.T.ravel(); r[0] = 9.0; s = t[:, 1].ravel(); s += r[:6]; return int(t.sum() * 10)
 t = m.copy(); r = t.ravel(); r[7] = 9.0; return int(t[1, 1])
 return int(f[0] in f) + int((f / 0)[1] * 0 in f / 0) + int(n in (z, n)) + [0.5, 1.5].index(1.5)
