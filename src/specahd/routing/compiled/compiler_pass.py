@@ -340,8 +340,8 @@ class Verifier:
                 self._check(entry.before, call.args[0])
         method = isinstance(this, types.Array)
         array = self._ir.get_definition(call.func).value if method else next(iter(call.args), None)
-        if entry.views and self._type(array).layout != "C":
-            self._check(runtime_checks.scattered, array)
+        if entry.views and (self._type(array).mutable or self._type(array).layout != "C"):
+            raise NotInLanguage(f"{name_of(function)} of {self._type(array)}")
         if kind(result) == "i" and ndim(result) and entry.converts:
             if method and kind(this) == "f":
                 self._check(runtime_checks.integral_array, array)

@@ -157,18 +157,6 @@ def _extent(array: Any) -> tuple[int, int]:
 
 
 @_check
-def scattered(array: Any) -> None:
-    """Refuse an array that lies in one piece, unknown to its type: NumPy has a view of it."""
-    expected = array.itemsize
-    for place in range(array.ndim):
-        axis = array.ndim - 1 - place
-        if array.shape[axis] != 1 and array.strides[axis] != expected and array.size:
-            return
-        expected *= array.shape[axis]
-    raise ValueError("The array lies in one piece.")
-
-
-@_check
 def short_axes(array: Any) -> None:
     """Refuse an array with a long axis."""
     for length in array.shape:
