@@ -29,7 +29,7 @@ MEMORY_EXPRESSIONS: dict[str, list[tuple[float, str]]] = {
         0.3 int({real} in [{real}, {number}])
         0.2 int(np.nan in [{real}, np.nan])
         0.2 int(np.nan in {reals})
-        0.2 len(np.zeros(({int}, {large})))
+        0.2 len(np.zeros((0 * {int}, {huge})))
         0.3 {nested}[0][0]
     """),
     "real": table("1 {pairs:a}[{int} % len({a})][1]\n0.5 {couple}[0][{size}]\n0.2 {stack}[0][0]"),
@@ -47,8 +47,8 @@ MEMORY_EXPRESSIONS: dict[str, list[tuple[float, str]]] = {
     "ints": table("1 ({ints} * {large})\n1 {ints}[::1].ravel()\n1 ({ints} if {truth} else {ints})"),
     "mask": table("1 {matrix:a}[0] > {a}[{size}]\n0.5 ({matrix} > {real})[{size}]"),
     "matrix": table("""
-        0.3 np.ones(({int}, {large}))
-        0.3 np.full(({int} % 2, {large}), {real})
+        0.3 np.ones((0 * {int}, {huge}))
+        0.3 np.full(({size} % 2, {huge}), {real})
         1 {matrix}[:, :1]
         1 {matrix}[:1]
         1 ({matrix} if {truth} else {matrix})

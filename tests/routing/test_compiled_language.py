@@ -6,7 +6,6 @@ does not have what it says, it *raises* when compiled and the interpreter
 answers, or both tiers answer the *same*.
 """
 
-import math
 from functools import cache, partial
 
 import numpy as np
@@ -22,6 +21,7 @@ from specahd.routing.compiled.runner import (
     compiled,
     in_list,
 )
+from specahd.sandbox.definition import define
 
 ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
@@ -125,6 +125,9 @@ x = [v if n > z else None]; return len(x)
 x = [1, 2, 3]; x[1:1] = x; return x[1]
 x = [1, 2, 3]; x[::-1] = x; return x[0]
 x = [(1, 0.5)]; return x.index((1, 0.5))
+t = f.copy(); s = t[::1]; r = s.ravel(); r[0] = 9.0; return int(t[0])
+t = m[::2].T * 2; r = np.ravel(t); r[0] = 9.0; return int(t[0, 0])
+r = m[1:2, :3].ravel(); r[0] = 9.0; return int(r[0])
 return int(np.array([[n, z], [z, n]]).sum())
 """
 RAISES = """
@@ -203,12 +206,13 @@ return len(np.zeros((z, 2 ** 60)))
 return len(np.ones((z, n * 2 ** 40), np.int64))
 return len(np.full((z, 2 ** 50, 2 ** 50), 1.0))
 a = [np.nan, 1.0]; return int(np.nan in a)
-a = (f[0] / 0 * 0, 1.0); return int(a[0] in a)
+a = ((f / 0)[0] * 0, 1.0); return int(a[0] in a)
 a = [np.nan, 1.0]; return a.count(np.nan)
-t = f.copy(); s = t[::1]; r = s.ravel(); r[0] = 9.0; return int(t[0])
-t = m.copy(); s = np.ravel(t[1:2, :3]); s[0] = 9.0; return int(t[1, 0])
-t = np.ones((1, n)).T; s = t.ravel(); s[0] = 9.0; return int(t[0, 0])
-return len(np.zeros((z, n)).T.ravel())
+t = m.copy(); t[:, 3] = t[1]; return int(t.sum())
+t = m.copy(); t[1] = t[:, 3]; return int(t.sum())
+t = m.copy(); t[1, 2:] = t[1, 1:-1]; return int(t.sum())
+t = m.copy(); t[n, v] = t[n, 1:]; return int(t.sum())
+t = np.zeros((n, 3, 5)); t[:, 1, 2] = t[1, 1, 2:3]; return int(t.sum())
 """
 SAME = """
 t = n * 100; t >>= 3; return t
@@ -233,6 +237,8 @@ for i, (a, b) in enumerate(zip(v, f)):
     t += i * a + int(b * 10)
 return t + sum(v) + int(sum(f))
 order = np.argsort(f); return int(order[0]) + int(f.argmin())
+order = np.argsort(np.arange(n * 10) % 3 * 0.5); return int((order * np.arange(n * 10)).sum())
+t = np.array([2.0, 3.0, -2.0, -2.0]); return int(np.argsort(t * n)[0])
 best = None
 where = z
 for i in range(n):
@@ -247,8 +253,10 @@ unused = z / n; return n if n > z else z
 t = np.array([3, 0, 2, 1]); t[np.argsort(t)] = 5; t[t > n] = v[:4]; return int(t.sum())
 t = m.copy(); t[v[::-1], v] = t[v, n]; t[:, v[:2]] += 1; return int(t.sum() * 10)
 t = m.copy(); t *= t; t += m; k = t[::-1] > n; k &= k; k |= m > 0; return int(t.sum() * 10)
-t = m.copy(); r = t.T.ravel(); r[0] = 9.0; s = t[:, 1].ravel(); s += r[:6]; return int(t.sum() * 10)
-t = m.copy(); r = t.ravel(); r[7] = 9.0; return int(t[1, 1])
+t = m.copy(); t[:, 3] = t[:, 2]; t[1] = t[3]; t[n] = f; t[:, 1] *= t[:, 5]; return int(t.sum() * 10)
+t = m.copy(); t[1] += t[3]; t[1:, 2] += 1; t[v, n] = t[n, 1:] * 2; return int(t.sum() * 10)
+t = m.copy(); r = t.T.flatten(); r[0] = 9.0; s = t[:, 1].flatten(); s += r[:6]; return int(s.sum())
+return int(m.ravel()[7] * 10 + np.ravel(m[1:3]).sum() * 10) + v.ravel()[n]
 return int(f[0] in f) + int((f / 0)[1] * 0 in f / 0) + int(n in (z, n)) + [0.5, 1.5].index(1.5)
 x = [1, 2, 3]; x += x; x.extend(x); x.insert(1, x.pop(0)); x.remove(3); return len(x) + sum(x[3:8])
 x = [(1, 0.5), (2, 1.5)]; x.pop(0); x.append((3, f[1])); x[0] = x[1]; x.reverse(); return x[1][0]
@@ -327,9 +335,7 @@ def outcome(program, arrays):
 def tiers(body, arrays):
     """Return what the interpreter answers and what compiled code does, which touches no canary."""
     given, around = arrays
-    scope = {"np": np, "math": math}
-    exec(source(body), scope)
-    plain = outcome(scope["p"], given)
+    plain = outcome(define(source(body), "p"), given)
     fast = outcome(compiled_program(body), given)
     assert all(np.array_equal(whole, before) for whole, before in around)
     return plain, fast

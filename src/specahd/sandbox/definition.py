@@ -2,6 +2,7 @@
 
 Sets and strings are replaced on the way (:mod:`specahd.sandbox.objects` says why):
 the text of a program has neither a double underscore nor a set that is not checked.
+What is sorted is sorted stably, as compiled programs do it, unless a program says how.
 """
 
 import ast
@@ -25,7 +26,7 @@ _OWN = "__{}"
 
 
 # Programs that say none of this, which is cheap to see, are compiled as they are.
-_SUSPECT = re.compile(rf"""['"{{]|\b({"|".join(CHECKED)})\b""")
+_SUSPECT = re.compile(rf"""['"{{]|\b({"|".join(CHECKED)}|argsort)\b""")
 
 
 def define(source: str, name: str) -> Callable[..., Any]:
@@ -109,6 +110,13 @@ class _Replacement(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and is_checked(node.func):
             return ast.Call(_own(node.func.attr), [node.func.value, *node.args], node.keywords)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "argsort":
+            # NumPy orders equal values otherwise on each kind of processor.
+            positions = 2 if is_module(node.func.value) else 1
+            named = any(keyword.arg in ("kind", "stable", None) for keyword in node.keywords)
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            if len(node.args) <= positions and not named and not starred:
+                node.keywords.append(ast.keyword("kind", ast.Constant("stable")))
         return node
 
 

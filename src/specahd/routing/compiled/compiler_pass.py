@@ -171,10 +171,8 @@ class Verifier:
             raise NotInLanguage(f"an index of {index} into {of}")
 
     def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
-        """Check the integers beside arrays of indices; numba does so for what is selected alone.
-
-        False if it cannot be told which axis an integer is of.
-        """
+        """Check integers beside arrays of indices; False if the axis of one cannot be told."""
+        # numba does so for what is selected alone.
         integers = [axis for axis, part in enumerate(parts(index)) if integer(part)]
         for axis in integers:
             self._check(runtime_checks.inside[axis], value, variable)
@@ -186,18 +184,23 @@ class Verifier:
         self._index(target, selected, index)
         into, new = self._type(target), self._type(value)
         if isinstance(into, types.List):
+            # numba moves elements before it reads what may be the same list.
             if not integer(selected):
-                # numba moves elements before it reads what may be the same list.
                 raise NotInLanguage(f"an index of {selected} into {into} that changes")
             self._convert(value, into.dtype)
-            return
-        for axis, part in enumerate(parts(selected)):
-            if ndim(part) and kind(part) == kind(into):
-                several = isinstance(selected, types.BaseTuple)
-                check = runtime_checks.separate_from[axis] if several else runtime_checks.separate
-                self._check(check, target, index)
-        if not fits(kind(new), kind(into)):
+        elif not fits(kind(new), kind(into)):
             raise NotInLanguage(f"{new} stored into {into}")
+        one = (runtime_checks.separate,)
+        checks = runtime_checks.separate_from if isinstance(selected, types.BaseTuple) else one
+        for check, part in zip(checks, parts(selected), strict=False):
+            if ndim(part) and kind(part) == kind(into):
+                self._check(check, target, index)
+        if ndim(new) and any(map(integer, parts(selected))) and not self._made(value):
+            # numba sees less of the memory that an integer beside others selects.
+            if any(map(ndim, parts(selected))):
+                self._check(runtime_checks.separate, target, value)
+            else:
+                self._check(runtime_checks.apart_from, target, index, value)
 
     # Operators
 
@@ -274,9 +277,8 @@ class Verifier:
         return None
 
     def _small(self, variable: Any) -> None:
-        value = self._type(variable)
-        stated = constant(value)
-        if stated is None and integer(value):
+        stated = constant(self._type(variable))
+        if stated is None and integer(self._type(variable)):
             self._check(runtime_checks.small, variable)
         elif stated is not None and abs(stated) > runtime_checks.LARGEST:
             raise NotInLanguage("a large integer")
@@ -289,9 +291,13 @@ class Verifier:
             raise NotInLanguage(f"{into} changed by {new}")
         if ndim(new):
             self._check(runtime_checks.fits, target, value)
-            source = self._ir.get_definition(value.name) if value.is_temp else None
-            if not (isinstance(source, ir.Expr) and source.op in ("binop", "unary")):
+            if not self._made(value):
                 self._check(runtime_checks.apart, target, value)
+
+    def _made(self, value: Any) -> bool:
+        """Say whether a value is an array that an operator has made, of which nobody else knows."""
+        source = self._ir.get_definition(value.name) if value.is_temp else None
+        return isinstance(source, ir.Expr) and source.op in ("binop", "unary")
 
     def _unary(self, function: Any, variable: Any) -> None:
         value = self._type(variable)
@@ -334,8 +340,8 @@ class Verifier:
                 self._check(entry.before, call.args[0])
         method = isinstance(this, types.Array)
         array = self._ir.get_definition(call.func).value if method else next(iter(call.args), None)
-        if entry.views and self._type(array).layout != "C":
-            self._check(runtime_checks.scattered, array)
+        if entry.views and (self._type(array).mutable or self._type(array).layout != "C"):
+            raise NotInLanguage(f"{name_of(function)} of {self._type(array)}")
         if kind(result) == "i" and ndim(result) and entry.converts:
             if method and kind(this) == "f":
                 self._check(runtime_checks.integral_array, array)

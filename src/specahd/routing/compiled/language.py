@@ -50,7 +50,8 @@ class CallRule:
     converts
         Whether it may turn floats into integers.
     views
-        Whether NumPy answers with a view of an array that lies in one piece.
+        Whether NumPy answers with a view or a copy, as the array lies in memory: then it must be
+        one of C order that nobody writes to.
     """
 
     reason: str

@@ -115,12 +115,22 @@ def apart(target: Any, value: Any) -> None:
 
 
 @_check
-def separate(target: Any, index: Any) -> None:
-    """Refuse arrays that share memory: NumPy has read all indices before it writes."""
+def separate(target: Any, other: Any) -> None:
+    """Refuse arrays that share memory: NumPy has read all of one before it writes to the other."""
     low, high = _extent(target)
-    least, most = _extent(index)
+    least, most = _extent(other)
     if low < most and least < high:
-        raise ValueError("The arrays overlap.")
+        # Columns of one matrix lie between each other.
+        offset, stride = other.ctypes.data - target.ctypes.data, target.strides[0]
+        columns = target.ndim == other.ndim == 1 and stride == other.strides[0] != 0
+        if not columns or offset % stride == 0:
+            raise ValueError("The arrays overlap.")
+
+
+@_check
+def apart_from(target: Any, index: Any, value: Any) -> None:
+    """Refuse a value that shares memory with the part of an array that it is assigned to."""
+    apart(target[index], value)
 
 
 def _separate_from(axis: int) -> Any:
@@ -144,18 +154,6 @@ def _extent(array: Any) -> tuple[int, int]:
         low += min(reach, 0)
         high += max(reach, 0)
     return low, high + array.itemsize
-
-
-@_check
-def scattered(array: Any) -> None:
-    """Refuse an array that lies in one piece, unknown to its type: NumPy has a view of it."""
-    expected = array.itemsize
-    for place in range(array.ndim):
-        axis = array.ndim - 1 - place
-        if array.shape[axis] != 1 and array.strides[axis] != expected and array.size:
-            return
-        expected *= array.shape[axis]
-    raise ValueError("The array lies in one piece.")
 
 
 @_check
