@@ -144,7 +144,7 @@ MEMORY_CHANGES: dict[str, list[tuple[float, str]]] = {
 
 MEMORY_FOLDS: dict[str, list[tuple[float, str]]] = {
     "couple": table("""
-        2 (int({own}[0].sum() * 64) if abs({own}[0].sum()) < 1e9 else 5)
+        2 (round({own}[0].sum() * 64) if abs({own}[0].sum()) < 1e9 else 5)
         1 int({own}[1][-1])
     """),
     "pairs": table("2 len({own})\n1 {own}[0][0]\n1 int({own}[-1][1])"),

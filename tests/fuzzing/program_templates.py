@@ -126,11 +126,11 @@ CHANGES = _joined(_CHANGES, MEMORY_CHANGES)
 
 _FOLDS: Templates = {
     "int": table("1 {own}"),
-    "real": table("4 (int({own} * 64) if abs({own}) < 1e9 else 5)\n1 int({own})\n1 round({own})"),
+    "real": table("4 (round({own} * 64) if abs({own}) < 1e9 else 5)\n1 int({own})\n1 round({own})"),
     "truth": table("2 (3 if {own} else 8)\n1 int({own})\n0.5 {own}"),
     "ints": table("3 {own}.sum()\n1 len({own})\n1 {own}[0]\n1 np.max({own})\n1 int({own}[-1])"),
     "reals": table("""
-        3 (int({own}.sum() * 64) if abs({own}.sum()) < 1e9 else 5)
+        3 (round({own}.sum() * 64) if abs({own}.sum()) < 1e9 else 5)
         3 np.argmin({own})
         1 int(np.argmax({own}))
         1 len({own})
@@ -139,7 +139,7 @@ _FOLDS: Templates = {
     """),
     "mask": table("2 {own}.sum()\n1 np.count_nonzero({own})\n1 len({own})"),
     "matrix": table("""
-        3 (int({own}.sum() * 64) if abs({own}.sum()) < 1e9 else 5)
+        3 (round({own}.sum() * 64) if abs({own}.sum()) < 1e9 else 5)
         2 np.argmin({own})
         1 {own}.shape[0] * 10 + {own}.shape[1]
         1 int({own}[-1, -1])
