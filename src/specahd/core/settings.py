@@ -15,6 +15,7 @@ REQUIRED = ("available", "strict")
 TIERS = ("auto", "interpreted", "compiled")
 REPEATS = ("uppers", "passes", "tries")
 """Options of ``search`` of which the paper has one each."""
+SEEDS = ("single", "varied")
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
@@ -88,6 +89,9 @@ class Settings:
         β and q of J.
     neighbours
         k of the router.
+    seeds
+        Which programs by hand a search begins with: ``single``, those of its contract, or
+        ``varied``, also those that choose regions in other ways.
     tries
         How many members rebuild a region, the first ones that the router ranks.
     passes
@@ -115,6 +119,7 @@ class Settings:
     beta: float = 0.5
     repertoire_size: int = 10
     neighbours: int = 5
+    seeds: str = SEEDS[0]
     tries: int = 1
     passes: int = 1
     uppers: int = 1
@@ -149,6 +154,7 @@ class Settings:
                 f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
                 f"program makes a pass of its own, got {self.passes}."
             )
+        one_of("search.seeds", self.seeds, SEEDS)
         one_of("search.accept", self.accept, [policy.value for policy in Accept])
 
 

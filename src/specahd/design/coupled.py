@@ -11,6 +11,7 @@ from specahd.core.events import Observer, RoundEnd
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
+from specahd.design import facts
 from specahd.design.candidates import Candidate, choose
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
@@ -104,13 +105,18 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._uppers = problem.operator.selector.contract.seeds[-1:]
+        self._contracts = {
+            level: contract.with_varied() if settings.seeds == "varied" else contract
+            for level, contract in contracts(problem.operator).items()
+        }
+        seeds = self._contracts[Level.UPPER].seeds
+        self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
         self._portfolio = given.portfolio if given else False
         self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
-            level: list(contract.seeds) for level, contract in contracts(problem.operator).items()
+            level: list(contract.seeds) for level, contract in self._contracts.items()
         }
 
     @staticmethod
@@ -196,7 +202,7 @@ class Coupled:
             return 0
         search = LowerSearch(
             number=number,
-            contract=self._problem.operator.contract,
+            contract=self._contracts[Level.LOWER],
             method=self._methods[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
@@ -262,7 +268,7 @@ class Coupled:
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> list[tuple[Program, ...]]:
         """Search for upper programs, and return the sets that selection decides between."""
-        settings, contract = self._settings, self._problem.operator.selector.contract
+        settings, contract = self._settings, self._contracts[Level.UPPER]
         if settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()
         search = UpperSearch(
@@ -276,7 +282,10 @@ class Coupled:
             penalty=settings.penalty,
             uppers=settings.uppers,
             coordinates=self._problem.descriptor_names,
-            known=self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+            known=[
+                *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+                *facts.turns(settings.uppers, settings.passes),
+            ],
             plain=self.plain,
         )
         self._engine.carry(search, self._members[Level.UPPER], tickets)

@@ -154,11 +154,16 @@ class UpperSearch:
     def finalists(self, count: int) -> list[tuple[Program, ...]]:
         """Return the sets of members, one at least, that selection decides between.
 
-        Of single programs these are the first members; of several, what is kept of all members,
-        and then of those without the first, without the first two …
+        Of single programs these are the first members. Of several they are what is kept of all
+        members, then the first members, however little one adds to the others from the same
+        incumbents, then what is kept without the first member, without the first two …
         """
         members = [member.program for member in self.method.members]
-        return [self._kept(members[first:]) for first in range(min(count, len(members)))]
+        if self._uppers == 1:
+            return [(member,) for member in members[:count]]
+        sets = [self._kept(members), tuple(members[: self._uppers])]
+        sets += [self._kept(members[first:]) for first in range(1, len(members))]
+        return list(dict.fromkeys(sets))[:count]
 
     def _kept(self, programs: Sequence[Program]) -> tuple[Program, ...]:
         """Return which of the programs stay together, in the order of their turns."""
