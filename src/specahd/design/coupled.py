@@ -105,10 +105,7 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._contracts = {
-            level: contract.with_varied() if settings.seeds == "varied" else contract
-            for level, contract in contracts(problem.operator).items()
-        }
+        self._contracts = contracts(problem.operator, varied=settings.seeds == "varied")
         seeds = self._contracts[Level.UPPER].seeds
         self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()

@@ -231,9 +231,9 @@ def turns(uppers: int, passes: int) -> list[str]:
         return []
     return [
         f"Up to {uppers} programs are kept, those that save most where the others save less. They "
-        f"take turns, each in a pass of its own over what the others left, up to {passes} passes in "
-        "all, so a new way to choose is worth more than a better form of a known one. The score of "
-        "a program is what one pass of its own saves."
+        f"take turns, each in a pass of its own over what the others left, up to {passes} in all, "
+        "so a new way to choose is worth more than a better form of a known one. The score of a "
+        "program is what one pass of its own saves."
     ]
 
 
