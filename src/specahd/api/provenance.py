@@ -56,7 +56,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     for group, option in _NOT_OF_THE_RESULT:
         del described[group][option]
     plain = Settings()
-    for option in (*REPEATS, "seeds"):
+    for option in (*REPEATS, "seeds", "starts"):
         # They came later: what was trained without them has equal provenance.
         if described["search"][option] == getattr(plain, option):
             del described["search"][option]

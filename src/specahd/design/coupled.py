@@ -18,7 +18,7 @@ from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, Start
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
@@ -229,7 +229,9 @@ class Coupled:
         """Return G's regions on the lower-train pool, subsampled to B_L, and their full number."""
         known = self._engine.replay.tasks.get(number)
         if known is None:
-            tasks = expose(self._executor, self._uppers, self._pools["lower_train"])
+            # The system is that of the round before.
+            starts = self._starts(number, "lower_train", self._freeze(number - 1))
+            tasks = expose(self._executor, self._uppers, starts)
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
@@ -245,12 +247,28 @@ class Coupled:
         kept = sorted(rng.choice(len(tasks), size=limit, replace=False).tolist())
         return [tasks[index] for index in kept], len(tasks)
 
+    def _starts(self, number: int, pool: str, system: RepairSystem) -> list[Start]:
+        """Return the solutions of a pool that a round trains on."""
+        starts = list(map(Start, self._pools[pool]))
+        if number == 1 or self._settings.starts == "baseline":
+            return starts
+        turn = replace(system, passes=len(self._uppers))
+        self._observer.on_phase(f"round {number}: solutions to train on", len(starts))
+        cases, step = self._pools[pool], self._observer.on_step
+        repairs = run_frozen(self._executor, self._uppers, turn, cases, step)
+        improved = [
+            Start(case, repair.solution)
+            for case, repair in zip(cases, repairs, strict=True)
+            if repair.cost < repair.baseline_cost
+        ]
+        return starts + improved
+
     def _is_ours(self, task: RepairTask) -> bool:
         """Say whether a recalled task can be one that the pool exposes."""
         instance, _, _ = task.key.rpartition("#")
         identity = self._problem.operator.identity(task.region)
         return (
-            task.key == task_key(instance, identity)
+            task.key == task_key(instance, identity, task.solution)
             and task.case in self._pools["lower_train"]
             and len(task.descriptor) == len(self._problem.descriptor_names)
         )
@@ -274,7 +292,7 @@ class Coupled:
             method=self._methods[Level.UPPER],
             # What several add to each other is only defined from the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,
-            cases=self._pools["upper_train"],
+            starts=self._starts(number, "upper_train", system),
             executor=self._executor,
             penalty=settings.penalty,
             uppers=settings.uppers,
