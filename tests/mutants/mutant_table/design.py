@@ -7,7 +7,7 @@ ROWS = {
         ("if repair.cost < repair.baseline_cost", "if True", "tests/design/test_rounds.py::test_what_gained_nothing_is_trained_on_once"),
         ("return starts + improved", "return starts", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
         ('starts(number, "lower_train"', 'starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
-        ('starts=self._starts(number, "upper_train"', 'cases=self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ('starts=self._starts(number, "upper_train"', 'starts=self._starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases, step = self._pools["selection"]', 'cases, step = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('and task.case in self._pools["lower_train"]', "and True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
         ("task.key == task_key(instance, identity, task.solution)", "True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
