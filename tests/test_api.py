@@ -172,7 +172,17 @@ def test_a_method_by_name_is_that_of_the_command_its_memory_too(place):
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("name", names("method"))
+COMPOSED = ["specahd_passes"]
+"""Methods that set options of other groups."""
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_method_that_sets_other_options_is_for_commands(name):
+    with pytest.raises(ConfigError, match=f"^method={name} is put together by the commands only"):
+        maker("method", name)
+
+
+@pytest.mark.parametrize("name", [name for name in names("method") if name not in COMPOSED])
 def test_a_method_of_a_file_is_made_as_hydra_makes_it(name):
     conf = OmegaConf.load(CONF_DIR / "method" / f"{name}.yaml")
     conf.pop("defaults", None)

@@ -48,6 +48,8 @@ WRONG = {
     "search.tries": [0],
     "search.passes": [0],
     "search.uppers": [0],
+    "search.seeds": ["several"],
+    "search.starts": ["all"],
     "search.cells": [0],
     "search.accept": ["no"],
     "limits.upper_call": [0, 2e6, NAN],

@@ -12,6 +12,7 @@ from specahd.core.proposer import Reply
 from specahd.core.settings import Accept
 from specahd.core.tariff import Tariff
 from specahd.repair.archive import ResponseArchive
+from specahd.repair.cases import Start
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair
@@ -22,6 +23,7 @@ WIDTH = len(PROBLEM.descriptor_names)
 BROKEN = 13
 """The number of programs that do not launch, or fail."""
 POOLS = {"lower_train": [0, 1], "upper_train": [2, 3], "selection": [4, 5], "validation": [6, 7]}
+STARTS = [Start(0), Start(1)]
 SEEDS = {level: contract.seed for level, contract in contracts(PROBLEM.operator).items()}
 
 
@@ -31,10 +33,10 @@ def number_of(program):
     return int(digits) if digits and program.operator != "seed" else 0
 
 
-def task(case, nodes, *descriptor):
-    key = task_key(f"x{case}", sorted(nodes))
+def task(case, nodes, *descriptor, solution=None):
+    key = task_key(f"x{case}", sorted(nodes), solution)
     filled = (*map(float, descriptor), *(0.0,) * (WIDTH - len(descriptor)))
-    return RepairTask(key, case, Region(tuple(nodes)), filled)
+    return RepairTask(key, case, Region(tuple(nodes)), filled, solution)
 
 
 def response(number, place):
@@ -63,11 +65,16 @@ class Arithmetic:
         future.set_result(getattr(self, method)(*arguments))
         return future
 
-    def expose(self, programs, cases):
-        self.cases["expose"] += cases
+    def expose(self, programs, starts):
+        self.cases["expose"] += [start.case for start in starts]
         return [
-            task(case, (place + number + 2, place + number + 1), case, number, place)
-            for case in cases
+            task(
+                start.case,
+                (place + number + 2, place + number + 1),
+                *(start.case, number, place),
+                solution=start.solution,
+            )
+            for start in starts
             for number in map(number_of, programs)
             for place in range(self.exposed(number))
         ]
@@ -79,13 +86,13 @@ class Arithmetic:
         made = tuple(response(number, place) for place in range(len(tasks)))
         return LowerResult(True, Tier.INTERPRETED, Outcome.OK, "", made)
 
-    def utility(self, program, system, cases, penalty):
-        self.cases["utility"] += cases
+    def utility(self, program, system, starts, penalty):
+        self.cases["utility"] += [start.case for start in starts]
         self.systems.append(system)
         number = number_of(program)
         if number == BROKEN:
             return UpperResult(Outcome.CRASHED, "no", (), (), ())
-        count = len(cases)
+        count = len(starts)
         utilities = (number / 100,) * count
         return UpperResult(Outcome.OK, "", utilities, (0.01,) * count, ((0.5,) * WIDTH,) * count)
 
@@ -93,7 +100,7 @@ class Arithmetic:
         self.cases["repair"].append(case)
         self.systems.append(system)
         cost = 100.0 - sum(map(number_of, programs))
-        return Repair(Outcome.OK, "", 100.0, cost, None, 0, (), (), {})
+        return Repair(Outcome.OK, "", 100.0, cost, ((case,),), 0, (), (), {})
 
 
 class InTurn:

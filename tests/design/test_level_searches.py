@@ -13,6 +13,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
 from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
+from specahd.repair.cases import Start
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
 from specahd.routing.base import contracts
@@ -223,7 +224,7 @@ def upper(executor=None, plain=False, known=(), uppers=1, **results):
         contract=CONTRACTS[Level.UPPER],
         method=SimpleNamespace(members=[]),
         system="frozen",
-        cases=[2, 3],
+        starts=[Start(2), Start(3)],
         executor=executor,
         penalty=Penalty(weight=3.0),
         uppers=uppers,
@@ -243,7 +244,7 @@ def test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances():
     executor = SimpleNamespace(submit=lambda *arguments: calls.append(arguments))
     one = program("a", Level.UPPER)
     upper(executor).submit(one)
-    assert calls == [("utility", one, "frozen", (2, 3), Penalty(weight=3.0))]
+    assert calls == [("utility", one, "frozen", (Start(2), Start(3)), Penalty(weight=3.0))]
 
 
 def test_the_upper_score_is_the_mean_utility_less_the_penalty():
@@ -328,7 +329,9 @@ def test_finalists_are_sets_begun_with_the_next_member():
 
     search = upper(uppers=3, **COMPLEMENTARY)
     assert sets(search, 1) == [["good", "other"]]
-    assert sets(search, 3) == [["good", "other"], ["copy", "other"], ["copy"]]
+    everybody = [each.program.id for each in search.method.members[:3]]
+    assert sets(search, 3) == [["good", "other"], everybody, ["copy", "other"]]
+    assert sets(search, 9)[3:] == [["copy"], ["worse"]]
     assert sets(upper(**COMPLEMENTARY), 2) == [["good"], ["copy"]]
     # Where none gains anything the first stands alone.
     assert sets(upper(uppers=3, none=scored([0.0, -0.1], [0.01, 0.01])), 5) == [["none"]]

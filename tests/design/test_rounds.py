@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arithmetic import BROKEN, POOLS, PROBLEM, SEEDS, Arithmetic, number_of, response, task
+from arithmetic import BROKEN, POOLS, PROBLEM, SEEDS, STARTS, Arithmetic, number_of, response, task
 
 from specahd.core.budget import Allowance
 from specahd.core.errors import RunFailed
@@ -35,7 +35,7 @@ def test_the_tasks_of_a_round_are_what_the_present_upper_program_exposes(trained
     numbers = [0, number_of(run.candidates[0].upper)]
     assert numbers[1] > 0
     for tasks, number in zip(exposed, numbers, strict=True):
-        assert tasks == [made.record() for made in Arithmetic().expose([_upper(number)], [0, 1])]
+        assert tasks == [made.record() for made in Arithmetic().expose([_upper(number)], STARTS)]
 
 
 def _upper(number):
@@ -103,8 +103,8 @@ def test_the_best_upper_program_is_the_candidates(trained):
 class Complementary(Arithmetic):
     """A program of an odd number saves on the first instance, of an even one on the second."""
 
-    def utility(self, program, system, cases, penalty):
-        made = super().utility(program, system, cases, penalty)
+    def utility(self, program, system, starts, penalty):
+        made = super().utility(program, system, starts, penalty)
         gained = [
             utility * (place % 2 == (number_of(program) + 1) % 2)
             for place, utility in enumerate(made.utilities)
@@ -120,7 +120,7 @@ def test_programs_that_complement_each_other_are_kept_and_expose_together(traine
     assert run.rounds[0]["uppers"] == [program.id for program in first.uppers]
     assert [number_of(program) for program in second.uppers] == [8, 5]
     exposed = [line["tasks"] for line in run.responses if "tasks" in line]
-    both = Arithmetic().expose(first.uppers, [0, 1])
+    both = Arithmetic().expose(first.uppers, STARTS)
     assert exposed[1] == [made.record() for made in both]
     # 8 and 5 together, on each instance of the pool.
     assert first.selection == pytest.approx(0.13)
@@ -194,7 +194,7 @@ def test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order(trained)
     # A population of 3 and 14 cells: 4 of 20 tasks.
     run = trained(rounds=1, cells=14, executor=Arithmetic(exposed=lambda number: 10))
     drawn = generator(5, "tasks", 1).choice(20, size=4, replace=False)
-    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], [0, 1])
+    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], STARTS)
     expected = [everything[index].key for index in sorted(drawn.tolist())]
     assert list(run.candidates[0].archive.tasks) == expected
     assert (run.rounds[0]["exposed"], run.rounds[0]["tasks"]) == (20, 4)
@@ -246,6 +246,38 @@ def test_what_replies_may_cost_stops_the_run(trained):
     paid = spent.prompt_tokens + spent.completion_tokens
     assert 10_000 < paid <= 20_000
     assert (len(run.samples), len(run.candidates)) == (4, 1)
+
+
+def test_later_rounds_train_on_what_the_system_makes_of_solutions_too(trained):
+    run = trained(starts="repaired")
+    # Workers keep the programs of a system by its key.
+    repertoires = {(system.key, system.repertoire) for system in run.systems}
+    assert len(repertoires) == len({key for key, _ in repertoires}) == 2
+    first, second = [line["tasks"] for line in run.responses if "tasks" in line]
+    assert all("solution" not in task for task in first)
+    repaired = [task for task in second if "solution" in task]
+    assert [task["solution"] for task in repaired] == [[[0]], [[0]], [[1]], [[1]]]
+    assert len(repaired) == len(second) / 2
+    assert len({task["key"] for task in second}) == len(second)
+    lower, upper = POOLS["lower_train"], POOLS["upper_train"]
+    assert run.cases["repair"] == [*POOLS["selection"], *lower, *upper, *POOLS["selection"]]
+    # Every candidate of the second round is scored on both solutions of an instance.
+    assert run.cases["utility"][-2 * len(upper) :] == upper * 2
+    lines = [line for line in run.samples if line["level"] == "upper" and line["round"] == 2]
+    assert all(len(line["utilities"]) == 2 * len(upper) for line in lines if "utilities" in line)
+
+
+def test_what_gained_nothing_is_trained_on_once(trained):
+    run = trained(BROKEN, starts="repaired")
+    assert not any("solution" in task for line in run.responses for task in line.get("tasks", ()))
+
+
+def test_varied_seeds_expose_together_from_the_first_round(trained):
+    run = trained(seeds="varied", uppers=3, passes=3)
+    varied = PROBLEM.operator.selector.contract.with_varied().seeds
+    assert len(varied) == 6
+    exposed = next(line["tasks"] for line in run.responses if "tasks" in line)
+    assert exposed == [made.record() for made in Arithmetic().expose(varied[:3], STARTS)]
 
 
 def test_the_draft_of_a_run_without_rounds_in_hand_is_its_last_state(trained):

@@ -8,7 +8,7 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import make_cases, share_arrays
+from specahd.repair.cases import Start, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
 from specahd.repair.system import RepairSystem
@@ -20,6 +20,7 @@ LOWER = (
     "def select_next_node(current_node, depot, unvisited_nodes, rest_capacity, demands,"
     " distance_matrix):\n    "
 )
+STARTS = [Start(0), Start(1), Start(2)]
 UPPER = (
     "def generate_customer_groups(routes, coords, demands, capacity, distance_matrix,"
     " max_groups, max_size):\n    "
@@ -42,7 +43,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    return evaluator.expose([SEEDS[Level.UPPER]], [0, 1, 2])
+    return evaluator.expose([SEEDS[Level.UPPER]], STARTS)
 
 
 def lower(body, name="h"):
@@ -62,7 +63,7 @@ def frozen(tasks, *programs):
 
 def test_a_group_in_another_order_is_the_same_task(evaluator, tasks):
     one, other = (
-        evaluator.expose([upper(f"return [np.array({group})]")], [0])
+        evaluator.expose([upper(f"return [np.array({group})]")], STARTS[:1])
         for group in ([3, 1, 7], [7, 3, 1])
     )
     assert [task.region.nodes for task in (*one, *other)] == [(3, 1, 7), (7, 3, 1)]
@@ -76,8 +77,8 @@ def test_what_several_upper_programs_expose_alike_counts_once(evaluator, tasks):
         upper("return [[2, 6], [7, 3, 1], [1 // (0 * max_size)]]"),
     ]
     other = [upper("return [[3, 1, 7], [5, 9]]"), upper("return [[2, 6], [7, 3, 1]]")]
-    assert [task.region.nodes for task in evaluator.expose(two, [0])] == [(3, 1, 7), (5, 9)]
-    exposed = evaluator.expose(other, [0, 1])
+    assert [task.region.nodes for task in evaluator.expose(two, STARTS[:1])] == [(3, 1, 7), (5, 9)]
+    exposed = evaluator.expose(other, STARTS[:2])
     assert [(task.case, task.region.nodes) for task in exposed] == [
         (case, nodes) for case in (0, 1) for nodes in ((3, 1, 7), (5, 9), (2, 6))
     ]
@@ -153,7 +154,7 @@ def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
     body = "return [list(r) for r in routes] if len(coords) != %d else 1 // 0"
     size = evaluator._cases[1].instance.size + 1
     result = evaluator.utility(
-        upper(body % size), frozen(tasks, SEEDS[Level.LOWER]), [0, 1, 2], Penalty()
+        upper(body % size), frozen(tasks, SEEDS[Level.LOWER]), STARTS, Penalty()
     )
     assert result.outcome is Outcome.CRASHED
     assert len(result.utilities) == 1
@@ -162,7 +163,7 @@ def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
 
 @pytest.mark.parametrize("body", ["return []", "return 5", "return None", "return [[0], ['a']]"])
 def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
-    result = evaluator.utility(upper(body), frozen(tasks, SEEDS[Level.LOWER]), [0, 1, 2], Penalty())
+    result = evaluator.utility(upper(body), frozen(tasks, SEEDS[Level.LOWER]), STARTS, Penalty())
     assert result.outcome is Outcome.OK
     assert result.utilities == (0.0, 0.0, 0.0)
     assert all(penalty >= 0.01 for penalty in result.penalties)

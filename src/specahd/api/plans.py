@@ -116,7 +116,7 @@ class TrainingPlan:
         rounds: Any = self.method.func
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
         check_repeats(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
-        bearing = contracts(self.problem.operator)
+        bearing = contracts(self.problem.operator, varied=self.settings.seeds == "varied")
         for level, contract in bearing.items():
             memory = self.memories[level]
             for program in contract.seeds:

@@ -10,6 +10,8 @@ from specahd.core.errors import ConfigError
 from specahd.core.plain import parse_yaml
 from specahd.core.ranges import one_of
 
+_PUT_TOGETHER = "{} is put together by the commands only; make it in code."
+
 
 def names(group: str) -> list[str]:
     """Return the choices of a group, one for each file of its folder."""
@@ -44,7 +46,7 @@ def target(group: str, name: str) -> Any:
     read = _read(group, name)
     path = read.get("_target_")
     if not isinstance(path, str) or "defaults" in read:
-        raise ConfigError(f"{group}={name} is put together by the commands only; make it in code.")
+        raise ConfigError(_PUT_TOGETHER.format(f"{group}={name}"))
     return resolve_name(path)
 
 
@@ -68,9 +70,12 @@ def maker(group: str, name: str) -> "partial[Any]":
     Raises
     ------
     ConfigError
-        The group has no such file.
+        The group has no such file, or only Hydra can put it together.
     """
-    return _maker(_read(group, name))
+    read = _read(group, name)
+    if "_target_" not in read:
+        raise ConfigError(_PUT_TOGETHER.format(f"{group}={name}"))
+    return _maker(read)
 
 
 def _maker(read: Mapping[str, Any]) -> "partial[Any]":

@@ -63,6 +63,8 @@ class Contract:
         prompt text, in place of what is said of the level.
     others
         Further hand-written programs that a search begins with, the strongest last.
+    varied
+        Hand-written programs that a search begins with besides where ``search.seeds=varied``.
     """
 
     id: str
@@ -79,11 +81,16 @@ class Contract:
     tier: Tier | None = None
     rules: tuple[str, ...] = ()
     others: tuple[Program, ...] = ()
+    varied: tuple[Program, ...] = ()
 
     @property
     def seeds(self) -> tuple[Program, ...]:
         """The programs that a search begins with: the seed program and the others."""
         return (self.seed, *self.others)
+
+    def with_varied(self) -> "Contract":
+        """Return the contract of a search that begins with the varied programs too."""
+        return replace(self, others=(*self.others, *self.varied), varied=())
 
     def with_dearer(self) -> "Contract":
         """Return the contract as it reads where a rebuilt part may make the solution dearer."""
@@ -124,13 +131,14 @@ class Contract:
         tier: Tier | None = None,
         rules: tuple[str, ...] = (),
         others: Sequence[tuple[Callable[..., Any], str]] = (),
+        varied: Sequence[tuple[Callable[..., Any], str]] = (),
         passages: Mapping[str, str] = MappingProxyType({}),
     ) -> "Contract":
         """Read a contract off its seed function.
 
         Parameters
         ----------
-        others
+        others, varied
             Further functions, each with its idea: of the arguments of the contract, or of some
             of them, and then the program has the others too.
         passages
@@ -149,15 +157,12 @@ class Contract:
             tier=tier,
             contract=id,
         )
-        further = [
-            replace(
-                program,
-                id=f"{level}-{other.__name__.replace('_', '-')}",
-                source=_source_like(function, other),
-                idea=its,
-            )
-            for other, its in others
-        ]
+
+        def like(other: Callable[..., Any], its: str) -> Program:
+            name = other.__name__.replace("_", "-")
+            source = _source_like(function, other)
+            return replace(program, id=f"{level}-{name}", source=source, idea=its)
+
         return cls(
             id=id,
             level=level,
@@ -172,7 +177,8 @@ class Contract:
             cheaper=cheaper,
             tier=tier,
             rules=rules,
-            others=tuple(further),
+            others=tuple(like(*other) for other in others),
+            varied=tuple(like(*other) for other in varied),
         )
 
 

@@ -15,6 +15,8 @@ REQUIRED = ("available", "strict")
 TIERS = ("auto", "interpreted", "compiled")
 REPEATS = ("uppers", "passes", "tries")
 """Options of ``search`` of which the paper has one each."""
+SEEDS = ("single", "varied")
+STARTS = ("baseline", "repaired")
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
@@ -29,6 +31,9 @@ class Accept(StrEnum):
     """Always: the paper's Γ."""
     IMPROVING = "improving"
     """Only when it costs less."""
+
+
+ACCEPTS = tuple(policy.value for policy in Accept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,12 @@ class Settings:
         β and q of J.
     neighbours
         k of the router.
+    starts
+        Which solutions are trained on: ``baseline``, those of B, or ``repaired``, from the second
+        round on also what the system makes of them, each of its upper programs in one pass.
+    seeds
+        Which programs by hand a search begins with: ``single``, those of its contract, or
+        ``varied``, also those that choose regions in other ways.
     tries
         How many members rebuild a region, the first ones that the router ranks.
     passes
@@ -115,6 +126,8 @@ class Settings:
     beta: float = 0.5
     repertoire_size: int = 10
     neighbours: int = 5
+    starts: str = STARTS[0]
+    seeds: str = SEEDS[0]
     tries: int = 1
     passes: int = 1
     uppers: int = 1
@@ -134,22 +147,15 @@ class Settings:
         within("search.lag", self.lag, 1)
         within("search.samplers", self.samplers, 1, 64)
         within("search.beta", self.beta, 0, 1)
-        for name in (
-            "finalists",
-            "repertoire_size",
-            "neighbours",
-            "tries",
-            "passes",
-            "uppers",
-            "cells",
-        ):
+        for name in ("finalists", "repertoire_size", "neighbours", *REPEATS, "cells"):
             within(f"search.{name}", getattr(self, name), 1)
         if self.passes < self.uppers:
             raise ConfigError(
                 f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
                 f"program makes a pass of its own, got {self.passes}."
             )
-        one_of("search.accept", self.accept, [policy.value for policy in Accept])
+        for name, values in (("seeds", SEEDS), ("starts", STARTS), ("accept", ACCEPTS)):
+            one_of(f"search.{name}", getattr(self, name), values)
 
 
 @dataclass(frozen=True, slots=True)

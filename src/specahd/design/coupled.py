@@ -11,13 +11,14 @@ from specahd.core.events import Observer, RoundEnd
 from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
+from specahd.design import facts
 from specahd.design.candidates import Candidate, choose
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, Start
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
@@ -104,13 +105,15 @@ class Coupled:
         self._settings = settings
         self._journal = journal
         self._observer = observer
-        self._uppers = problem.operator.selector.contract.seeds[-1:]
+        self._contracts = contracts(problem.operator, varied=settings.seeds == "varied")
+        seeds = self._contracts[Level.UPPER].seeds
+        self._uppers = seeds[: settings.uppers] if settings.uppers > 1 else seeds[-1:]
         self._repertoire: tuple[Program, ...] = given.repertoire if given else ()
         self._archive = given.archive if given else ResponseArchive(problem.descriptor_names)
         self._portfolio = given.portfolio if given else False
         self._lower: LowerSearch | None = None
         self._members: dict[Level, list[Program]] = {
-            level: list(contract.seeds) for level, contract in contracts(problem.operator).items()
+            level: list(contract.seeds) for level, contract in self._contracts.items()
         }
 
     @staticmethod
@@ -196,7 +199,7 @@ class Coupled:
             return 0
         search = LowerSearch(
             number=number,
-            contract=self._problem.operator.contract,
+            contract=self._contracts[Level.LOWER],
             method=self._methods[Level.LOWER],
             tasks=tasks,
             executor=self._executor,
@@ -226,7 +229,9 @@ class Coupled:
         """Return G's regions on the lower-train pool, subsampled to B_L, and their full number."""
         known = self._engine.replay.tasks.get(number)
         if known is None:
-            tasks = expose(self._executor, self._uppers, self._pools["lower_train"])
+            # The system is that of the round before.
+            starts = self._starts(number, "lower_train", self._freeze(number - 1))
+            tasks = expose(self._executor, self._uppers, starts)
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
@@ -242,12 +247,28 @@ class Coupled:
         kept = sorted(rng.choice(len(tasks), size=limit, replace=False).tolist())
         return [tasks[index] for index in kept], len(tasks)
 
+    def _starts(self, number: int, pool: str, system: RepairSystem) -> list[Start]:
+        """Return the solutions of a pool that a round trains on."""
+        starts = list(map(Start, self._pools[pool]))
+        if number == 1 or self._settings.starts == "baseline":
+            return starts
+        turn = replace(system, passes=len(self._uppers))
+        self._observer.on_phase(f"round {number}: solutions to train on", len(starts))
+        cases, step = self._pools[pool], self._observer.on_step
+        repairs = run_frozen(self._executor, self._uppers, turn, cases, step)
+        improved = [
+            Start(case, repair.solution)
+            for case, repair in zip(cases, repairs, strict=True)
+            if repair.cost < repair.baseline_cost
+        ]
+        return starts + improved
+
     def _is_ours(self, task: RepairTask) -> bool:
         """Say whether a recalled task can be one that the pool exposes."""
         instance, _, _ = task.key.rpartition("#")
         identity = self._problem.operator.identity(task.region)
         return (
-            task.key == task_key(instance, identity)
+            task.key == task_key(instance, identity, task.solution)
             and task.case in self._pools["lower_train"]
             and len(task.descriptor) == len(self._problem.descriptor_names)
         )
@@ -262,7 +283,7 @@ class Coupled:
         self, number: int, tickets: int, system: RepairSystem, measures: dict[str, float]
     ) -> list[tuple[Program, ...]]:
         """Search for upper programs, and return the sets that selection decides between."""
-        settings, contract = self._settings, self._problem.operator.selector.contract
+        settings, contract = self._settings, self._contracts[Level.UPPER]
         if settings.accept != Accept.IMPROVING:
             contract = contract.with_dearer()
         search = UpperSearch(
@@ -271,12 +292,15 @@ class Coupled:
             method=self._methods[Level.UPPER],
             # What several add to each other is only defined from the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,
-            cases=self._pools["upper_train"],
+            starts=self._starts(number, "upper_train", system),
             executor=self._executor,
             penalty=settings.penalty,
             uppers=settings.uppers,
             coordinates=self._problem.descriptor_names,
-            known=self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+            known=[
+                *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
+                *facts.turns(settings.uppers, settings.passes),
+            ],
             plain=self.plain,
         )
         self._engine.carry(search, self._members[Level.UPPER], tickets)

@@ -225,6 +225,18 @@ def kept(repertoire_size: int) -> list[str]:
     return ["Programs that are the best on some regions are kept beside those of the best mean."]
 
 
+def turns(uppers: int, passes: int) -> list[str]:
+    """Return how the upper programs of a round survive and are used, where several are kept."""
+    if uppers == 1:
+        return []
+    return [
+        f"Up to {uppers} programs are kept, those that save most where the others save less. They "
+        f"take turns, each in a pass of its own over what the others left, up to {passes} in all, "
+        "so a new way to choose is worth more than a better form of a known one. The score of a "
+        "program is what one pass of its own saves."
+    ]
+
+
 def answered(responses: Sequence[Response]) -> str:
     """Return where a lower program saved something, and how it failed elsewhere."""
     gains = sum(response.score > 0 for response in responses)

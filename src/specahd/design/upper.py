@@ -13,6 +13,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty
 from specahd.design import facts
 from specahd.memory.skills import Effects
+from specahd.repair.cases import Start
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.repertoire import greedy, survival_order
 from specahd.repair.system import RepairSystem
@@ -27,8 +28,8 @@ class UpperSearch:
 
     Parameters
     ----------
-    cases
-        The training instances D_train, by index.
+    starts
+        The solutions of the training instances D_train.
     uppers
         How many programs are kept at most. Several are those that add most to each other.
     coordinates
@@ -48,7 +49,7 @@ class UpperSearch:
         contract: Contract,
         method: SearchMethod,
         system: RepairSystem,
-        cases: Sequence[int],
+        starts: Sequence[Start],
         executor: Executor,
         penalty: Penalty,
         coordinates: Sequence[str],
@@ -60,7 +61,7 @@ class UpperSearch:
         self.contract = contract
         self.method = method
         self._system = system
-        self._cases = tuple(cases)
+        self._starts = tuple(starts)
         self._executor = executor
         self._penalty = penalty
         self._uppers = uppers
@@ -71,7 +72,7 @@ class UpperSearch:
 
     def submit(self, program: Program) -> "Future[UpperResult]":
         """Start scoring a candidate on every training instance."""
-        return self._executor.submit("utility", program, self._system, self._cases, self._penalty)
+        return self._executor.submit("utility", program, self._system, self._starts, self._penalty)
 
     def measure(self, result: UpperResult) -> CandidateEvaluation:
         """Score a candidate by mean U - λΩ; one that failed on any instance has no score.
@@ -115,7 +116,7 @@ class UpperSearch:
         """
         utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
         regions = tuple(mean and tuple(mean) for mean in record.get("regions", ()))
-        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._cases)
+        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._starts)
         width = len(self._coordinates)
         if (
             not complete
@@ -154,11 +155,16 @@ class UpperSearch:
     def finalists(self, count: int) -> list[tuple[Program, ...]]:
         """Return the sets of members, one at least, that selection decides between.
 
-        Of single programs these are the first members; of several, what is kept of all members,
-        and then of those without the first, without the first two …
+        Of single programs these are the first members. Of several they are what is kept of all
+        members, then the first members, however little one adds to the others from the same
+        incumbents, then what is kept without the first member, without the first two …
         """
         members = [member.program for member in self.method.members]
-        return [self._kept(members[first:]) for first in range(min(count, len(members)))]
+        if self._uppers == 1:
+            return [(member,) for member in members[:count]]
+        sets = [self._kept(members), tuple(members[: self._uppers])]
+        sets += [self._kept(members[first:]) for first in range(1, len(members))]
+        return list(dict.fromkeys(sets))[:count]
 
     def _kept(self, programs: Sequence[Program]) -> tuple[Program, ...]:
         """Return which of the programs stay together, in the order of their turns."""
@@ -171,7 +177,7 @@ class UpperSearch:
     def _table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
         """Return U by program and instance, and mean λΩ by program."""
         results = [self._results[program.id] for program in programs]
-        shape = len(programs), len(self._cases)
+        shape = len(programs), len(self._starts)
         scores = np.array([result.utilities for result in results]).reshape(shape)
         penalties = np.array([result.penalties for result in results]).reshape(shape)
         return scores, penalties.mean(axis=1)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,30 @@ class Case:
     cost: float
     source: str
     progress: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A solution that training repairs.
+
+    Parameters
+    ----------
+    case
+        Index of its instance among the run's cases.
+    solution
+        None for the baseline solution of the case.
+    """
+
+    case: int
+    solution: Any = None
+
+    def of(self, problem: AnyProblem, cases: Sequence[Case]) -> Case:
+        """Return the case whose incumbent it is."""
+        case = cases[self.case]
+        if self.solution is None:
+            return case
+        cost = problem.cost(case.instance, self.solution)
+        return replace(case, baseline=self.solution, cost=cost)
 
 
 class InfeasibleBaseline(SpecAHDError):

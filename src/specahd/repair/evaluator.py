@@ -10,7 +10,7 @@ from specahd.core.program import Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, Start
 from specahd.repair.merge import checked_merge
 from specahd.repair.passes import Propose, Rebuild, repair_case
 from specahd.repair.responses import RepairTask, Response, task_key
@@ -108,7 +108,7 @@ class Evaluator:
         """Measure a lower program on every task (one row of the dense table)."""
         calls = []
         for task in tasks:
-            case = self._cases[task.case]
+            case = task.start.of(self._problem, self._cases)
             operator = self._at(case)
             if isinstance(operator, PassOperator):
                 operator = operator.of(program)
@@ -157,7 +157,7 @@ class Evaluator:
         return self._contracts[program.contract].compiled is not None
 
     def _response(self, task: RepairTask, result: Result) -> Response:
-        case = self._cases[task.case]
+        case = task.start.of(self._problem, self._cases)
         if result.outcome is not Outcome.OK:
             return Response(result.outcome, case.cost, None)
         merge = checked_merge(
@@ -171,35 +171,34 @@ class Evaluator:
         )
         return Response(merge.outcome, case.cost, merge.merged_cost, result.fallbacks)
 
-    def expose(self, uppers: Sequence[Program], cases: Sequence[int]) -> list[RepairTask]:
-        """Return the tasks that upper programs expose on the baselines of some cases.
+    def expose(self, uppers: Sequence[Program], starts: Sequence[Start]) -> list[RepairTask]:
+        """Return the tasks that upper programs expose on some solutions.
 
-        A case on which one fails exposes none of its. Of tasks that are equal the first counts.
+        One on which a program fails exposes none of its. Of tasks that are equal the first counts.
         """
         tasks: dict[str, RepairTask] = {}
         with self._upper(uppers) as session:
-            for index in cases:
-                case = self._cases[index]
+            for start in starts:
+                case = start.of(self._problem, self._cases)
                 selector = self._at(case).selector
                 inputs = selector.inputs(case.instance, case.baseline)
                 for number in range(len(uppers)):
-                    result = self._propose(session, number, index)(inputs)
+                    result = self._propose(session, number, start.case)(inputs)
                     if result.outcome is not Outcome.OK:
                         continue
                     validation = selector.validate(case.instance, case.baseline, result.output)
                     for region in validation.regions:
-                        task = self._task(index, region)
+                        task = self._task(start, case, region)
                         tasks.setdefault(task.key, task)
         return list(tasks.values())
 
-    def _task(self, index: int, region: Region) -> RepairTask:
-        case = self._cases[index]
+    def _task(self, start: Start, case: Case, region: Region) -> RepairTask:
         descriptor = self._problem.describe(case.instance, case.baseline, region)
-        key = task_key(case.instance.name, self._operator.identity(region))
-        return RepairTask(key, index, region, tuple(descriptor.tolist()))
+        key = task_key(case.instance.name, self._operator.identity(region), start.solution)
+        return RepairTask(key, start.case, region, tuple(descriptor.tolist()), start.solution)
 
     def utility(
-        self, program: Program, system: RepairSystem, cases: Sequence[int], penalty: Penalty
+        self, program: Program, system: RepairSystem, starts: Sequence[Start], penalty: Penalty
     ) -> UpperResult:
         """Score an upper program by the complete frozen pipeline; stop where it fails."""
         utilities: list[float] = []
@@ -207,10 +206,10 @@ class Evaluator:
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
         with self._upper([program], system) as session:
-            for index in cases:
-                repair = self._repair([program], session, system, index)
+            for start in starts:
+                repair = self._repair([program], session, system, start)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
-                    where = self._cases[index].instance.name
+                    where = self._cases[start.case].instance.name
                     detail = f"{where}: {repair.detail}"
                     ended = repair.outcome
                     break
@@ -222,18 +221,19 @@ class Evaluator:
     def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
         with self._upper(uppers, system) as session:
-            return self._repair(uppers, session, system, case, final=True)
+            return self._repair(uppers, session, system, Start(case), final=True)
 
     def _repair(
         self,
         uppers: Sequence[Program],
         session: Session,
         system: RepairSystem,
-        index: int,
+        start: Start,
         *,
         final: bool = False,
     ) -> Repair:
-        problem, case, operator = self._problem, self._cases[index], self._operator
+        problem, operator, index = self._problem, self._operator, start.case
+        case = start.of(problem, self._cases)
         if not isinstance(operator, PassOperator):
             proposers = {
                 program.id: self._propose(session, number, index)
@@ -241,7 +241,7 @@ class Evaluator:
             }
             return repair_case(problem, case, system, proposers, self._rebuild(system, index))
 
-        def start() -> SandboxedEngine:
+        def begin() -> SandboxedEngine:
             seed = seed_of(*problem.flat(case.instance, case.baseline))
             near = self._shared.arrays(index)["neighbour_distances"]
             lowers = len(system.repertoire)
@@ -249,7 +249,7 @@ class Evaluator:
             engine.start(case.baseline)
             return engine
 
-        return search_case(problem, operator, case, system, start, final=final)
+        return search_case(problem, operator, case, system, begin, final=final)
 
     def _propose(self, session: Session, upper: int, case: int) -> Propose:
         def propose(inputs: tuple[IntArray, ...]) -> Result:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from specahd.core.program import Outcome
+from specahd.repair.cases import Start
 from specahd.repair.merge import EPSILON
 from specahd.routing.base import FloatArray, Region
 
 
 @dataclass(frozen=True, slots=True)
 class RepairTask:
-    """One region of one baseline solution, to be rebuilt by a lower program.
+    """One region of one solution, to be rebuilt by a lower program.
 
     Parameters
     ----------
@@ -25,12 +26,20 @@ class RepairTask:
         Index of (x, y0) among the run's cases.
     descriptor
         Raw φ of the region.
+    solution
+        The solution y where it is another one than y0.
     """
 
     key: str
     case: int
     region: Region
     descriptor: tuple[float, ...]
+    solution: Any = None
+
+    @property
+    def start(self) -> Start:
+        """The solution of which it is a region."""
+        return Start(self.case, self.solution)
 
     def record(self) -> dict[str, Any]:
         """Return the task in plain values."""
@@ -39,17 +48,24 @@ class RepairTask:
             "case": self.case,
             "nodes": list(self.region.nodes),
             "descriptor": list(self.descriptor),
+            **({} if self.solution is None else {"solution": self.solution}),
         }
 
     @classmethod
     def recalled(cls, record: Mapping[str, Any]) -> "RepairTask":
         """Return the task of a :meth:`record`."""
         region = Region(tuple(record["nodes"]))
-        return cls(record["key"], record["case"], region, tuple(record["descriptor"]))
+        solution = _nested(record.get("solution"))
+        return cls(record["key"], record["case"], region, tuple(record["descriptor"]), solution)
 
 
-def task_key(instance_name: str, identity: Iterable[int]) -> str:
-    """Return the key of a region of an instance's baseline solution.
+def _nested(value: Any) -> Any:
+    """Return lists of JSON as the tuples that they were."""
+    return tuple(map(_nested, value)) if isinstance(value, list) else value
+
+
+def task_key(instance_name: str, identity: Iterable[int], solution: Any = None) -> str:
+    """Return the key of a region of an instance's baseline solution, or of another one.
 
     Parameters
     ----------
@@ -57,6 +73,8 @@ def task_key(instance_name: str, identity: Iterable[int]) -> str:
         What identifies the region to the repair operator in force.
     """
     nodes = ",".join(map(str, identity))
+    if solution is not None:
+        nodes += f" of {solution}"
     return f"{instance_name}#{hashlib.sha256(nodes.encode()).hexdigest()[:12]}"
 
 

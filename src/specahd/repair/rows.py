@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.program import Program
-from specahd.repair.cases import Case
+from specahd.repair.cases import Case, Start
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import POOLS, AnyProblem
@@ -16,13 +16,13 @@ from specahd.sandbox.executor import Executor
 
 
 def expose(
-    executor: Executor, uppers: Sequence[Program], cases: Sequence[int], chunk: int = 8
+    executor: Executor, uppers: Sequence[Program], starts: Sequence[Start], chunk: int = 8
 ) -> list[RepairTask]:
-    """Return the regions that upper programs expose on the baselines of the cases, in order.
+    """Return the regions that upper programs expose on some solutions, in order.
 
     Of regions that are rebuilt alike only the first counts.
     """
-    parts = [list(cases[start : start + chunk]) for start in range(0, len(cases), chunk)]
+    parts = [list(starts[first : first + chunk]) for first in range(0, len(starts), chunk)]
     jobs = [executor.submit("expose", uppers, part) for part in parts]
     return [task for job in jobs for task in job.result()]
 

@@ -190,9 +190,16 @@ class PassOperator(RepairOperator, Protocol):
         ...
 
 
-def contracts(operator: RepairOperator) -> dict[Level, Contract]:
-    """Return the contract of each level's programs where this operator is in force."""
-    return {Level.UPPER: operator.selector.contract, Level.LOWER: operator.contract}
+def contracts(operator: RepairOperator, *, varied: bool = False) -> dict[Level, Contract]:
+    """Return the contract of each level's programs where this operator is in force.
+
+    Parameters
+    ----------
+    varied
+        Whether searches begin with the varied programs too.
+    """
+    found = {Level.UPPER: operator.selector.contract, Level.LOWER: operator.contract}
+    return {level: one.with_varied() if varied else one for level, one in found.items()}
 
 
 class Problem(Protocol[I, S]):

@@ -3,11 +3,14 @@
 ROWS = {
     "src/specahd/design/coupled.py": [
         # Training on validation.
-        ('expose(self._executor, self._uppers, self._pools["lower_train"])', 'expose(self._executor, self._uppers, self._pools["validation"])', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
-        ('cases=self._pools["upper_train"]', 'cases=self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ("self._freeze(number - 1))", "self._freeze(number))", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
+        ("if repair.cost < repair.baseline_cost", "if True", "tests/design/test_rounds.py::test_what_gained_nothing_is_trained_on_once"),
+        ("return starts + improved", "return starts", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
+        ('starts(number, "lower_train"', 'starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ('starts=self._starts(number, "upper_train"', 'starts=self._starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases, step = self._pools["selection"]', 'cases, step = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('and task.case in self._pools["lower_train"]', "and True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
-        ("task.key == task_key(instance, identity)", "True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
+        ("task.key == task_key(instance, identity, task.solution)", "True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
         ("round(whole[slot] - exact[slot], 9)", "round(exact[slot] - whole[slot], 9)", "tests/design/test_tickets.py::test_by_hand"),
         ("for earlier in range(1, number)", "for earlier in range(1, number + 1)", "tests/design/test_tickets.py::test_tickets_go_to_rounds_and_levels_in_their_shares"),
         ("lower_tickets += carried", "lower_tickets += 0", "tests/design/test_tickets.py::test_a_round_makes_up_for_what_the_one_before_left"),
@@ -56,7 +59,8 @@ ROWS = {
     "src/specahd/design/upper.py": [
         ("if result.outcome is not Outcome.OK:", "if False:", "tests/design/test_level_searches.py::test_an_upper_candidate_that_fails_anywhere_has_no_score"),
         ("key=lambda parent: -parent.score", "key=lambda parent: parent.score", "tests/design/test_level_searches.py::test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties"),
-        ("self._kept(members[first:]) for first in", "self._kept(members[::-1][first:]) for first in", "tests/design/test_rounds.py::test_the_best_upper_program_is_the_candidates"),
+        ("self._kept(members[first:]) for first in", "self._kept(members[:first]) for first in", "tests/design/test_level_searches.py::test_finalists_are_sets_begun_with_the_next_member"),
+        ("return [(member,) for member in members[:count]]", "return [(member,) for member in members[::-1][:count]]", "tests/design/test_rounds.py::test_the_best_upper_program_is_the_candidates"),
         ("return tuple(programs[row] for row in rows) or tuple(programs[:1])", "return tuple(programs[row] for row in rows)", "tests/design/test_level_searches.py::test_finalists_are_sets_begun_with_the_next_member"),
         ("np.maximum(own - envelope, 0.0)", "np.maximum(own, 0.0)", "tests/design/test_level_searches.py::test_what_a_candidate_adds_to_those_kept_is_told_beside_its_score"),
         ("if program.id in self._results])", "])", "tests/design/test_level_searches.py::test_what_a_candidate_adds_to_those_kept_is_told_beside_its_score"),
@@ -65,6 +69,6 @@ ROWS = {
         ("regions = self._results[child].regions", "regions = self._results[parent].regions", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("{Outcome.EMPTY_REGIONS: empty} if empty else {}", "{Outcome.EMPTY_REGIONS: empty}", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("mean is not None and len(mean) != width", "False", "tests/design/test_level_searches.py::test_a_recalled_upper_result_is_the_one_that_was_recorded"),
-        ("self._system, self._cases, self._penalty)", "self._system, self._cases, Penalty())", "tests/design/test_level_searches.py::test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances"),
+        ("self._system, self._starts, self._penalty)", "self._system, self._starts, Penalty())", "tests/design/test_level_searches.py::test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances"),
     ],
 }  # fmt: skip

@@ -13,6 +13,7 @@ from specahd.core.program import Level
 from specahd.engine import select_groups, select_position, tour_vocabulary
 from specahd.engine.improver import TOUR_GROUPS, TOUR_POSITIONS
 from specahd.problems.tsp import construct, insertion, lower_vocabulary, upper_vocabulary
+from specahd.problems.tsp.varied_segments import VARIED
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -123,6 +124,7 @@ TOUR_SEGMENTS = Contract.of(
     runner=construct.propose,
     vocabulary=upper_vocabulary.vocabulary(),
     cheaper=("stays only if the tour gets shorter", "stays even if the tour gets longer"),
+    varied=VARIED,
 )
 APPEND = Contract.of(
     select_next_node,

@@ -12,6 +12,7 @@ from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
 from specahd.routing.vehicles.propose import propose
+from specahd.routing.vehicles.varied_groups import VARIED
 
 _CHEAPER = (
     "stays only if the whole solution stays feasible and gets cheaper",
@@ -267,4 +268,5 @@ def contract(
         runner=runner,
         vocabulary=vocabulary,
         cheaper=_CHEAPER,
+        varied=VARIED,
     )
