@@ -311,6 +311,15 @@ def test_several_upper_programs_are_those_that_add_most_to_each_other():
     assert names(upper(**COMPLEMENTARY).method.members)[:2] == ["good", "copy"]
 
 
+def test_the_ideas_of_those_kept_are_told():
+    shown = [program("good", Level.UPPER)]
+    kept = "Kept at present: Idea of good; Idea of other."
+    told = upper(uppers=3, known=["2 instances."], **COMPLEMENTARY).context(shown)
+    assert told.facts == ("2 instances.", kept)
+    assert kept not in upper(**COMPLEMENTARY).context(shown).facts
+    assert upper(uppers=3).context([]).facts == ()
+
+
 def test_what_a_candidate_adds_to_those_kept_is_told_beside_its_score():
     search = upper(uppers=3, **COMPLEMENTARY)
     measured = search.measure(scored([0.5, 0.25], [0.02, 0.0]))

@@ -277,17 +277,26 @@ def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
     return ", ".join(said)
 
 
+def in_turn(kept: Sequence[Program]) -> list[str]:
+    """Return the ideas of the upper programs that would take turns now."""
+    return [f"Kept at present: {_ideas(kept, len(kept))}"] if kept else []
+
+
 def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
     if not repertoire:
         return []
+    whom = "one of these programs, chosen by its features" if len(repertoire) > 1 else "a program"
+    return [f"Each proposal is rebuilt by {whom}: {_ideas(repertoire, IDEAS)}"]
+
+
+def _ideas(programs: Sequence[Program], most: int) -> str:
     shown = [
         textwrap.shorten(program.idea.rstrip("."), IDEA, placeholder=" ...")
-        for program in repertoire[:IDEAS]
+        for program in programs[:most]
     ]
-    more = len(repertoire) - len(shown)
+    more = len(programs) - len(shown)
     told = "; ".join([*shown, f"and {more} more"] if more else shown)
-    whom = "one of these programs, chosen by its features" if len(repertoire) > 1 else "a program"
-    return [f"Each proposal is rebuilt by {whom}: {told}{'' if told.endswith('...') else '.'}"]
+    return f"{told}{'' if told.endswith('...') else '.'}"
 
 
 def _stages() -> str:

@@ -96,10 +96,14 @@ class UpperSearch:
             record={} if self._uppers == 1 else {"gain": self._gain(result)},
         )
 
-    def _gain(self, result: UpperResult) -> float:
+    def _present(self) -> tuple[Program, ...]:
+        """Return which of the members stay together at present."""
         members = [member.program for member in self.method.members]
         # Before a round has begun the members are those of the round before.
-        kept = self._kept([program for program in members if program.id in self._results])
+        return self._kept([program for program in members if program.id in self._results])
+
+    def _gain(self, result: UpperResult) -> float:
+        kept = self._present()
         own, price = np.array(result.utilities), float(np.mean(result.penalties))
         envelope = np.zeros(len(own))
         for program in kept:
@@ -210,7 +214,7 @@ class UpperSearch:
         best = max(self.method.members, key=lambda member: member.score, default=None)
         leader = None if best is None else results.get(best.program.id)
         return facts.context(
-            self._known,
+            (*self._known, *facts.in_turn(self._present() if self._uppers > 1 else ())),
             None if seed is None else seed.score,
             best,
             {one.id: facts.repaired(results[one.id], leader) for one in shown if one.id in results},
