@@ -18,7 +18,7 @@ from specahd.llm.offline import OfflineProposer
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import Case, Start, make_cases, share_arrays
+from specahd.repair.cases import Case, Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask
 from specahd.routing.base import contracts
@@ -48,7 +48,7 @@ def evaluator(cases: list[Case], shared: SharedArrays) -> Evaluator:
 def tasks_of(cases: list[Case], shared: SharedArrays) -> list[RepairTask]:
     made = evaluator(cases, shared)
     seed = contracts(PROBLEM.operator)[Level.UPPER].seed
-    tasks = made.expose([seed], list(map(Start, range(len(cases)))))[:TASKS]
+    tasks = made.expose([seed], list(map(Incumbent, range(len(cases)))))[:TASKS]
     made.close()
     return tasks
 

@@ -49,7 +49,7 @@ WRONG = {
     "search.passes": [0],
     "search.uppers": [0],
     "search.seeds": ["several"],
-    "search.starts": ["all"],
+    "search.incumbents": ["all"],
     "search.cells": [0],
     "search.accept": ["no"],
     "limits.upper_call": [0, 2e6, NAN],

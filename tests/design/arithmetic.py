@@ -12,7 +12,7 @@ from specahd.core.proposer import Reply
 from specahd.core.settings import Accept
 from specahd.core.tariff import Tariff
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Start
+from specahd.repair.cases import Incumbent
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair
@@ -23,7 +23,7 @@ WIDTH = len(PROBLEM.descriptor_names)
 BROKEN = 13
 """The number of programs that do not launch, or fail."""
 POOLS = {"lower_train": [0, 1], "upper_train": [2, 3], "selection": [4, 5], "validation": [6, 7]}
-STARTS = [Start(0), Start(1)]
+INCUMBENTS = [Incumbent(0), Incumbent(1)]
 SEEDS = {level: contract.seed for level, contract in contracts(PROBLEM.operator).items()}
 
 
@@ -65,16 +65,16 @@ class Arithmetic:
         future.set_result(getattr(self, method)(*arguments))
         return future
 
-    def expose(self, programs, starts):
-        self.cases["expose"] += [start.case for start in starts]
+    def expose(self, programs, incumbents):
+        self.cases["expose"] += [incumbent.case for incumbent in incumbents]
         return [
             task(
-                start.case,
+                incumbent.case,
                 (place + number + 2, place + number + 1),
-                *(start.case, number, place),
-                solution=start.solution,
+                *(incumbent.case, number, place),
+                solution=incumbent.solution,
             )
-            for start in starts
+            for incumbent in incumbents
             for number in map(number_of, programs)
             for place in range(self.exposed(number))
         ]
@@ -86,13 +86,13 @@ class Arithmetic:
         made = tuple(response(number, place) for place in range(len(tasks)))
         return LowerResult(True, Tier.INTERPRETED, Outcome.OK, "", made)
 
-    def utility(self, program, system, starts, penalty):
-        self.cases["utility"] += [start.case for start in starts]
+    def utility(self, program, system, incumbents, penalty):
+        self.cases["utility"] += [incumbent.case for incumbent in incumbents]
         self.systems.append(system)
         number = number_of(program)
         if number == BROKEN:
             return UpperResult(Outcome.CRASHED, "no", (), (), ())
-        count = len(starts)
+        count = len(incumbents)
         utilities = (number / 100,) * count
         return UpperResult(Outcome.OK, "", utilities, (0.01,) * count, ((0.5,) * WIDTH,) * count)
 

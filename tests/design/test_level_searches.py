@@ -13,7 +13,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
 from specahd.design.lower import LowerSearch
 from specahd.design.upper import UpperSearch
-from specahd.repair.cases import Start
+from specahd.repair.cases import Incumbent
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
 from specahd.routing.base import contracts
@@ -224,7 +224,7 @@ def upper(executor=None, plain=False, known=(), uppers=1, **results):
         contract=CONTRACTS[Level.UPPER],
         method=SimpleNamespace(members=[]),
         system="frozen",
-        starts=[Start(2), Start(3)],
+        incumbents=[Incumbent(2), Incumbent(3)],
         executor=executor,
         penalty=Penalty(weight=3.0),
         uppers=uppers,
@@ -244,7 +244,7 @@ def test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances():
     executor = SimpleNamespace(submit=lambda *arguments: calls.append(arguments))
     one = program("a", Level.UPPER)
     upper(executor).submit(one)
-    assert calls == [("utility", one, "frozen", (Start(2), Start(3)), Penalty(weight=3.0))]
+    assert calls == [("utility", one, "frozen", (Incumbent(2), Incumbent(3)), Penalty(weight=3.0))]
 
 
 def test_the_upper_score_is_the_mean_utility_less_the_penalty():

@@ -5,7 +5,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from arithmetic import BROKEN, POOLS, PROBLEM, SEEDS, STARTS, Arithmetic, number_of, response, task
+from arithmetic import (
+    BROKEN,
+    INCUMBENTS,
+    POOLS,
+    PROBLEM,
+    SEEDS,
+    Arithmetic,
+    number_of,
+    response,
+    task,
+)
 
 from specahd.core.budget import Allowance
 from specahd.core.errors import RunFailed
@@ -14,6 +24,7 @@ from specahd.core.seeding import generator
 from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
 from specahd.repair.repertoire import objective
+from specahd.routing.base import contracts
 from specahd.search.replay import NOT_REPRODUCED, Replay
 
 
@@ -35,7 +46,9 @@ def test_the_tasks_of_a_round_are_what_the_present_upper_program_exposes(trained
     numbers = [0, number_of(run.candidates[0].upper)]
     assert numbers[1] > 0
     for tasks, number in zip(exposed, numbers, strict=True):
-        assert tasks == [made.record() for made in Arithmetic().expose([_upper(number)], STARTS)]
+        assert tasks == [
+            made.record() for made in Arithmetic().expose([_upper(number)], INCUMBENTS)
+        ]
 
 
 def _upper(number):
@@ -103,8 +116,8 @@ def test_the_best_upper_program_is_the_candidates(trained):
 class Complementary(Arithmetic):
     """A program of an odd number saves on the first instance, of an even one on the second."""
 
-    def utility(self, program, system, starts, penalty):
-        made = super().utility(program, system, starts, penalty)
+    def utility(self, program, system, incumbents, penalty):
+        made = super().utility(program, system, incumbents, penalty)
         gained = [
             utility * (place % 2 == (number_of(program) + 1) % 2)
             for place, utility in enumerate(made.utilities)
@@ -120,7 +133,7 @@ def test_programs_that_complement_each_other_are_kept_and_expose_together(traine
     assert run.rounds[0]["uppers"] == [program.id for program in first.uppers]
     assert [number_of(program) for program in second.uppers] == [8, 5]
     exposed = [line["tasks"] for line in run.responses if "tasks" in line]
-    both = Arithmetic().expose(first.uppers, STARTS)
+    both = Arithmetic().expose(first.uppers, INCUMBENTS)
     assert exposed[1] == [made.record() for made in both]
     # 8 and 5 together, on each instance of the pool.
     assert first.selection == pytest.approx(0.13)
@@ -194,7 +207,7 @@ def test_more_tasks_than_cells_allow_are_drawn_evenly_and_kept_in_order(trained)
     # A population of 3 and 14 cells: 4 of 20 tasks.
     run = trained(rounds=1, cells=14, executor=Arithmetic(exposed=lambda number: 10))
     drawn = generator(5, "tasks", 1).choice(20, size=4, replace=False)
-    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], STARTS)
+    everything = Arithmetic(exposed=lambda number: 10).expose([_upper(0)], INCUMBENTS)
     expected = [everything[index].key for index in sorted(drawn.tolist())]
     assert list(run.candidates[0].archive.tasks) == expected
     assert (run.rounds[0]["exposed"], run.rounds[0]["tasks"]) == (20, 4)
@@ -249,7 +262,7 @@ def test_what_replies_may_cost_stops_the_run(trained):
 
 
 def test_later_rounds_train_on_what_the_system_makes_of_solutions_too(trained):
-    run = trained(starts="repaired")
+    run = trained(incumbents="repaired")
     # Workers keep the programs of a system by its key.
     repertoires = {(system.key, system.repertoire) for system in run.systems}
     assert len(repertoires) == len({key for key, _ in repertoires}) == 2
@@ -268,16 +281,16 @@ def test_later_rounds_train_on_what_the_system_makes_of_solutions_too(trained):
 
 
 def test_what_gained_nothing_is_trained_on_once(trained):
-    run = trained(BROKEN, starts="repaired")
+    run = trained(BROKEN, incumbents="repaired")
     assert not any("solution" in task for line in run.responses for task in line.get("tasks", ()))
 
 
 def test_varied_seeds_expose_together_from_the_first_round(trained):
     run = trained(seeds="varied", uppers=3, passes=3)
-    varied = PROBLEM.operator.selector.contract.with_varied().seeds
+    varied = contracts(PROBLEM.operator, varied=True)[Level.UPPER].seeds
     assert len(varied) == 6
     exposed = next(line["tasks"] for line in run.responses if "tasks" in line)
-    assert exposed == [made.record() for made in Arithmetic().expose(varied[:3], STARTS)]
+    assert exposed == [made.record() for made in Arithmetic().expose(varied[:3], INCUMBENTS)]
 
 
 def test_the_draft_of_a_run_without_rounds_in_hand_is_its_last_state(trained):

@@ -54,8 +54,8 @@ def test_what_the_lower_level_cannot_spend_goes_to_the_upper_level(trained):
 class Late(Arithmetic):
     """Exposes regions from the second round on."""
 
-    def expose(self, programs, starts):
-        made = super().expose(programs, starts)
+    def expose(self, programs, incumbents):
+        made = super().expose(programs, incumbents)
         return made if len(self.cases["expose"]) > 2 else []
 
 

@@ -1,5 +1,6 @@
 """What a worker measures of real programs in a real sandbox."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -8,9 +9,9 @@ from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Start, make_cases, share_arrays
+from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
-from specahd.repair.responses import ResponseTable
+from specahd.repair.responses import RepairTask, ResponseTable
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 
@@ -20,7 +21,7 @@ LOWER = (
     "def select_next_node(current_node, depot, unvisited_nodes, rest_capacity, demands,"
     " distance_matrix):\n    "
 )
-STARTS = [Start(0), Start(1), Start(2)]
+INCUMBENTS = [Incumbent(0), Incumbent(1), Incumbent(2)]
 UPPER = (
     "def generate_customer_groups(routes, coords, demands, capacity, distance_matrix,"
     " max_groups, max_size):\n    "
@@ -43,7 +44,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    return evaluator.expose([SEEDS[Level.UPPER]], STARTS)
+    return evaluator.expose([SEEDS[Level.UPPER]], INCUMBENTS)
 
 
 def lower(body, name="h"):
@@ -63,7 +64,7 @@ def frozen(tasks, *programs):
 
 def test_a_group_in_another_order_is_the_same_task(evaluator, tasks):
     one, other = (
-        evaluator.expose([upper(f"return [np.array({group})]")], STARTS[:1])
+        evaluator.expose([upper(f"return [np.array({group})]")], INCUMBENTS[:1])
         for group in ([3, 1, 7], [7, 3, 1])
     )
     assert [task.region.nodes for task in (*one, *other)] == [(3, 1, 7), (7, 3, 1)]
@@ -77,8 +78,11 @@ def test_what_several_upper_programs_expose_alike_counts_once(evaluator, tasks):
         upper("return [[2, 6], [7, 3, 1], [1 // (0 * max_size)]]"),
     ]
     other = [upper("return [[3, 1, 7], [5, 9]]"), upper("return [[2, 6], [7, 3, 1]]")]
-    assert [task.region.nodes for task in evaluator.expose(two, STARTS[:1])] == [(3, 1, 7), (5, 9)]
-    exposed = evaluator.expose(other, STARTS[:2])
+    assert [task.region.nodes for task in evaluator.expose(two, INCUMBENTS[:1])] == [
+        (3, 1, 7),
+        (5, 9),
+    ]
+    exposed = evaluator.expose(other, INCUMBENTS[:2])
     assert [(task.case, task.region.nodes) for task in exposed] == [
         (case, nodes) for case in (0, 1) for nodes in ((3, 1, 7), (5, 9), (2, 6))
     ]
@@ -154,7 +158,7 @@ def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
     body = "return [list(r) for r in routes] if len(coords) != %d else 1 // 0"
     size = evaluator._cases[1].instance.size + 1
     result = evaluator.utility(
-        upper(body % size), frozen(tasks, SEEDS[Level.LOWER]), STARTS, Penalty()
+        upper(body % size), frozen(tasks, SEEDS[Level.LOWER]), INCUMBENTS, Penalty()
     )
     assert result.outcome is Outcome.CRASHED
     assert len(result.utilities) == 1
@@ -163,7 +167,9 @@ def test_an_upper_program_that_fails_once_leaves_the_ranking(evaluator, tasks):
 
 @pytest.mark.parametrize("body", ["return []", "return 5", "return None", "return [[0], ['a']]"])
 def test_no_region_is_a_penalty_not_a_failure(evaluator, tasks, body):
-    result = evaluator.utility(upper(body), frozen(tasks, SEEDS[Level.LOWER]), STARTS, Penalty())
+    result = evaluator.utility(
+        upper(body), frozen(tasks, SEEDS[Level.LOWER]), INCUMBENTS, Penalty()
+    )
     assert result.outcome is Outcome.OK
     assert result.utilities == (0.0, 0.0, 0.0)
     assert all(penalty >= 0.01 for penalty in result.penalties)
@@ -185,3 +191,25 @@ def test_another_system_has_another_repertoire(evaluator, tasks):
     assert {step.program for step in other.steps} == {"last"}
     assert other.cost != first.cost
     assert evaluator.repair([SEEDS[Level.UPPER]], nearest, 0).cost == first.cost
+
+
+def test_regions_of_another_solution_are_rebuilt_and_priced_there(evaluator, cases):
+    case = cases[0]
+    alone = tuple((customer,) for customer in range(1, case.instance.size + 1))
+    there = Incumbent(0, alone)
+    cost = PROBLEM.cost(case.instance, alone)
+    assert cost > case.cost
+    group = [upper("return [np.arange(1, 9)]")]
+    [task] = evaluator.expose(group, [there])
+    [before] = evaluator.expose(group, [Incumbent(0)])
+    assert (task.incumbent, task.region) == (there, before.region)
+    assert task.key != before.key
+    assert task.descriptor != before.descriptor
+    assert RepairTask.recalled(json.loads(json.dumps(task.record()))) == task
+    assert "solution" not in before.record()
+    result = evaluator.respond(SEEDS[Level.LOWER], [task, before])
+    assert [response.cost_before for response in result.responses] == [cost, case.cost]
+    system = frozen([task, before], SEEDS[Level.LOWER])
+    [gain] = evaluator.utility(*group, system, [there], Penalty()).utilities
+    assert gain == pytest.approx(result.responses[0].score)
+    assert gain > 0

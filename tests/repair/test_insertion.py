@@ -22,7 +22,7 @@ from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.repair import descent
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Start, make_cases, share_arrays
+from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.descent import STAGES, staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
@@ -33,7 +33,7 @@ from specahd.sandbox.calls import Call, Result
 
 PROBLEM = CVRP(repair="insertion", max_regions=4, max_size=8)
 CONTRACTS = contracts(PROBLEM.operator)
-STARTS = [Start(0), Start(1)]
+INCUMBENTS = [Incumbent(0), Incumbent(1)]
 SEEDS = {level: contract.seeds for level, contract in CONTRACTS.items()}
 
 
@@ -52,7 +52,7 @@ def evaluator(cases):
 
 @pytest.fixture(scope="module")
 def tasks(evaluator):
-    return evaluator.expose([SEEDS[Level.UPPER][0]], STARTS)
+    return evaluator.expose([SEEDS[Level.UPPER][0]], INCUMBENTS)
 
 
 def written(level, body):
@@ -76,7 +76,7 @@ def test_what_does_not_compile_is_an_outcome_of_its_own(evaluator, tasks, body):
     assert (result.launched, result.outcome) == (False, Outcome.NOT_COMPILED)
     assert result.detail
     system = frozen(tasks, SEEDS[Level.LOWER][0])
-    result = evaluator.utility(written(Level.UPPER, body), system, STARTS[:1], Penalty())
+    result = evaluator.utility(written(Level.UPPER, body), system, INCUMBENTS[:1], Penalty())
     assert (result.outcome, result.utilities) == (Outcome.NOT_COMPILED, ())
 
 
@@ -106,7 +106,7 @@ def test_what_is_no_position_or_raises_is_replaced_and_counted(evaluator, tasks,
 
 def test_groups_are_tasks_in_their_order(evaluator):
     one, other = (
-        evaluator.expose([written(Level.UPPER, f"return np.array({group})")], STARTS[:1])
+        evaluator.expose([written(Level.UPPER, f"return np.array({group})")], INCUMBENTS[:1])
         for group in ([3, 1, 7, 0, 5, 2], [7, 3, 1, 7, 0, 0, 5, 2, 3, -4, 10**9])
     )
     assert [task.region.nodes for task in one] == [(3, 1, 7), (5, 2)]
@@ -198,7 +198,7 @@ def test_a_search_that_is_told_an_infeasible_solution_ends_with_a_rollback(cases
 def test_an_upper_program_is_scored_over_all_passes(evaluator, tasks, cases):
     system = frozen(tasks, *SEEDS[Level.LOWER])
     scores = [
-        evaluator.utility(program, system, STARTS, Penalty()) for program in SEEDS[Level.UPPER]
+        evaluator.utility(program, system, INCUMBENTS, Penalty()) for program in SEEDS[Level.UPPER]
     ]
     for result in scores:
         assert result.outcome is Outcome.OK
@@ -222,7 +222,7 @@ def measured(problem, cases, upper, system):
     """Return what an upper program saves in training, and frozen."""
     made = Evaluator(problem, cases, share_arrays(problem, cases), CallLimits())
     with closing(made):
-        [trained] = made.utility(upper, system, STARTS[:1], Penalty()).utilities
+        [trained] = made.utility(upper, system, INCUMBENTS[:1], Penalty()).utilities
         return trained, made.repair([upper], system, 0).improvement
 
 

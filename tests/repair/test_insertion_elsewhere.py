@@ -11,7 +11,7 @@ from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Start, make_cases, share_arrays
+from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.descent import staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
@@ -31,7 +31,9 @@ class Bench:
         self.cases = staged(self.problem, make_cases(self.problem, instances[:2]))
         shared = share_arrays(self.problem, self.cases)
         self.evaluator = Evaluator(self.problem, self.cases, shared, CallLimits())
-        self.tasks = self.evaluator.expose([self.seeds[Level.UPPER][0]], list(map(Start, [0, 1])))
+        self.tasks = self.evaluator.expose(
+            [self.seeds[Level.UPPER][0]], list(map(Incumbent, [0, 1]))
+        )
 
     def written(self, level, body):
         contract = self.contracts[level]
@@ -85,14 +87,14 @@ def test_what_does_not_compile_is_an_outcome_of_its_own(bench):
         if level is Level.LOWER:
             result = bench.evaluator.respond(program, bench.tasks)
         else:
-            result = bench.evaluator.utility(program, bench.system(), [Start(0)], Penalty())
+            result = bench.evaluator.utility(program, bench.system(), [Incumbent(0)], Penalty())
         assert result.outcome is Outcome.NOT_COMPILED
 
 
 def test_groups_are_tasks_in_their_order(bench):
     last = len(bench.cases[0].instance.coords) - 1
     program = bench.written(Level.UPPER, f"return np.array([3, 1, {last}, 0, {last + 1}, 5, 2])")
-    tasks = bench.evaluator.expose([program], [Start(0)])
+    tasks = bench.evaluator.expose([program], [Incumbent(0)])
     assert [task.region.nodes for task in tasks] == [(3, 1, last), (5, 2)]
 
 
@@ -108,7 +110,7 @@ def test_no_answer_names_a_node_that_is_not_there(bench):
 def test_an_upper_program_is_scored_over_all_passes(bench):
     system = bench.system()
     for program in bench.seeds[Level.UPPER]:
-        result = bench.evaluator.utility(program, system, [Start(0), Start(1)], Penalty())
+        result = bench.evaluator.utility(program, system, [Incumbent(0), Incumbent(1)], Penalty())
         assert result.outcome is Outcome.OK
         assert min(result.utilities) > 0
     repair = bench.evaluator.repair([program], system, 1)

@@ -7,7 +7,7 @@ import pytest
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import CallLimits, TierRule
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import Start, make_cases, share_arrays
+from specahd.repair.cases import Incumbent, make_cases, share_arrays
 from specahd.repair.evaluator import Evaluator
 from specahd.routing.base import contracts
 
@@ -33,7 +33,7 @@ def evaluator(cases):
 @pytest.fixture(scope="module")
 def tasks(evaluator):
     tasks = evaluator.expose(
-        [contracts(PROBLEM.operator)[Level.UPPER].seed], list(map(Start, [0, 1]))
+        [contracts(PROBLEM.operator)[Level.UPPER].seed], list(map(Incumbent, [0, 1]))
     )
     assert sum(len(task.region.nodes) for task in tasks) >= 200
     return tasks

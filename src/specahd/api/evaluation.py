@@ -13,7 +13,7 @@ from specahd.core.compilation import announced
 from specahd.core.events import Observer
 from specahd.core.folders import file_name, together, writing
 from specahd.core.ranges import one_of
-from specahd.repair.cases import Start
+from specahd.repair.cases import Incumbent
 from specahd.repair.execution import save_sandbox
 from specahd.repair.responses import RepairTask, ResponseTable
 from specahd.repair.rows import PoolSummary, expose, row, run_frozen, summarise, write_rows
@@ -141,7 +141,7 @@ def _evaluate(
         indices = range(len(cases))
         repairs = run_frozen(executor, frozen.uppers, system, indices, observer.on_step)
         if study is not None:
-            tasks = expose(executor, frozen.uppers, list(map(Start, indices)))
+            tasks = expose(executor, frozen.uppers, list(map(Incumbent, indices)))
             table = replay(executor, frozen.repertoire, tasks)
             policies = dict(compare(table, system, frozen.archive))
     finally:

@@ -25,7 +25,7 @@ from specahd.design.makers import check_rounds
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
 from specahd.repair.execution import Execution, save_sandbox
-from specahd.repair.passes import check_repeats
+from specahd.repair.passes import check_extensions
 from specahd.repair.rows import PoolSummary
 from specahd.repair.sums import SUMS
 from specahd.routing.base import AnyProblem, contracts
@@ -115,7 +115,7 @@ class TrainingPlan:
             searched = "lower"
         rounds: Any = self.method.func
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
-        check_repeats(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
+        check_extensions(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
         bearing = contracts(self.problem.operator, varied=self.settings.seeds == "varied")
         for level, contract in bearing.items():
             memory = self.memories[level]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.checkpoint import located
-from specahd.core.settings import REPEATS, Settings
+from specahd.core.settings import EXTENSIONS, Settings
 from specahd.repair.sums import SUMS
 from specahd.routing.pools import MANIFEST
 
@@ -56,7 +56,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
     for group, option in _NOT_OF_THE_RESULT:
         del described[group][option]
     plain = Settings()
-    for option in (*REPEATS, "seeds", "starts"):
+    for option in EXTENSIONS:
         # They came later: what was trained without them has equal provenance.
         if described["search"][option] == getattr(plain, option):
             del described["search"][option]

@@ -127,7 +127,7 @@ _COMMON: Mapping[str, str] = {
     "search.tries": "members that rebuild a region; the cheapest result counts, at least 1",
     "search.passes": "most passes over a solution, at least 1; they end when none gains",
     "search.seeds": "single (the contract's) or varied (also upper programs of other kinds)",
-    "search.starts": "solutions trained on: baseline, or repaired ones too from round 2 on",
+    "search.incumbents": "solutions trained on: baseline, or repaired ones too from round 2 on",
     "search.uppers": "most upper programs that take turns in the passes, at least 1",
     "search.cells": "most measurements of a lower round: tasks times programs",
     "search.penalty.weight": "weight of the penalties below in an upper program's score",

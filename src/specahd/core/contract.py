@@ -64,7 +64,7 @@ class Contract:
     others
         Further hand-written programs that a search begins with, the strongest last.
     varied
-        Hand-written programs that a search begins with besides where ``search.seeds=varied``.
+        Those that a search with ``search.seeds=varied`` begins with too.
     """
 
     id: str
@@ -87,10 +87,6 @@ class Contract:
     def seeds(self) -> tuple[Program, ...]:
         """The programs that a search begins with: the seed program and the others."""
         return (self.seed, *self.others)
-
-    def with_varied(self) -> "Contract":
-        """Return the contract of a search that begins with the varied programs too."""
-        return replace(self, others=(*self.others, *self.varied), varied=())
 
     def with_dearer(self) -> "Contract":
         """Return the contract as it reads where a rebuilt part may make the solution dearer."""
@@ -159,9 +155,8 @@ class Contract:
         )
 
         def like(other: Callable[..., Any], its: str) -> Program:
-            name = other.__name__.replace("_", "-")
-            source = _source_like(function, other)
-            return replace(program, id=f"{level}-{name}", source=source, idea=its)
+            name = f"{level}-{other.__name__.replace('_', '-')}"
+            return replace(program, id=name, source=_source_like(function, other), idea=its)
 
         return cls(
             id=id,
@@ -286,7 +281,7 @@ class Context:
     Parameters
     ----------
     facts
-        Sentences about tasks, their solutions and limits, the same for the whole round.
+        Sentences about tasks, their solutions, limits and which programs are kept.
     example, best
         The scores of the seed program and of the best program so far; None if unknown.
     measured

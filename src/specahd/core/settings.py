@@ -14,9 +14,10 @@ LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
 TIERS = ("auto", "interpreted", "compiled")
 REPEATS = ("uppers", "passes", "tries")
-"""Options of ``search`` of which the paper has one each."""
 SEEDS = ("single", "varied")
-STARTS = ("baseline", "repaired")
+INCUMBENTS = ("baseline", "repaired")
+EXTENSIONS = (*REPEATS, "seeds", "incumbents")
+"""Options of ``search`` that the paper does not have; their defaults are its system."""
 LARGEST_CAPACITY = 2**31 - 1
 POOLS_SEED = 2024
 """The seed of the generated pools, unless one is given."""
@@ -93,7 +94,7 @@ class Settings:
         β and q of J.
     neighbours
         k of the router.
-    starts
+    incumbents
         Which solutions are trained on: ``baseline``, those of B, or ``repaired``, from the second
         round on also what the system makes of them, each of its upper programs in one pass.
     seeds
@@ -126,7 +127,7 @@ class Settings:
     beta: float = 0.5
     repertoire_size: int = 10
     neighbours: int = 5
-    starts: str = STARTS[0]
+    incumbents: str = INCUMBENTS[0]
     seeds: str = SEEDS[0]
     tries: int = 1
     passes: int = 1
@@ -154,7 +155,7 @@ class Settings:
                 f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
                 f"program makes a pass of its own, got {self.passes}."
             )
-        for name, values in (("seeds", SEEDS), ("starts", STARTS), ("accept", ACCEPTS)):
+        for name, values in (("seeds", SEEDS), ("incumbents", INCUMBENTS), ("accept", ACCEPTS)):
             one_of(f"search.{name}", getattr(self, name), values)
 
 

@@ -18,7 +18,7 @@ from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
 from specahd.design.upper import UpperSearch
 from specahd.repair.archive import ResponseArchive
-from specahd.repair.cases import Case, Start
+from specahd.repair.cases import Case, Incumbent
 from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
@@ -229,9 +229,8 @@ class Coupled:
         """Return G's regions on the lower-train pool, subsampled to B_L, and their full number."""
         known = self._engine.replay.tasks.get(number)
         if known is None:
-            # The system is that of the round before.
-            starts = self._starts(number, "lower_train", self._freeze(number - 1))
-            tasks = expose(self._executor, self._uppers, starts)
+            incumbents = self._incumbents(number, "lower_train", last=number - 1)
+            tasks = expose(self._executor, self._uppers, incumbents)
         else:
             tasks = [RepairTask.recalled(task) for task in known["tasks"]]
             if not all(map(self._is_ours, tasks)):
@@ -247,21 +246,26 @@ class Coupled:
         kept = sorted(rng.choice(len(tasks), size=limit, replace=False).tolist())
         return [tasks[index] for index in kept], len(tasks)
 
-    def _starts(self, number: int, pool: str, system: RepairSystem) -> list[Start]:
-        """Return the solutions of a pool that a round trains on."""
-        starts = list(map(Start, self._pools[pool]))
-        if number == 1 or self._settings.starts == "baseline":
-            return starts
-        turn = replace(system, passes=len(self._uppers))
-        self._observer.on_phase(f"round {number}: solutions to train on", len(starts))
-        cases, step = self._pools[pool], self._observer.on_step
-        repairs = run_frozen(self._executor, self._uppers, turn, cases, step)
-        improved = [
-            Start(case, repair.solution)
+    def _incumbents(self, number: int, pool: str, *, last: int) -> list[Incumbent]:
+        """Return the solutions of a pool that a round trains on.
+
+        Parameters
+        ----------
+        last
+            The round whose system makes some of them: workers know programs by its key.
+        """
+        cases = self._pools[pool]
+        found = list(map(Incumbent, cases))
+        if number == 1 or self._settings.incumbents == "baseline":
+            return found
+        system = replace(self._freeze(last), passes=len(self._uppers))
+        self._observer.on_phase(f"round {number}: solutions to train on", len(cases))
+        repairs = run_frozen(self._executor, self._uppers, system, cases, self._observer.on_step)
+        return found + [
+            Incumbent(case, repair.solution)
             for case, repair in zip(cases, repairs, strict=True)
             if repair.cost < repair.baseline_cost
         ]
-        return starts + improved
 
     def _is_ours(self, task: RepairTask) -> bool:
         """Say whether a recalled task can be one that the pool exposes."""
@@ -292,7 +296,7 @@ class Coupled:
             method=self._methods[Level.UPPER],
             # What several add to each other is only defined from the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,
-            starts=self._starts(number, "upper_train", system),
+            incumbents=self._incumbents(number, "upper_train", last=number),
             executor=self._executor,
             penalty=settings.penalty,
             uppers=settings.uppers,

@@ -16,9 +16,9 @@ from specahd.engine.improver import MAX_SIZE
 from specahd.engine.schedule import group_count
 from specahd.repair.cases import Case
 from specahd.repair.descent import STAGES
-from specahd.repair.evaluator import UpperResult, count_outcomes
+from specahd.repair.evaluator import UpperResult
 from specahd.repair.merge import EPSILON
-from specahd.repair.responses import RepairTask, Response
+from specahd.repair.responses import RepairTask, Response, count_outcomes
 from specahd.routing.base import AnyProblem, PassOperator
 
 COMPARED = 24

@@ -12,9 +12,9 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Settings
 from specahd.design import facts
 from specahd.memory.skills import Effects
-from specahd.repair.evaluator import LowerResult, count_outcomes
+from specahd.repair.evaluator import LowerResult
 from specahd.repair.repertoire import greedy, objective, survival_order
-from specahd.repair.responses import RepairTask, Response, ResponseTable
+from specahd.repair.responses import RepairTask, Response, ResponseTable, count_outcomes
 from specahd.sandbox.executor import Executor
 from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED

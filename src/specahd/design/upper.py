@@ -13,7 +13,7 @@ from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty
 from specahd.design import facts
 from specahd.memory.skills import Effects
-from specahd.repair.cases import Start
+from specahd.repair.cases import Incumbents
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.repertoire import greedy, survival_order
 from specahd.repair.system import RepairSystem
@@ -28,7 +28,7 @@ class UpperSearch:
 
     Parameters
     ----------
-    starts
+    incumbents
         The solutions of the training instances D_train.
     uppers
         How many programs are kept at most. Several are those that add most to each other.
@@ -49,7 +49,7 @@ class UpperSearch:
         contract: Contract,
         method: SearchMethod,
         system: RepairSystem,
-        starts: Sequence[Start],
+        incumbents: Incumbents,
         executor: Executor,
         penalty: Penalty,
         coordinates: Sequence[str],
@@ -61,7 +61,7 @@ class UpperSearch:
         self.contract = contract
         self.method = method
         self._system = system
-        self._starts = tuple(starts)
+        self._incumbents = tuple(incumbents)
         self._executor = executor
         self._penalty = penalty
         self._uppers = uppers
@@ -72,7 +72,8 @@ class UpperSearch:
 
     def submit(self, program: Program) -> "Future[UpperResult]":
         """Start scoring a candidate on every training instance."""
-        return self._executor.submit("utility", program, self._system, self._starts, self._penalty)
+        arguments = program, self._system, self._incumbents, self._penalty
+        return self._executor.submit("utility", *arguments)
 
     def measure(self, result: UpperResult) -> CandidateEvaluation:
         """Score a candidate by mean U - λΩ; one that failed on any instance has no score.
@@ -120,7 +121,7 @@ class UpperSearch:
         """
         utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
         regions = tuple(mean and tuple(mean) for mean in record.get("regions", ()))
-        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._starts)
+        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._incumbents)
         width = len(self._coordinates)
         if (
             not complete
@@ -167,7 +168,7 @@ class UpperSearch:
         if self._uppers == 1:
             return [(member,) for member in members[:count]]
         sets = [self._kept(members), tuple(members[: self._uppers])]
-        sets += [self._kept(members[first:]) for first in range(1, len(members))]
+        sets += [self._kept(members[first:]) for first in range(1, min(count, len(members)))]
         return list(dict.fromkeys(sets))[:count]
 
     def _kept(self, programs: Sequence[Program]) -> tuple[Program, ...]:
@@ -181,7 +182,7 @@ class UpperSearch:
     def _table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
         """Return U by program and instance, and mean λΩ by program."""
         results = [self._results[program.id] for program in programs]
-        shape = len(programs), len(self._starts)
+        shape = len(programs), len(self._incumbents)
         scores = np.array([result.utilities for result in results]).reshape(shape)
         penalties = np.array([result.penalties for result in results]).reshape(shape)
         return scores, penalties.mean(axis=1)

@@ -30,7 +30,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class Incumbent:
     """A solution that training repairs.
 
     Parameters
@@ -44,13 +44,16 @@ class Start:
     case: int
     solution: Any = None
 
-    def of(self, problem: AnyProblem, cases: Sequence[Case]) -> Case:
+    def as_case(self, problem: AnyProblem, cases: Sequence[Case]) -> Case:
         """Return the case whose incumbent it is."""
         case = cases[self.case]
         if self.solution is None:
             return case
         cost = problem.cost(case.instance, self.solution)
         return replace(case, baseline=self.solution, cost=cost)
+
+
+Incumbents = Sequence[Incumbent]
 
 
 class InfeasibleBaseline(SpecAHDError):

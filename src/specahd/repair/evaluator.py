@@ -1,6 +1,6 @@
 """What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from specahd.core.program import Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty, TierRule
 from specahd.engine.improver import SandboxedEngine
 from specahd.engine.insertion import seed_of
-from specahd.repair.cases import Case, Start
+from specahd.repair.cases import Case, Incumbent, Incumbents
 from specahd.repair.merge import checked_merge
 from specahd.repair.passes import Propose, Rebuild, repair_case
 from specahd.repair.responses import RepairTask, Response, task_key
@@ -106,9 +106,9 @@ class Evaluator:
 
     def respond(self, program: Program, tasks: Sequence[RepairTask]) -> LowerResult:
         """Measure a lower program on every task (one row of the dense table)."""
+        cases = [task.incumbent.as_case(self._problem, self._cases) for task in tasks]
         calls = []
-        for task in tasks:
-            case = task.start.of(self._problem, self._cases)
+        for task, case in zip(tasks, cases, strict=True):
             operator = self._at(case)
             if isinstance(operator, PassOperator):
                 operator = operator.of(program)
@@ -120,8 +120,8 @@ class Evaluator:
             if session.launched is not Outcome.OK:
                 return LowerResult(False, tier, session.launched, session.detail, ())
             pairs = [
-                (self._response(task, result), result.detail)
-                for task, result in zip(tasks, session.call_many(calls), strict=True)
+                (self._response(case, task.region, result), result.detail)
+                for case, task, result in zip(cases, tasks, session.call_many(calls), strict=True)
             ]
         responses = tuple(response for response, _ in pairs)
         failed = next((pair for pair in pairs if pair[0].outcome is not Outcome.OK), None)
@@ -156,8 +156,7 @@ class Evaluator:
     def _compiles(self, program: Program) -> bool:
         return self._contracts[program.contract].compiled is not None
 
-    def _response(self, task: RepairTask, result: Result) -> Response:
-        case = task.start.of(self._problem, self._cases)
+    def _response(self, case: Case, region: Region, result: Result) -> Response:
         if result.outcome is not Outcome.OK:
             return Response(result.outcome, case.cost, None)
         merge = checked_merge(
@@ -165,40 +164,41 @@ class Evaluator:
             case.instance,
             case.baseline,
             case.cost,
-            task.region,
+            region,
             result.output,
             Accept.FEASIBLE,
         )
         return Response(merge.outcome, case.cost, merge.merged_cost, result.fallbacks)
 
-    def expose(self, uppers: Sequence[Program], starts: Sequence[Start]) -> list[RepairTask]:
+    def expose(self, uppers: Sequence[Program], incumbents: Incumbents) -> list[RepairTask]:
         """Return the tasks that upper programs expose on some solutions.
 
         One on which a program fails exposes none of its. Of tasks that are equal the first counts.
         """
         tasks: dict[str, RepairTask] = {}
         with self._upper(uppers) as session:
-            for start in starts:
-                case = start.of(self._problem, self._cases)
+            for incumbent in incumbents:
+                case = incumbent.as_case(self._problem, self._cases)
                 selector = self._at(case).selector
                 inputs = selector.inputs(case.instance, case.baseline)
                 for number in range(len(uppers)):
-                    result = self._propose(session, number, start.case)(inputs)
+                    result = self._propose(session, number, incumbent.case)(inputs)
                     if result.outcome is not Outcome.OK:
                         continue
                     validation = selector.validate(case.instance, case.baseline, result.output)
                     for region in validation.regions:
-                        task = self._task(start, case, region)
+                        task = self._task(incumbent, case, region)
                         tasks.setdefault(task.key, task)
         return list(tasks.values())
 
-    def _task(self, start: Start, case: Case, region: Region) -> RepairTask:
+    def _task(self, incumbent: Incumbent, case: Case, region: Region) -> RepairTask:
         descriptor = self._problem.describe(case.instance, case.baseline, region)
-        key = task_key(case.instance.name, self._operator.identity(region), start.solution)
-        return RepairTask(key, start.case, region, tuple(descriptor.tolist()), start.solution)
+        solution = incumbent.solution
+        key = task_key(case.instance.name, self._operator.identity(region), solution)
+        return RepairTask(key, incumbent.case, region, tuple(descriptor.tolist()), solution)
 
     def utility(
-        self, program: Program, system: RepairSystem, starts: Sequence[Start], penalty: Penalty
+        self, program: Program, system: RepairSystem, incumbents: Incumbents, penalty: Penalty
     ) -> UpperResult:
         """Score an upper program by the complete frozen pipeline; stop where it fails."""
         utilities: list[float] = []
@@ -206,10 +206,10 @@ class Evaluator:
         regions: list[tuple[float, ...] | None] = []
         ended, detail = Outcome.OK, ""
         with self._upper([program], system) as session:
-            for start in starts:
-                repair = self._repair([program], session, system, start)
+            for incumbent in incumbents:
+                repair = self._repair([program], session, system, incumbent)
                 if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):
-                    where = self._cases[start.case].instance.name
+                    where = self._cases[incumbent.case].instance.name
                     detail = f"{where}: {repair.detail}"
                     ended = repair.outcome
                     break
@@ -221,19 +221,19 @@ class Evaluator:
     def repair(self, uppers: Sequence[Program], system: RepairSystem, case: int) -> Repair:
         """Run the frozen pipeline on one case."""
         with self._upper(uppers, system) as session:
-            return self._repair(uppers, session, system, Start(case), final=True)
+            return self._repair(uppers, session, system, Incumbent(case), final=True)
 
     def _repair(
         self,
         uppers: Sequence[Program],
         session: Session,
         system: RepairSystem,
-        start: Start,
+        incumbent: Incumbent,
         *,
         final: bool = False,
     ) -> Repair:
-        problem, operator, index = self._problem, self._operator, start.case
-        case = start.of(problem, self._cases)
+        problem, operator, index = self._problem, self._operator, incumbent.case
+        case = incumbent.as_case(problem, self._cases)
         if not isinstance(operator, PassOperator):
             proposers = {
                 program.id: self._propose(session, number, index)
@@ -241,7 +241,7 @@ class Evaluator:
             }
             return repair_case(problem, case, system, proposers, self._rebuild(system, index))
 
-        def begin() -> SandboxedEngine:
+        def start() -> SandboxedEngine:
             seed = seed_of(*problem.flat(case.instance, case.baseline))
             near = self._shared.arrays(index)["neighbour_distances"]
             lowers = len(system.repertoire)
@@ -249,7 +249,7 @@ class Evaluator:
             engine.start(case.baseline)
             return engine
 
-        return search_case(problem, operator, case, system, begin, final=final)
+        return search_case(problem, operator, case, system, start, final=final)
 
     def _propose(self, session: Session, upper: int, case: int) -> Propose:
         def propose(inputs: tuple[IntArray, ...]) -> Result:
@@ -340,11 +340,3 @@ def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:
         return Outcome.OK, ""
     outcome = max(counts, key=lambda outcome: counts[outcome])
     return outcome, details[outcome]
-
-
-def count_outcomes(responses: Sequence[Response]) -> Mapping[str, int]:
-    """Return how many tasks ended in each outcome, in order of the outcome's name."""
-    counts: dict[str, int] = {}
-    for response in sorted(responses, key=lambda response: str(response.outcome)):
-        counts[str(response.outcome)] = counts.get(str(response.outcome), 0) + 1
-    return counts

@@ -15,7 +15,7 @@ from numba.core.event import TimingListener, install_listener
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.settings import REPEATS, Settings
+from specahd.core.settings import EXTENSIONS, Settings
 from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
@@ -60,8 +60,10 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
     return None
 
 
-def check_repeats(problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool) -> None:
-    """Refuse several upper programs, passes or tries where there is one.
+def check_extensions(
+    problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool
+) -> None:
+    """Refuse what the paper does not have where it would do nothing.
 
     Parameters
     ----------
@@ -73,13 +75,13 @@ def check_repeats(problem: AnyProblem, settings: Settings, *, portfolio: bool, p
     ConfigError
         With the option and the reason.
     """
-    where = single_pass(problem, portfolio=portfolio)
-    for name in REPEATS:
-        reason, value = where, getattr(settings, name)
-        if plain and name == "uppers":
+    where, paper = single_pass(problem, portfolio=portfolio), Settings()
+    for name in EXTENSIONS:
+        reason, value, expected = where, getattr(settings, name), getattr(paper, name)
+        if plain and name not in ("passes", "tries"):
             reason = where or "where a method searches one level"
-        if reason is not None and value > 1:
-            raise ConfigError(f"Expected search.{name}=1 {reason}, got {value}.")
+        if reason is not None and value != expected:
+            raise ConfigError(f"Expected search.{name}={expected} {reason}, got {value}.")
 
 
 def repair_case(

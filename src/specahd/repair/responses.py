@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from specahd.core.program import Outcome
-from specahd.repair.cases import Start
+from specahd.repair.cases import Incumbent
 from specahd.repair.merge import EPSILON
 from specahd.routing.base import FloatArray, Region
 
@@ -37,9 +37,9 @@ class RepairTask:
     solution: Any = None
 
     @property
-    def start(self) -> Start:
+    def incumbent(self) -> Incumbent:
         """The solution of which it is a region."""
-        return Start(self.case, self.solution)
+        return Incumbent(self.case, self.solution)
 
     def record(self) -> dict[str, Any]:
         """Return the task in plain values."""
@@ -97,6 +97,14 @@ class Response:
         if self.cost_merged is None:
             return 0.0
         return max(0.0, self.cost_before - self.cost_merged) / max(EPSILON, self.cost_before)
+
+
+def count_outcomes(responses: Sequence[Response]) -> Mapping[str, int]:
+    """Return how many tasks ended in each outcome, in order of the outcome's name."""
+    counts: dict[str, int] = {}
+    for response in sorted(responses, key=lambda response: str(response.outcome)):
+        counts[str(response.outcome)] = counts.get(str(response.outcome), 0) + 1
+    return counts
 
 
 class ResponseTable:

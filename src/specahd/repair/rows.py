@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.program import Program
-from specahd.repair.cases import Case, Start
+from specahd.repair.cases import Case, Incumbents
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import POOLS, AnyProblem
@@ -16,13 +16,14 @@ from specahd.sandbox.executor import Executor
 
 
 def expose(
-    executor: Executor, uppers: Sequence[Program], starts: Sequence[Start], chunk: int = 8
+    executor: Executor, uppers: Sequence[Program], incumbents: Incumbents, chunk: int = 8
 ) -> list[RepairTask]:
     """Return the regions that upper programs expose on some solutions, in order.
 
     Of regions that are rebuilt alike only the first counts.
     """
-    parts = [list(starts[first : first + chunk]) for first in range(0, len(starts), chunk)]
+    firsts = range(0, len(incumbents), chunk)
+    parts = [list(incumbents[first : first + chunk]) for first in firsts]
     jobs = [executor.submit("expose", uppers, part) for part in parts]
     return [task for job in jobs for task in job.result()]
 

@@ -8,7 +8,7 @@ the ``inputs`` of one call, and returns an :class:`~specahd.core.answer.Answer`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -191,15 +191,11 @@ class PassOperator(RepairOperator, Protocol):
 
 
 def contracts(operator: RepairOperator, *, varied: bool = False) -> dict[Level, Contract]:
-    """Return the contract of each level's programs where this operator is in force.
-
-    Parameters
-    ----------
-    varied
-        Whether searches begin with the varied programs too.
-    """
+    """Return each level's contract where this operator is in force, with varied seeds if asked."""
     found = {Level.UPPER: operator.selector.contract, Level.LOWER: operator.contract}
-    return {level: one.with_varied() if varied else one for level, one in found.items()}
+    if not varied:
+        return found
+    return {level: replace(one, others=one.others + one.varied) for level, one in found.items()}
 
 
 class Problem(Protocol[I, S]):

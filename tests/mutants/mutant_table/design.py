@@ -3,11 +3,11 @@
 ROWS = {
     "src/specahd/design/coupled.py": [
         # Training on validation.
-        ("self._freeze(number - 1))", "self._freeze(number))", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
+        ("last=number - 1)", "last=number)", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
         ("if repair.cost < repair.baseline_cost", "if True", "tests/design/test_rounds.py::test_what_gained_nothing_is_trained_on_once"),
-        ("return starts + improved", "return starts", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
-        ('starts(number, "lower_train"', 'starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
-        ('starts=self._starts(number, "upper_train"', 'starts=self._starts(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ("return found + [", "return found or [", "tests/design/test_rounds.py::test_later_rounds_train_on_what_the_system_makes_of_solutions_too"),
+        ('incumbents(number, "lower_train"', 'incumbents(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
+        ('incumbents(number, "upper_train"', 'incumbents(number, "validation"', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('cases, step = self._pools["selection"]', 'cases, step = self._pools["validation"]', "tests/design/test_rounds.py::test_each_part_of_a_round_looks_at_its_own_pool"),
         ('and task.case in self._pools["lower_train"]', "and True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
         ("task.key == task_key(instance, identity, task.solution)", "True", "tests/design/test_rounds.py::test_a_recalled_task_of_another_run_is_refused"),
@@ -69,6 +69,6 @@ ROWS = {
         ("regions = self._results[child].regions", "regions = self._results[parent].regions", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("{Outcome.EMPTY_REGIONS: empty} if empty else {}", "{Outcome.EMPTY_REGIONS: empty}", "tests/design/test_level_searches.py::test_upper_effects_are_described_by_the_childs_regions"),
         ("mean is not None and len(mean) != width", "False", "tests/design/test_level_searches.py::test_a_recalled_upper_result_is_the_one_that_was_recorded"),
-        ("self._system, self._starts, self._penalty)", "self._system, self._starts, Penalty())", "tests/design/test_level_searches.py::test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances"),
+        ("self._system, self._incumbents, self._penalty\n", "self._system, self._incumbents, Penalty()\n", "tests/design/test_level_searches.py::test_an_upper_candidate_runs_the_frozen_system_on_the_training_instances"),
     ],
 }  # fmt: skip

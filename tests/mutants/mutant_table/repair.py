@@ -82,7 +82,7 @@ ROWS = {
         ("max(counts, key=lambda outcome: counts[outcome])", "min(counts, key=lambda outcome: counts[outcome])", "tests/repair/test_measured.py::test_one_answer_makes_a_program_ok_else_its_most_frequent_failure_stands"),
         ("if not counts or Outcome.OK in counts:", "if not counts:", "tests/repair/test_measured.py::test_one_answer_makes_a_program_ok_else_its_most_frequent_failure_stands"),
         ("np.mean(described, axis=0)", "np.median(described, axis=0)", "tests/repair/test_measured.py::test_regions_are_described_by_their_mean_to_six_digits"),
-        ("self._operator.identity(region), start", "region.nodes, start", "tests/repair/test_evaluator.py::test_a_group_in_another_order_is_the_same_task"),
+        ("self._operator.identity(region), solution", "region.nodes, solution", "tests/repair/test_evaluator.py::test_a_group_in_another_order_is_the_same_task"),
         ("if self._repertoire is None or self._repertoire[0] != system.key:", "if self._repertoire is None:", "tests/repair/test_evaluator.py::test_another_system_has_another_repertoire"),
         ("if repair.outcome not in (Outcome.OK, Outcome.EMPTY_REGIONS):", "if repair.outcome is not Outcome.OK:", "tests/repair/test_evaluator.py::test_no_region_is_a_penalty_not_a_failure"),
     ],

@@ -1,7 +1,7 @@
 """Upper programs by hand that cut runs out of a tour, each in another way.
 
-A search with ``search.seeds=varied`` begins with all of them. What a program does not name of its
-contract's arguments, it does not use.
+A search with ``search.seeds=varied`` begins with all of them. Arguments of the contract that one
+does not use are added to it.
 """
 
 from collections.abc import Sequence

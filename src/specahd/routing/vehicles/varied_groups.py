@@ -1,7 +1,7 @@
 """Upper programs by hand that gather customers into groups, each in another way.
 
-A search with ``search.seeds=varied`` begins with all of them. What a program does not name of its
-contract's arguments, it does not use.
+A search with ``search.seeds=varied`` begins with all of them. Each is a whole program that is shown
+and varied by itself, so they share no function. Arguments that one does not use are added to it.
 """
 
 from collections.abc import Sequence
