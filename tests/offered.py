@@ -1,4 +1,4 @@
-"""What the problems of ``conf/problem`` offer: suites run on all of them, and name none."""
+"""What ``conf/`` offers: suites run on all problems and methods, and name none."""
 
 from contextlib import closing
 from functools import cache
@@ -6,12 +6,16 @@ from functools import cache
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from specahd.config import CONF_DIR
+from specahd.config import CONF_DIR, files
 from specahd.repair.cases import Case, share_arrays
 from specahd.routing.base import contracts
 from specahd.routing.whole import is_whole
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
+
+COMPOSED = ["specahd_passes"]
+"""Methods that only Hydra puts together: another one, with options of other groups."""
+METHODS = [name for name in files.names("method") if name not in COMPOSED]
 
 
 def configuration(name):

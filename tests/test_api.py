@@ -20,6 +20,7 @@ from omegaconf import OmegaConf
 
 from commands import call
 from frozen import freeze_seeds, problem_of, seed_checkpoint
+from offered import COMPOSED, METHODS
 from specahd import api
 from specahd.api.problems import settings_of
 from specahd.checkpoint import freeze, thaw
@@ -172,17 +173,13 @@ def test_a_method_by_name_is_that_of_the_command_its_memory_too(place):
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
 
 
-COMPOSED = ["specahd_passes"]
-"""Methods that set options of other groups."""
-
-
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_method_that_sets_other_options_is_for_commands(name):
     with pytest.raises(ConfigError, match=f"^method={name} is put together by the commands only"):
         maker("method", name)
 
 
-@pytest.mark.parametrize("name", [name for name in names("method") if name not in COMPOSED])
+@pytest.mark.parametrize("name", METHODS)
 def test_a_method_of_a_file_is_made_as_hydra_makes_it(name):
     conf = OmegaConf.load(CONF_DIR / "method" / f"{name}.yaml")
     conf.pop("defaults", None)
@@ -439,10 +436,18 @@ def test_passes_and_tries_out_of_range_get_a_sentence(place, wrong):
 
 
 @pytest.mark.parametrize("method", ["eoh", "eoh_s"])
-def test_only_the_coupled_search_keeps_several_upper_programs(tmp_path, method):
+@pytest.mark.parametrize(
+    ("option", "expected", "given"),
+    [("uppers", 1, 2), ("seeds", "single", "varied"), ("incumbents", "baseline", "repaired")],
+)
+def test_only_the_coupled_search_has_what_extends_its_upper_level(
+    tmp_path, method, option, expected, given
+):
     where = {"eoh": "where a method searches one level", "eoh_s": "where every program of a port"}
-    settings = api.Settings(uppers=2, passes=2)
-    with pytest.raises(ConfigError, match=f"search.uppers=1 {where[method]}.*, got 2"):
+    settings = api.Settings(**{"passes": 2 if option == "uppers" else 1, option: given})
+    with pytest.raises(
+        ConfigError, match=f"search.{option}={expected} {where[method]}.*, got {given}"
+    ):
         api.train("cvrp", method=method, settings=settings, out=tmp_path / "run", pools=tmp_path)
 
 

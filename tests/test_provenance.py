@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from offered import METHODS
 from specahd import api
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import make_problem, settings_of
@@ -138,9 +139,7 @@ def test_a_given_repertoire_is_named_by_what_it_holds(plan, tmp_path):
     assert named == hashlib.sha256((tmp_path / "given" / SUMS).read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in files.names("method") if name != "specahd_passes"]
-)
+@pytest.mark.parametrize("name", METHODS)
 def test_every_method_that_comes_with_specahd_is_told_with_its_options(plan, name):
     maker = files.maker("method", name)
     told = provenance(dataclasses.replace(plan, method=maker))["method"]

@@ -21,6 +21,7 @@ from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.routing.geometry import Convention
 from specahd.sandbox.calls import Result
+from specahd.sandbox.guard import guard
 
 OPERATORS = pytest.mark.parametrize("name", REGIONAL)
 """Of tests that concern an operator whose regions are chosen; test_construct has the other."""
@@ -39,11 +40,11 @@ DESCRIBED = pytest.mark.parametrize(
 # Regions: parts of those that the seed program proposes.
 
 
-def seed_runner(problem, level, instance):
-    """Return a runner with the seed program of a level: from inputs to what it returns."""
+def seed_runner(problem, level, instance, seed=None):
+    """Return a runner with a seed program of a level: from inputs to what it returns."""
     contract = contracts(problem.operator)[level]
     run, program = seed_program(
-        contract.runner or contract.compiled, contract.name, contract.seed.source
+        contract.runner or contract.compiled, contract.name, (seed or contract.seed).source
     )
     return functools.partial(run, program, arrays_of(problem, instance))
 
@@ -275,3 +276,28 @@ def test_what_is_not_tried_again_would_have_gained_nothing(name, problem, monkey
     assert (once.solution, once.cost, once.passes) == (again.solution, again.cost, again.passes)
     assert once.passes > 2
     assert problem.check(case.instance, once.solution) == ()
+
+
+VARIED = [
+    (name, program)
+    for name in REGIONAL
+    for program in contracts(problem_of(name).operator)[Level.UPPER].varied
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "program"), VARIED, ids=[f"{name}-{program.id}" for name, program in VARIED]
+)
+def test_varied_programs_propose_regions_of_any_size_none_of_which_is_rejected(name, program):
+    problem, case = problem_of(name), smallest(name)
+    contract = contracts(problem.operator)[Level.UPPER]
+    assert guard(program.source, contract.name, contract.arguments) is None
+    run = seed_runner(problem, Level.UPPER, case.instance, program)
+    *solution, _ = problem.operator.selector.inputs(case.instance, case.baseline)
+    for count, size in ((1, 5), (3, 12), (16, 50), (16, case.instance.size)):
+        answer = run((*solution, np.array([count, size]))).arrays
+        selector = dataclasses.replace(problem.operator.selector, max_regions=count, max_size=size)
+        found = selector.validate(case.instance, case.baseline, answer)
+        # A delivery may name a customer twice, and a single one may be left over.
+        assert {rejection.reason for rejection in found.rejections} <= {"empty"}
+        assert found.regions

@@ -7,11 +7,13 @@ SIGKILL comes when the journal's record of the TICKETth program has been written
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tiny_trainings import ALONE, budget
 
 from specahd import api
+from specahd.config import files
 from specahd.core.journal import JournalFile, dumps
 from specahd.repair.execution import Execution
 
@@ -40,8 +42,14 @@ def kill_at(ticket: int, share: float) -> None:
 
 
 def train(method, out, pools, execution):
+    allotted, settings = budget(PROGRAMS), api.Settings()
+    extensions = files.options("method", method).get("search")
+    if extensions:
+        # From the second round on it trains on other solutions.
+        method, allotted = "specahd", replace(allotted, rounds=2)
+        settings = api.Settings(**extensions)
     api.train(
-        "cvrp", "offline", method, budget(PROGRAMS),
+        "cvrp", "offline", method, allotted, settings=settings,
         out=out, pools=pools, execution=execution, resume=Path(out).exists(),
     )  # fmt: skip
 

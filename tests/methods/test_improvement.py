@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tiny_trainings import LentWorkers, budget, tiny_pools
 
-from offered import PROBLEMS
+from offered import METHODS, PROBLEMS
 from specahd import api
-from specahd.config import files
 from specahd.core import journal
 
 PROGRAMS = 36
@@ -29,11 +28,7 @@ def pools(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize(
-    # It is specahd with other options.
-    "method",
-    [name for name in files.names("method") if name != "specahd_passes"],
-)
+@pytest.mark.parametrize("method", METHODS)
 def test_it_finds_a_program_better_than_the_seed_program(workers, pools, tmp_path, name, method):
     # The tasks of the comparison.
     problem = api.make_problem(name, repair="append" if method == "specahd" else "construct")

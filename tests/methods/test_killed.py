@@ -29,11 +29,7 @@ def pools(tmp_path_factory):
     return tiny_pools("cvrp", tmp_path_factory.mktemp("pools"))
 
 
-@pytest.mark.parametrize(
-    # It is specahd with other options.
-    "method",
-    [name for name in files.names("method") if name != "specahd_passes"],
-)
+@pytest.mark.parametrize("method", files.names("method"))
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):
