@@ -15,9 +15,10 @@ from omegaconf import open_dict
 from commands import call
 from foreign import CALLS, SECRET, TEXTS, attacked, harmless, look, mutated, seal
 from specahd.config import CONF_DIR
+from specahd.config.messages import REFUSALS, message_for
 from specahd.config.resume import resumed, with_choices
 from specahd.config.schemas import register
-from specahd.core.errors import FileError, UserError
+from specahd.core.errors import ConfigError, FileError, UserError
 from specahd.runs.files import CURSOR
 from specahd.search.replay import Replay
 from specahd.tracking.follower import check_records
@@ -102,7 +103,11 @@ def resume(directory):
 def composed(words):
     register()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
-        return compose("train", list(words), return_hydra_config=True)
+        try:
+            return compose("train", list(words), return_hydra_config=True)
+        except REFUSALS as error:
+            # As the command says it.
+            raise ConfigError(message_for(error)) from None
 
 
 def test_no_mutated_configuration_does_anything(run, place, capfd):

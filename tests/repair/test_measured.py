@@ -8,9 +8,8 @@ from specahd.repair.evaluator import (
     UpperResult,
     _mean_descriptor,
     _summary,
-    count_outcomes,
 )
-from specahd.repair.responses import Response
+from specahd.repair.responses import Response, count_outcomes
 from specahd.repair.system import Repair, Step
 from specahd.routing.base import Region
 
