@@ -143,12 +143,17 @@ def test_using_the_api_imports_neither_hydra_nor_what_only_training_needs():
     assert done.stdout.split() == ["set()"] * 3, done.stdout + done.stderr
 
 
-def test_the_package_alone_imports_next_to_nothing():
+@pytest.mark.parametrize("program", ["-c", "-m", "/usr/bin/specahd"])
+def test_the_package_alone_imports_nothing_else(program):
+    # Of a command not even what handles signals: Ctrl-C would be seen while it is imported.
     code = (
-        "import sys; before = set(sys.modules); import specahd; print(*set(sys.modules) - before)"
+        f"import sys; sys.argv[0] = {program!r}; before = set(sys.modules)\n"
+        "import specahd\n"
+        "new = set(sys.modules) - before\n"
+        "import signal; print(*new, signal.getsignal(signal.SIGINT) is signal.SIG_DFL)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["specahd"]
+    assert done.stdout.split() == ["specahd", str(program != "-c")], done.stderr
 
 
 def test_the_command_and_the_api_write_the_same_bytes(place):

@@ -82,7 +82,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
 
 
 def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
-    """Return the symmetric matrix that an array is, as a copy.
+    """Return the symmetric matrix that an array is; it may be the array itself.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
     FileError
         It is no symmetric matrix of distances.
     NotEnoughMemory
-        The copy would not fit.
+        A copy, which whoever keeps it has to make, would not fit.
     """
     if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
         raise FileError(
@@ -103,7 +103,7 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
         )
     _expect_stops(name, len(array))
     require_memory(8 * array.size, f"The distance matrix of {name} needs")
-    matrix = np.array(array, np.float64, order="C")
+    matrix = np.asarray(array, np.float64)
 
     def error(place: int, holds: str, expected: str) -> FileError:
         return FileError(f"{name}: row {place + 1} holds {holds}, expected {expected}.")
