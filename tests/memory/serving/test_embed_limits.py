@@ -1,42 +1,62 @@
 """What clients that send too much, too slowly, or go away, can do to the embedding server."""
 
 import json
+import logging
 import re
 import socket
 import struct
+import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
+import numpy as np
 import pytest
-from embedding_server import read_address, running, start
+
+from specahd.core.serving import Batching, RequestLimits
+from specahd.memory.serving.app import claim, make_app, make_server
 
 CHARACTERS = 32768
 TEXTS = 32
 # As docs/embeddings.md has it: 6 bytes a character, and some.
 LONGEST = 6 * TEXTS * CHARACTERS + 4096
-LIMITS = [f"max_texts={TEXTS}", f"max_characters={CHARACTERS}"]
 GOOD = json.dumps({"model": "bert", "input": "a"}).encode()
 
 
+class Constant:
+    """An encoder that takes no time."""
+
+    name, device, dtype, dimension, max_tokens, created = "bert", "cpu", "float32", 2, 9, 0
+
+    def embed(self, texts, batch_size):
+        return np.full((len(texts), 2), 0.5**0.5, np.float32), [1] * len(texts)
+
+
+@contextmanager
+def serving(timeout=60.0, connections=100):
+    """Serve in this process; ``port`` says where."""
+    limits = RequestLimits(TEXTS, CHARACTERS)
+    server = make_server(make_app([Constant()], limits, Batching(wait_ms=0), timeout), connections)
+    with claim("127.0.0.1", 0) as listener:
+        server.port = listener.getsockname()[1]
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield server
+        server.should_exit = True
+        thread.join()
+
+
 @pytest.fixture(scope="module")
-def server(tiny_models, tmp_path_factory):
-    with running(tiny_models, "bert", options=LIMITS, cwd=tmp_path_factory.mktemp("s")) as process:
-        yield process
+def server():
+    with serving() as served:
+        yield served
 
 
 @pytest.fixture
-def hasty(tiny_models, tmp_path):
+def hasty(caplog):
     """A server that waits for a second, and must have nothing to say in the end."""
-    process = start(tiny_models, "bert", options=["timeout=1"], cwd=tmp_path)
-    try:
-        read_address(process)
-        yield process
-        process.terminate()
-        assert process.wait(timeout=60) == 0
-        assert process.stderr.read() == ""
-    finally:
-        process.kill()
-        process.communicate()
+    with serving(timeout=1.0) as served:
+        yield served
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def head(length, *more):
@@ -128,11 +148,8 @@ def test_those_that_go_away_in_the_midst_leave_nothing(hasty):
     assert works(hasty)
 
 
-def test_more_connections_than_there_may_be_are_refused(tiny_models, tmp_path):
-    with (
-        running(tiny_models, "bert", options=["connections=5"], cwd=tmp_path) as server,
-        ExitStack() as stack,
-    ):
+def test_more_connections_than_there_may_be_are_refused():
+    with serving(connections=5) as server, ExitStack() as stack:
         for _ in range(5):
             stack.enter_context(connect(server))
         with connect(server) as connection:

@@ -45,13 +45,15 @@ def claim(host: str, port: int) -> socket.socket:
 
 
 def serve(app: FastAPI, listener: socket.socket, connections: int) -> None:
-    """Serve until SIGTERM or Ctrl-C; running requests are then answered.
-
-    With ``connections`` open, requests are refused.
-    """
+    """Serve until SIGTERM or Ctrl-C; running requests are then answered."""
     # uvicorn sends itself the signal again when it is done; that must not end us otherwise.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
+    make_server(app, connections).run(sockets=[listener])
+
+
+def make_server(app: FastAPI, connections: int) -> uvicorn.Server:
+    """Return a server of the application; with so many connections open, it refuses requests."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -63,7 +65,7 @@ def serve(app: FastAPI, listener: socket.socket, connections: int) -> None:
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_DRAIN,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def make_app(
