@@ -134,7 +134,7 @@ def test_using_the_api_imports_neither_hydra_nor_what_only_training_needs():
         "api.read, api.load, api.evaluate\n"
         "repair = set(sys.modules)\n"
         "api.train\n"
-        "heavy = {'hydra', 'mlflow', 'torch', 'httpx2', 'omegaconf'}\n"
+        "heavy = {'hydra', 'mlflow', 'torch', 'httpx2', 'openai', 'omegaconf'}\n"
         "print(light & (heavy | {'numpy'}))\n"
         "print(repair & {'specahd.llm', 'specahd.design', 'specahd.search', 'specahd.memory'})\n"
         "print({name.partition('.')[0] for name in sys.modules} & heavy)\n"
@@ -404,7 +404,7 @@ def test_commands_are_short_and_leave_the_work_to_the_library():
 def test_a_missing_key_is_told_before_what_only_a_run_imports(tmp_path):
     code = (
         "import runpy, sys\n"
-        "for name in ('httpx2', 'numba', 'mlflow', 'specahd.api'): sys.modules[name] = None\n"
+        "for name in ('openai', 'numba', 'mlflow', 'specahd.api'): sys.modules[name] = None\n"
         "sys.argv[0] = 'train'\n"
         "runpy.run_module('specahd.train', run_name='__main__', alter_sys=True)\n"
     )
