@@ -40,9 +40,11 @@ def serving(timeout=60.0, connections=100):
         server.port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        yield server
-        server.should_exit = True
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 @pytest.fixture(scope="module")
