@@ -23,6 +23,7 @@ from specahd.engine.schedule import group_count, temperatures
 from specahd.engine.state import NOISE as CUT_FROM
 from specahd.engine.state import NOISE_PER_GROUP, Scratch
 from specahd.engine.steps import choose, find_positions, insert, remove, show, undo
+from specahd.engine.unowned import unowned
 
 STAGES = (
     "noise",
@@ -40,6 +41,8 @@ SIZE = 50
 @njit
 def cut(last, upper, lower, instance, state, scratch, count, max_groups):
     """Make so many passes up to a stage; return the customers that were taken out."""
+    # As the loop takes them.
+    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
     generator, noise, counts, group = state.generator, state.noise, state.counts, scratch.group
     customers, available = len(state.gains) - 1, state.numbers[changes.FREE]
     taken = 0
@@ -132,7 +135,9 @@ def measure(size, upper, lower):
 
 
 if __name__ == "__main__":
-    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings), "adjacent_strings")
-    lower = runner.POSITIONS.translate(source_of(strings.greedy_with_blinks), "greedy_with_blinks")
+    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings, "groups"), "groups")
+    lower = runner.POSITIONS.translate(
+        source_of(strings.greedy_with_blinks, "position"), "position"
+    )
     for argument in sys.argv[1:] or ("1000", "100000"):
         measure(int(argument), upper, lower)
