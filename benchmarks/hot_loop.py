@@ -14,16 +14,16 @@ import numpy as np
 from numba import njit
 
 from engine import block_of, source_of, start_of
-from specahd.engine import changes, naming, passes, runner, strings
-from specahd.engine.changes import EXPOSURES, FOLLOWING, FREE, PRECEDING, ROUTE_OF
-from specahd.engine.families import choose, find_positions
-from specahd.engine.links import BEFORE, BEHIND, INSERTED, REMOVED, link, note, undo, unlink
+from specahd.engine import changes, passes, runner, strings
+from specahd.engine.naming import ask, next_group
 from specahd.engine.orders import Order
-from specahd.engine.programs import BACK, THERE
 from specahd.engine.random import refill, uniform
 from specahd.engine.renumbered import search_for
 from specahd.engine.schedule import group_count, temperatures
-from specahd.routing.kernels.distances import between
+from specahd.engine.state import NOISE as CUT_FROM
+from specahd.engine.state import NOISE_PER_GROUP, Scratch
+from specahd.engine.steps import choose, find_positions, insert, remove, show, undo
+from specahd.engine.unowned import unowned
 
 STAGES = (
     "noise",
@@ -39,108 +39,48 @@ SIZE = 50
 
 
 @njit
-def cut(last, upper, lower, instance, state, count, max_groups):
+def cut(last, upper, lower, instance, state, scratch, count, max_groups):
     """Make so many passes up to a stage; return the customers that were taken out."""
-    distances, neighbours, away, depot, demands, capacity = instance
-    nodes, edges, loads, free, shown, gains, marks, changed, _, generator, noise, _, counts, n = (
-        state
-    )
-    customers = len(demands) - 1
-    group = np.empty(SIZE, np.int64)
-    log = np.empty((2 * SIZE, 5), np.int32)
-    log_distances = np.empty((2 * SIZE, 3))
-    found = np.empty((6, 2 * neighbours.shape[1] + 1))
-    before = np.empty(found.shape[1], np.int64)
-    upper_noise = np.empty(naming.NOISE_PER_GROUP * max_groups)
+    # As the loop takes them.
+    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
+    generator, noise, counts, group = state.generator, state.noise, state.counts, scratch.group
+    customers, available = len(state.gains) - 1, state.numbers[changes.FREE]
     taken = 0
     for _ in range(count):
         counts[changes.PASSES] += 1
         stamp = counts[changes.PASSES]
         refill(generator, noise, 0, passes.RENEWED)
-        refill(generator, upper_noise, 0, len(upper_noise))
         if last < GROUPS:
+            refill(generator, scratch.upper_noise, 0, len(scratch.upper_noise))
             continue
-        changes.show(distances, nodes, edges, shown, gains, marks, changed, n)
-        named = upper[0](
-            shown[PRECEDING],
-            shown[FOLLOWING],
-            shown[ROUTE_OF],
-            neighbours,
-            away,
-            depot,
-            gains,
-            demands,
-            capacity,
-            shown[EXPOSURES],
-            upper_noise,
-            0.5,
-            max_groups,
-            SIZE,
-        )
+        show(state, instance)
+        named = ask(state, instance, upper[0], scratch.upper_noise, 0.5, max_groups, SIZE)
         place = 0
         for _ in range(max_groups):
-            size, place = naming.next_group(named, place, stamp, customers, marks, group, counts)
+            size, place = next_group(named, place, stamp, customers, state.marks, group, counts)
             taken += size
             if last < REMOVAL or size == 0:
                 continue
-            lines = 0
+            removed = 0
             for member in range(size):
-                customer = group[member]
-                ahead, behind = nodes[customer, BEFORE], nodes[customer, BEHIND]
-                joined = between(
-                    distances,
-                    0 if ahead > customers else ahead,
-                    0 if behind > customers else behind,
-                )
-                note(log, log_distances, lines, REMOVED, nodes, edges, customer, joined)
-                lines += 1
-                unlink(nodes, edges, loads, demands[customer], customer, joined)
-            available = n[FREE]
+                removed, _ = remove(state, instance, scratch, removed, group[member], 0.0)
+            lines = removed
             for member in range(size if last >= POSITIONS else 0):
                 customer = group[member]
-                home = depot[customer]
-                room = capacity - demands[customer]
-                terminal = customers + 1 + free[available - 1]
-                many = find_positions(
-                    (),
-                    customer,
-                    distances,
-                    neighbours,
-                    away,
-                    depot,
-                    room,
-                    np.inf,
-                    nodes,
-                    edges,
-                    loads,
-                    terminal,
-                    found,
-                    before,
-                )
+                many = find_positions(state, instance, scratch, customer, 1, np.inf)
                 chosen = many - 1
                 if last >= CHOICE:
-                    offset = int(uniform(generator) * passes.NOISE)
+                    offset = int(uniform(generator) * CUT_FROM)
+                    drawn = noise[offset : offset + many]
                     chosen = choose(
-                        (),
-                        lower[0],
-                        found,
-                        many,
-                        noise[offset : offset + many],
-                        float(demands[customer]),
-                        home,
-                        float(capacity),
-                        0.5,
+                        state, instance, scratch, lower[0], many, drawn, customer, 1, 0.5
                     )
                 if last >= INSERTION:
-                    if chosen == many - 1:
-                        available -= 1
-                    ahead = before[chosen]
-                    joined = edges[ahead, BEHIND]
-                    there, back = found[THERE, chosen], found[BACK, chosen]
-                    link(nodes, edges, loads, demands[customer], customer, ahead, there, back)
-                    note(log, log_distances, lines, INSERTED, nodes, edges, customer, joined)
+                    opens = chosen == many - 1
+                    insert(state, instance, scratch, lines, customer, 1, chosen, opens, 0.0)
                     lines += 1
-            undo(log, log_distances, lines, nodes, edges, loads, demands)
+            state.numbers[changes.FREE] = available
+            undo(state, instance, scratch, removed, lines)
     return taken
 
 
@@ -148,7 +88,7 @@ def counted(search):
     """Return passes, customers taken out, customers put in and groups that stayed so far."""
     state = search._state
     done = state.counts[[changes.PASSES, changes.REPAIRS, changes.KEPT]].tolist()
-    return np.array([done[0], state.shown[EXPOSURES].sum(), *done[1:]])
+    return np.array([done[0], state.shown[changes.EXPOSURES].sum(), *done[1:]])
 
 
 def measure(size, upper, lower):
@@ -159,12 +99,17 @@ def measure(size, upper, lower):
     middle = float(np.sqrt(hot * cold))
     search.run(upper, lower, Order(0, 20 * size, 0.0, groups, SIZE, 0.0, 0.5, hot, middle))
     count = PASSES.get(size, 500)
-    state = tuple(search._state)
+    most = 2 * block["neighbours"].shape[1] + 1
+    scratch = Scratch(
+        *(np.empty(SIZE, np.int64), np.empty((2 * SIZE, 3), np.int32), np.empty((2 * SIZE, 3))),
+        *(np.empty((6, most)), np.empty(most, np.int64), np.empty(NOISE_PER_GROUP * groups)),
+    )
+    given = search._instance, search._state, scratch
     spent, taken = [], 0
     for last in range(len(STAGES)):
-        cut(last, upper, lower, search._instance, state, 1, groups)
+        cut(last, upper, lower, *given, 1, groups)
         began = time.process_time()
-        taken = cut(last, upper, lower, search._instance, state, count, groups)
+        taken = cut(last, upper, lower, *given, count, groups)
         spent.append(1e9 * (time.process_time() - began) / count)
     parts = np.diff(spent, prepend=0.0)
     order = Order(0, taken, 0.0, groups, SIZE, 0.5, 0.55, middle, middle)
@@ -190,7 +135,9 @@ def measure(size, upper, lower):
 
 
 if __name__ == "__main__":
-    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings), "adjacent_strings")
-    lower = runner.POSITIONS.translate(source_of(strings.greedy_with_blinks), "greedy_with_blinks")
+    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings, "groups"), "groups")
+    lower = runner.POSITIONS.translate(
+        source_of(strings.greedy_with_blinks, "position"), "position"
+    )
     for argument in sys.argv[1:] or ("1000", "100000"):
         measure(int(argument), upper, lower)

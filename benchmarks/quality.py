@@ -21,7 +21,7 @@ from specahd.engine import runner
 from specahd.engine.blocks import shared_block
 from specahd.engine.improver import MAX_SIZE, runners
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import group_count, shares, temperatures
+from specahd.engine.schedule import group_count, temperatures
 from specahd.repair.cases import make_case
 
 
@@ -35,7 +35,7 @@ def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any,
     baseline = make_case(problem, instance).baseline
     with closing(shared_block(problem, instance)) as shared:
         block = shared.arrays(0)
-        hot, cold = temperatures(block["neighbour_distances"], *shares(instance))
+        hot, cold = temperatures(block["neighbour_distances"], problem.engine.hot)
         order = Order(
             *(seed, 1 << 40, seconds, group_count(instance.size), min(instance.size, MAX_SIZE)),
             *(0.0, 1.0, hot, cold),

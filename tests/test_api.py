@@ -135,7 +135,7 @@ def test_using_the_api_imports_neither_hydra_nor_what_only_training_needs():
         "api.read, api.load, api.evaluate\n"
         "repair = set(sys.modules)\n"
         "api.train\n"
-        "heavy = {'hydra', 'mlflow', 'torch', 'httpx2', 'omegaconf'}\n"
+        "heavy = {'hydra', 'mlflow', 'torch', 'httpx2', 'openai', 'omegaconf'}\n"
         "print(light & (heavy | {'numpy'}))\n"
         "print(repair & {'specahd.llm', 'specahd.design', 'specahd.search', 'specahd.memory'})\n"
         "print({name.partition('.')[0] for name in sys.modules} & heavy)\n"
@@ -144,12 +144,17 @@ def test_using_the_api_imports_neither_hydra_nor_what_only_training_needs():
     assert done.stdout.split() == ["set()"] * 3, done.stdout + done.stderr
 
 
-def test_the_package_alone_imports_next_to_nothing():
+@pytest.mark.parametrize("program", ["-c", "-m", "/usr/bin/specahd"])
+def test_the_package_alone_imports_nothing_else(program):
+    # Of a command not even what handles signals: Ctrl-C would be seen while it is imported.
     code = (
-        "import sys; before = set(sys.modules); import specahd; print(*set(sys.modules) - before)"
+        f"import sys; sys.argv[0] = {program!r}; before = set(sys.modules)\n"
+        "import specahd\n"
+        "new = set(sys.modules) - before\n"
+        "import signal; print(*new, signal.getsignal(signal.SIGINT) is signal.SIG_DFL)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["specahd"]
+    assert done.stdout.split() == ["specahd", str(program != "-c")], done.stderr
 
 
 def test_the_command_and_the_api_write_the_same_bytes(place):
@@ -396,7 +401,7 @@ def test_commands_are_short_and_leave_the_work_to_the_library():
 def test_a_missing_key_is_told_before_what_only_a_run_imports(tmp_path):
     code = (
         "import runpy, sys\n"
-        "for name in ('httpx2', 'numba', 'mlflow', 'specahd.api'): sys.modules[name] = None\n"
+        "for name in ('openai', 'numba', 'mlflow', 'specahd.api'): sys.modules[name] = None\n"
         "sys.argv[0] = 'train'\n"
         "runpy.run_module('specahd.train', run_name='__main__', alter_sys=True)\n"
     )

@@ -67,7 +67,14 @@ def test_the_summary_says_what_was_gained_and_where_to_look(trained):
 def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
     place, _ = trained
     # A module that is None in sys.modules cannot be imported.
-    blocked = ("httpx2", "torch", "sentence_transformers", "specahd.llm", "specahd.design")
+    blocked = (
+        "openai",
+        "httpx2",
+        "torch",
+        "sentence_transformers",
+        "specahd.llm",
+        "specahd.design",
+    )
     code = (
         "import sys, runpy\n"
         f"for name in {blocked!r}: sys.modules[name] = None\n"
@@ -92,7 +99,7 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
 
 def test_a_run_imports_nothing_that_it_does_not_need(tmp_path):
     # A module that is None in sys.modules cannot be imported.
-    heavy = ["matplotlib", "mlflow", "openai", "pyvrp", "scipy.stats", "sklearn", "torch"]
+    heavy = ["httpx2", "matplotlib", "mlflow", "openai", "pyvrp", "scipy.stats", "sklearn", "torch"]
     script = (
         "import sys\n"
         f"for name in {heavy!r}: sys.modules[name] = None\n"

@@ -181,7 +181,7 @@ def test_more_vehicles_than_a_file_states_are_told(place):
             warnings.simplefilter("always")
             solved = api.solve(place / "my.vrp", repairs=10)
         said = [str(each.message) for each in caught]
-        words = f"tiny takes {len(solved.routes)} vehicles, and its file states 1: fleets are not"
+        words = f"tiny takes {len(solved.routes)} vehicles, and its file states {stated}: fleets"
         assert any(one.startswith(words) for one in said) is told
     few = (DATA / "elsewhere" / "few-solomon.txt").read_text()
     (place / "few.txt").write_text(

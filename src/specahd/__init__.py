@@ -2,12 +2,13 @@
 
 import sys
 
-__version__ = "0.1.0"
-
 # Of a command, Python imports this before all else: as a module of ``-m``, or for the script. As
 # long as it imports, Ctrl-C shall end it and show no traceback; config/process.py goes on.
 if "".join(sys.argv[:1]).rpartition("/")[2] in ("-m", "specahd"):
-    import signal
+    # What is inside the module signal: that one imports others, in which Ctrl-C would be seen.
+    import _signal  # type: ignore[import-not-found]  # no stub describes it
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
+__version__ = "0.1.0"

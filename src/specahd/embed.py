@@ -46,8 +46,8 @@ def embed(config: DictConfig) -> None:
         shown = f"[{host}]" if ":" in host else host
         sys.stdout.write(f"Serving at http://{shown}:{port}/v1; stop with Ctrl-C.\n")
         sys.stdout.flush()
-        service = app.make_app(encoders, settings, settings)
-        app.serve(service, listener, settings.timeout, settings.connections)
+        service = app.make_app(encoders, settings, settings, settings.timeout)
+        app.serve(service, listener, settings.connections)
 
 
 def main() -> int:

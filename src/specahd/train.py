@@ -8,6 +8,7 @@ checkpoint's rows on the ``selection`` and ``validation`` pools.
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,6 +126,15 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     )
 
 
+def _check_job(config: DictConfig) -> None:
+    """Refuse a job of a sweep before the sweep begins."""
+    check_training(config)
+    if config.budget.max_cost is not None or config.budget.max_tokens is not None:
+        named = deepcopy(config)
+        name_models(named.llm)
+        _plan(named).check_bounds()
+
+
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
     if not any(word.startswith("resume=") for word in arguments):
@@ -137,7 +147,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(train, "train", rewrite=_rewritten, check=check_training, extra="train")
+    return run_command(train, "train", rewrite=_rewritten, check=_check_job, extra="train")
 
 
 if __name__ == "__main__":

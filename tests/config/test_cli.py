@@ -75,6 +75,7 @@ def files(folder: Path) -> list[str]:
     [
         (["problem=nope"], "problem=nope is not a choice; available: "),
         (["-m", "problem=cvrp,nope"], "problem=nope is not a choice; available: "),
+        (["llm=mine"], "(and those of a folder of your own: hydra.searchpath=[file:///FOLDER])."),
         (["seed=x"], "Expected seed to be an integer, got 'x'."),
         (["search.lag=null"], "Expected search.lag to be an integer, got null."),
         (["nope=1"], "nope: no such option; accepted: budget, "),

@@ -5,6 +5,7 @@ import sys
 import pytest
 from omegaconf import OmegaConf
 
+from commands import call
 from specahd.config.targets import check_targets, made
 from specahd.core.errors import ConfigError
 
@@ -109,3 +110,15 @@ def test_what_hydra_does_not_call_is_refused_in_its_words():
     config = OmegaConf.create({"_target_": "os.system", "command": "true"})
     with pytest.raises(ConfigError, match=r"^llm: Target 'os.system' is blocklisted"):
         made(config, "llm")
+
+
+def test_a_search_method_in_place_of_rounds_is_told_where_it_goes(tmp_path):
+    target = "specahd.methods.eoh.EoH"
+    words = ["tracking=none", f"method._target_={target}"]
+    done = call("train", *words, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "Expected method to make rounds, as specahd.design.coupled.Coupled does, got "
+        f"{target}; a search method is method.policy: method.policy._target_={target}.\n",
+    )
+    assert list(tmp_path.iterdir()) == []

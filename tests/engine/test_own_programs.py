@@ -1,6 +1,7 @@
 """What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
 
 import inspect
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numba
@@ -11,6 +12,7 @@ from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
 from specahd.engine import improver, naming, passes, runner, strings, written
+from specahd.engine.families import CVRP
 from specahd.engine.programs import GROUPS_ARGUMENTS, POSITION_ANSWER, POSITION_ARGUMENTS
 from specahd.engine.schedule import SMALL
 from specahd.routing.base import contracts
@@ -44,7 +46,7 @@ def shipped(tmp_path, monkeypatch):
     upper = "def select_customer_groups(a, b):\n    return a\n"
     (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
     monkeypatch.setattr(written, "SHIPPED", folder)
-    monkeypatch.setattr(written, "BETTER", {"cvrp": bool})
+    monkeypatch.setattr(written, "FAMILIES", [replace(CVRP, evolved=bool)])
     return text
 
 

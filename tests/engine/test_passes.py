@@ -5,10 +5,20 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import changes, links, passes, route_ends, runner, strings
+from specahd.engine import (
+    capacitated,
+    changes,
+    links,
+    passes,
+    programs,
+    route_ends,
+    runner,
+    strings,
+)
+from specahd.engine.capacitated import state_for
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
-from specahd.engine.state import state_for
+from specahd.engine.state import Instance, Scratch
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
@@ -153,10 +163,7 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
     free = state.free[: state.numbers[changes.FREE]]
     assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
-    changes.show(
-        *(matrix, nodes, edges, state.shown, state.gains, state.marks, state.changed),
-        state.numbers,
-    )
+    capacitated.show(state, runner.GROUPS._search._instance)
     shown = state.shown[:, 1:]
     assert (shown[changes.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
     assert (shown[changes.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
@@ -171,29 +178,25 @@ def test_undo_restores_every_bit(block, instance):
     start = flat(np.array_split(1 + rng.permutation(instance.size), 9))
     state = state_for(start, matrix, demands, 0)
     size = instance.size
+    near = block["neighbours"], block["neighbour_distances"]
+    given = Instance(matrix, *near, matrix[0].copy(), demands, instance.capacity)
+    nothing, places = np.zeros(0), np.zeros(1, np.int64)
+    log, gaps, found = np.zeros((40, 3), np.int32), np.zeros((40, 3)), np.zeros((6, 1))
+    scratch = Scratch(places, log, gaps, found, places, nothing)
     for _ in range(50):
         before = [array.copy() for array in (state.nodes, state.edges, state.route_loads)]
-        log, gaps = np.zeros((40, 5), np.int32), np.zeros((40, 3))
         group = 1 + rng.permutation(size)[: rng.integers(1, 20)]
         line = 0
         for node in group:
-            around = [0 if end > size else end for end in state.nodes[node, :2]]
-            gap = matrix[tuple(around)]
-            links.note(log, gaps, line, links.REMOVED, state.nodes, state.edges, node, gap)
-            links.unlink(state.nodes, state.edges, state.route_loads, demands[node], node, gap)
-            line += 1
+            line, _ = capacitated.remove(state, given, scratch, line, node, 0.0)
         for node in group:
-            ahead = int(rng.choice(np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)[:-900]))
-            behind = state.nodes[ahead, links.BEHIND]
-            gap = state.edges[ahead, links.BEHIND]
-            there, back = (matrix[node, 0 if end > size else end] for end in (ahead, behind))
-            links.link(
-                *(state.nodes, state.edges, state.route_loads),
-                *(demands[node], node, ahead, there, back),
-            )
-            links.note(log, gaps, line, links.INSERTED, state.nodes, state.edges, node, gap)
+            places[0] = rng.choice(np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)[:-900])
+            around = [places[0], state.nodes[places[0], links.BEHIND]]
+            ways = [matrix[node, 0 if end > size else end] for end in around]
+            found[[programs.THERE, programs.BACK], 0] = ways
+            capacitated.insert(state, given, scratch, line, node, 1, 0, False, 0.0)
             line += 1
-        links.undo(log, gaps, line, state.nodes, state.edges, state.route_loads, demands)
+        capacitated.undo(state, given, scratch, len(group), line)
         removed = np.isin(np.arange(len(state.nodes)), group, invert=True)
         assert (before[0] == state.nodes).all()
         assert (before[1].view(np.int64) == state.edges.view(np.int64)).all()

@@ -5,10 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from specahd.engine.families import CVRP, VRPTW
 from specahd.engine.schedule import (
-    exchanges,
     group_count,
-    known_neighbours,
     neighbour_count,
     on_short_routes,
     temperatures,
@@ -47,15 +46,15 @@ def test_where_repairs_of_a_customer_are_few_fewer_neighbours_are_looked_at(cust
 def test_on_long_routes_with_time_windows_tails_are_exchanged_and_fewer_neighbours_looked_at(
     capacity, short, neighbours, exchanged
 ):
-    instance = SimpleNamespace(windows=None, capacity=capacity, demands=np.array([0, 5, 15]))
+    instance = SimpleNamespace(capacity=capacity, demands=np.array([0, 5, 15]))
     assert on_short_routes(instance) is short
-    assert known_neighbours(instance) == neighbours
-    assert (exchanges(instance) > 0) is exchanged
+    assert VRPTW.neighbours(instance) == neighbours
+    assert (VRPTW.exchanges(instance) > 0) is exchanged
 
 
 def test_without_time_windows_tails_are_not_exchanged():
     instance = SimpleNamespace(capacity=1000, demands=np.array([0, 5, 15]))
-    assert exchanges(instance) == 0
+    assert CVRP.exchanges(instance) == 0
 
 
 def test_a_search_may_begin_hotter():

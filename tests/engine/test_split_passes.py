@@ -8,7 +8,7 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import changes, deliveries, links, runner, split_state, strings
+from specahd.engine import changes, deliveries, links, runner, strings
 from specahd.engine.orders import Order, Report
 from specahd.problems.sdvrp import insertion
 from specahd.problems.sdvrp.instance import SDVRPInstance
@@ -154,7 +154,8 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
     """After annealing, hot to the end: lists, loads, deliveries and what upper programs see."""
     search(upper, block, instance, lower, temperature=2000.0)
     held = runner.GROUPS._search
-    state, (owners, quantities, heads, more, spare, left, _) = held._state, held._beside
+    state = held._state
+    owners, quantities, heads, more, spare, left, *_ = state.own
     nodes, edges, matrix, size = state.nodes, state.edges, block["distance_matrix"], instance.size
     last = len(more) - 1
     chains = {customer: [] for customer in range(1, size + 1)}
@@ -164,7 +165,7 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
             chain.append(int(node))
             node = more[node]
         assert (owners[chain] == customer).all()
-        assert quantities[chain].sum() == held._demands[customer]
+        assert quantities[chain].sum() == held._instance.demands[customer]
         # No route stops at a customer twice.
         assert len(set(nodes[chain, links.ROUTE].tolist())) == len(chain)
     used = [node for chain in chains.values() for node in chain]
@@ -183,10 +184,7 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
     assert (edges[both, links.BEHIND] == matrix[owners[both], owners[behind]]).all()
     assert (edges[behind, links.BEFORE] == edges[both, links.BEHIND]).all()
     assert state.costs[changes.CURRENT] == edges[both, links.BEHIND].sum()
-    deliveries.show(
-        *(held._beside, matrix, nodes, edges, state.shown, state.gains, state.marks),
-        *(state.changed, state.numbers),
-    )
+    deliveries.show(state, held._instance)
     shown = state.shown[:, 1:]
     first = heads[1:]
     assert (shown[changes.PRECEDING] == owners[nodes[first, links.BEFORE]]).all()
@@ -270,13 +268,14 @@ def others(solution, group):
 def test_a_group_that_needs_too_many_nodes_is_taken_back(upper, block, instance, lower):
     search(upper, block, instance, lower)
     held = runner.GROUPS._search
-    held._beside[5][0] = 0
-    before = held._state.nodes.copy(), held._beside[2].copy()
+    nodes, own = held._state.nodes, held._state.own
+    own.left[0] = 0
+    before = nodes.copy(), own.heads.copy()
     order = Order(0, 100, 0.0, 1, 30, 0.0, 1.0, 1e6, 1e6, (lower,))
     said = runner.GROUPS(upper, block, [order.encode(), *(np.zeros(0, np.int64),) * 2]).arrays[0]
     assert Report.decode(said).repairs > 0
-    assert (held._state.nodes[:, :2] == before[0][:, :2]).all()
-    assert (held._beside[2] == before[1]).all()
+    assert (nodes[:, :2] == before[0][:, :2]).all()
+    assert (own.heads == before[1]).all()
 
 
 def test_whole_loads_to_one_customer_stay_apart(upper, lower):
@@ -291,7 +290,7 @@ def test_whole_loads_to_one_customer_stay_apart(upper, lower):
     assert PROBLEM.check(instance, solution) == ()
     assert PROBLEM.cost(instance, solution) < PROBLEM.cost(instance, start)
     held = runner.GROUPS._search
-    assert held._demands[3] == 17
+    assert held._instance.demands[3] == 17
     apart = len(held._direct) * 2 * block["distance_matrix"][0, 3]
     others = sum(2 * block["distance_matrix"][0, each] for each in held._direct if each != 3)
     assert others == 0
@@ -312,4 +311,4 @@ def test_deliveries_that_are_no_solution_are_refused(routes, given):
     demands, matrix = np.array([0, 5, 5, 5]), np.ones((4, 4))
     arrays = np.array(routes, np.int64), np.array(given, np.int64)
     with pytest.raises(ValueError, match="Expected"):
-        split_state.state_for(*arrays, matrix, demands, 10, 0)
+        deliveries.state_for(*arrays, matrix, demands, 10, 0)

@@ -50,7 +50,7 @@ def exchanged(arrays, routes, exchanges=20, temperature=0.0):
 
 def routes_of(search):
     following = np.ascontiguousarray(search._state.nodes[:, links.BEHIND])
-    flat = links.flat_routes(following, len(search._demands) - 1)
+    flat = links.flat_routes(following, len(search._state.gains) - 1)
     parts = np.split(flat, np.flatnonzero(flat == 0))
     return sorted(part[part > 0].tolist() for part in parts)
 
@@ -132,10 +132,10 @@ def test_whatever_is_accepted_all_is_kept_up_to_date():
         assert {number: state.route_loads[number] for number in loads} == loads
         free = state.free[: state.numbers[changes.FREE]].tolist()
         assert sorted(free + list(loads)) == list(range(len(state.route_loads)))
-        _, _, _, start, latest, *_ = search._beside
+        start, latest = state.own.start, state.own.latest
         kept = start.copy(), latest.copy()
         for number in range(len(state.route_loads)):
-            timed.refresh_route(search._beside, state.nodes, state.edges, number)
+            timed.refresh_route(state, number)
         assert (kept[0] == start).all()
         assert (kept[1] == latest).all()
         best = links.flat_routes(state.best, 30)

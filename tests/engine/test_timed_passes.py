@@ -105,11 +105,11 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block, exc
     """After annealing, hot to the end, what was kept up to date is what a walk finds."""
     search(2, temperature=2000.0, exchanges=exchanges)
     held = runner.TIMED_GROUPS._search
-    ready, due, service, start, latest, *_ = held._beside
     state = held._state
+    ready, due, service, start, latest, *_ = state.own
     kept = [start.copy(), latest.copy()]
     for route in range(len(state.route_loads)):
-        timed.refresh_route(held._beside, state.nodes, state.edges, route)
+        timed.refresh_route(state, route)
     assert (kept[0] == start).all()
     assert (kept[1] == latest).all()
     customers = slice(1, SIZE + 1)
@@ -128,11 +128,11 @@ def test_programs_see_the_times_of_the_current_solution(search, block, exchanges
     search(4, temperature=2000.0, exchanges=exchanges)
     held = runner.TIMED_GROUPS._search
     held.named(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
-    *_, views, _ = held._beside
+    views = held._state.own.views
     following = np.ascontiguousarray(held._state.nodes[:, links.BEHIND])
     times = walked(links.flat_routes(following, SIZE), block)
     assert (views == (block["ready_times"], block["due_times"], *times)).all()
-    assert not any(np.shares_memory(views, kept) for kept in held._beside[:5])
+    assert not any(np.shares_memory(views, kept) for kept in held._state.own[:5])
 
 
 def test_each_parameter_is_what_its_name_says(search, block):
@@ -158,8 +158,7 @@ def test_nothing_of_a_search_follows_from_what_programs_see_of_times(search):
     search(6, upper=upper)
     expected = search(6, start=nothing, upper=upper)
     search(6, upper=upper)
-    *_, views, _ = runner.TIMED_GROUPS._search._beside
-    views[:] = -1e9
+    runner.TIMED_GROUPS._search._state.own.views[:] = -1e9
     again = search(6, start=nothing, upper=upper)
     assert all((one == other).all() for one, other in zip(expected, again, strict=True))
 

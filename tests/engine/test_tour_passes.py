@@ -8,9 +8,9 @@ import pytest
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
-from specahd.engine import changes, links, passes, runner, tour_strings, tours
+from specahd.engine import changes, links, passes, programs, runner, tour_strings, tours
 from specahd.engine.orders import Order, Report
-from specahd.engine.tour_state import state_for
+from specahd.engine.state import Instance, Scratch
 from specahd.problems.tsp import insertion
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
@@ -143,11 +143,8 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert (before[behind] == nodes).all()
     assert (state.edges == matrix[nodes, behind]).all()
     assert state.costs[changes.CURRENT] == state.edges.sum()
-    assert sorted(tours.flat_tour(behind.astype(np.int64)).tolist()) == nodes[1:].tolist()
-    tours.show(
-        *(matrix, state.nodes, state.edges, state.shown, state.gains, state.marks),
-        *(state.changed, state.numbers),
-    )
+    assert sorted(tours.flat_tour(behind.copy()).tolist()) == nodes[1:].tolist()
+    tours.show(state, runner.TOUR_GROUPS._search._instance)
     assert (state.shown[changes.PRECEDING] == before).all()
     assert (state.shown[changes.FOLLOWING] == behind).all()
     assert (state.gains == state.edges + state.edges[before] - matrix[before, behind]).all()
@@ -155,38 +152,46 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert (state.shown[changes.EXPOSURES, 1:] > 0).all()
 
 
+def room(block, matrix, columns):
+    """Return an instance of these distances, and room for groups and positions."""
+    near = block["neighbours"], block["neighbour_distances"]
+    nobody = np.zeros(0, np.int64)
+    found, before = np.zeros((6, columns)), np.zeros(columns, np.int64)
+    log = np.zeros((40, 3), np.int32), np.zeros((40, 3))
+    given = Instance(matrix, *near, np.zeros(0), nobody, 0)
+    return given, Scratch(nobody, *log, found, before, np.zeros(0))
+
+
 def test_undo_restores_every_bit(block, instance):
     rng = np.random.default_rng(1)
     matrix, size = np.sqrt(block["distance_matrix"] + 0.1), instance.size
-    state = state_for(1 + rng.permutation(size - 1), matrix, 0)
+    state = tours.state_for(1 + rng.permutation(size - 1), matrix, 10, 0)
+    given, scratch = room(block, matrix, 1)
     nodes, edges = state.nodes, state.edges
     for _ in range(50):
         kept = nodes.copy(), edges.copy()
-        log, log_edges = np.zeros((40, 3), np.int32), np.zeros((40, 2))
         group = 1 + rng.permutation(size - 1)[: rng.integers(1, 20)]
-        for line, node in enumerate(group.tolist()):
-            tours.take_out(matrix, nodes, edges, node, log, log_edges, line)
+        line = 0
+        for node in group.tolist():
+            line, _ = tours.remove(state, given, scratch, line, node, 0.0)
         for line, node in enumerate(group.tolist(), start=len(group)):
             ahead = int(rng.choice(np.flatnonzero(nodes[:, links.BEHIND] >= 0)))
-            log[line, 0], log_edges[line, 0] = node, edges[ahead]
-            behind = nodes[ahead, links.BEHIND]
-            tours.put_in(nodes, edges, node, ahead, matrix[ahead, node], matrix[node, behind])
+            ways = matrix[ahead, node], matrix[node, nodes[ahead, links.BEHIND]]
+            scratch.before[0], scratch.found[[programs.THERE, programs.BACK], 0] = ahead, ways
+            tours.insert(state, given, scratch, line, node, 1, 0, False, 0.0)
         assert (nodes != kept[0]).any()
-        tours.undo(nodes, edges, log, log_edges, len(group), len(group))
+        tours.undo(state, given, scratch, len(group), 2 * len(group))
         assert (nodes == kept[0]).all()
         assert (edges.view(np.int64) == kept[1].view(np.int64)).all()
 
 
 def test_positions_are_the_gaps_next_to_neighbours_each_once(block, instance):
-    matrix, size = block["distance_matrix"], instance.size
-    state = state_for(np.arange(1, size), matrix, 0)
-    log, log_edges = np.zeros((1, 3), np.int32), np.zeros((1, 2))
-    tours.take_out(matrix, state.nodes, state.edges, 30, log, log_edges, 0)
-    found, before = np.zeros((4, 21)), np.zeros(21, np.int64)
-    near, away = block["neighbours"], block["neighbour_distances"]
-    count = tours.find_positions(
-        *(matrix, 30, near, away, 10, state.nodes, state.edges, found, before)
-    )
+    matrix, size, near = block["distance_matrix"], instance.size, block["neighbours"]
+    state = tours.state_for(np.arange(1, size), matrix, 10, 0)
+    given, scratch = room(block, matrix, 21)
+    found, before = scratch.found[:4], scratch.before
+    tours.remove(state, given, scratch, 0, 30, 0.0)
+    count = tours.find_positions(state, given, scratch, 30, 1, np.inf)
     ahead, behind = before[:count], state.nodes[before[:count], links.BEHIND]
     around = set(near[30, :10].tolist())
     gaps = {(node, int(state.nodes[node, links.BEHIND])) for node in range(size) if node != 30}
@@ -298,4 +303,4 @@ def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
 @pytest.mark.parametrize("tour", [[], [1, 2], [*range(1, 59), 58], [*range(1, 59), 60]])
 def test_what_is_no_tour_is_refused(tour, block):
     with pytest.raises(ValueError, match="Expected each node from 1 to 59 once"):
-        state_for(np.array(tour, np.int64), block["distance_matrix"], 0)
+        tours.state_for(np.array(tour, np.int64), block["distance_matrix"], 10, 0)

@@ -11,6 +11,7 @@ names the sample; without it, the prompt does.
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import sys
@@ -56,7 +57,8 @@ class Server(LoopbackServer):
 
     def __init__(
         self, answer, schedule=None, *, key=None, models=("tested",), lists=True, latency=0.0,
-        stall=1.0, wait=1, counts_tokens=True, wordy=False, obeys_stream=True, port=0, spell=str,
+        stall=1.0, wait=1, counts_tokens=True, wordy=False, obeys_stream=True, compresses=False,
+        port=0, spell=str,
     ):  # fmt: skip
         super().__init__(Handler, port, key)
         self.answer = answer
@@ -69,6 +71,7 @@ class Server(LoopbackServer):
         self.counts_tokens = counts_tokens
         self.wordy = wordy
         self.obeys_stream = obeys_stream
+        self.compresses = compresses
         self.spell = spell
         self.exchanges = []
         self._attempts = Counter()
@@ -179,6 +182,8 @@ class Handler(LoopbackHandler):
         self._send(status, "application/json", json.dumps(value).encode(), headers)
 
     def _send(self, status, kind, body, headers=None, promised=None):
+        if self.server.compresses:
+            body, headers = gzip.compress(body), {**(headers or {}), "Content-Encoding": "gzip"}
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("X-Echo", " ".join(self._echo.split()))

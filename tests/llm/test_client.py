@@ -8,7 +8,7 @@ from server import Server
 from server_behaviour import BAD, FAULTS, Schedule, offline
 
 from specahd.core.errors import ServiceError, TransportError
-from specahd.llm import retries
+from specahd.llm import service_client
 from specahd.llm.parsing import MAX_LENGTH, ParseError, parse_reply
 
 SILENT = {"stall", "silence", "blanks"}
@@ -52,8 +52,9 @@ def test_only_what_conf_sets_is_sent(stream):
     assert extended == plain | options
 
 
-def test_a_server_that_does_not_stream_is_understood():
-    with serve(obeys_stream=False) as server:
+@pytest.mark.parametrize("manner", [{"obeys_stream": False}, {"compresses": True}])
+def test_a_server_that_does_not_stream_or_compresses_is_understood(manner):
+    with serve(**manner) as server:
         reply = proposer(server, stream=True).propose(request())
     assert (reply.text, reply.prompt_tokens) == (GOOD, len(WORDS) // 4)
 
@@ -125,7 +126,7 @@ def test_blanks_without_end_are_silence(behaviour):
 
 
 def test_a_body_without_end_is_not_read_to_its_end(monkeypatch):
-    monkeypatch.setattr(retries, "MAX_BODY", 2**19)
+    monkeypatch.setattr(service_client, "MAX_BODY", 2**19)
     more = "a body of more than 524288 bytes"
     with serve(bad="huge") as server, pytest.raises(TransportError, match=more):
         proposer(server).propose(request())

@@ -17,7 +17,7 @@ from server_behaviour import FAULTS, REFUSALS
 from specahd.config import CONF_DIR
 from specahd.config.schemas import register
 from specahd.core.errors import ConfigError, ServiceError, TransportError
-from specahd.llm import http
+from specahd.llm import service_client
 from specahd.llm.client import ChatProposer
 from specahd.llm.keys import KEY_FILE
 
@@ -61,7 +61,7 @@ def test_preflight_says_that_an_address_leads_nowhere():
 
 
 def test_preflight_does_not_wait_for_silence(monkeypatch):
-    monkeypatch.setattr(http, "PREFLIGHT", 0.5)
+    monkeypatch.setattr(service_client, "PREFLIGHT", 0.5)
     with serve(*["silence"] * 5, lists=False, stall=9.0) as server:
         started = time.monotonic()
         with pytest.raises(ServiceError, match=r"no answer within 0.\d seconds"):
@@ -76,7 +76,7 @@ def test_preflight_does_not_wait_for_silence(monkeypatch):
 def test_the_key_is_told_to_nobody_but_the_service(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
-    monkeypatch.setattr(http, "PREFLIGHT", 0.3)
+    monkeypatch.setattr(service_client, "PREFLIGHT", 0.3)
     told = []
     with serve(*[behaviour] * 9, lists=False, stall=0.5) as server:
         asker = proposer(server, api_key_env="A_KEY", attempts=2, timeout=0.3)
@@ -101,10 +101,15 @@ def everything(error):
 
 
 def test_no_other_service_gets_the_key_of_openai(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, CANARY)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {CANARY}")
+    monkeypatch.setenv("A_KEY", "another")
     with serve() as server:
         proposer(server).propose(request())
-    assert CANARY not in str(server.exchanges[0].headers)
+        proposer(server, api_key_env="A_KEY").propose(request())
+    assert CANARY not in str([exchange.headers for exchange in server.exchanges])
+    assert server.exchanges[1].headers["authorization"] == "Bearer another"
 
 
 # Options

@@ -107,7 +107,9 @@ class Handler(LoopbackHandler):
         if self.path != "/v1/embeddings" or body["model"] not in self.server.models:
             self._complain("404")
             return
-        behaviour = self.server.take(body, dict(self.headers))
+        behaviour = self.server.take(
+            body, {name.lower(): text for name, text in self.headers.items()}
+        )
         with self.server.lock:
             self.server.busy += 1
             self.server.busiest = max(self.server.busiest, self.server.busy)

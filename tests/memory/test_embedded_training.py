@@ -158,7 +158,7 @@ except SystemExit as end:
     if end.code:
         raise
 loaded = [name for name in sys.modules if name.startswith(("specahd.memory", "specahd.llm"))]
-sys.exit(f"loaded {loaded}" if loaded or {"httpx2", "torch"} & set(sys.modules) else 0)
+sys.exit(f"loaded {loaded}" if loaded or {"httpx2", "openai", "torch"} & set(sys.modules) else 0)
 """
 
 

@@ -130,7 +130,7 @@ def test_a_refusal_is_one_sentence_and_final(behaviour, sentence, monkeypatch):
 def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("A_KEY", CANARY)
-    monkeypatch.setattr("specahd.llm.http.PREFLIGHT", 0.3)
+    monkeypatch.setattr("specahd.llm.service_client.PREFLIGHT", 0.3)
     told = []
     with FakeEmbeddingServer(*[behaviour] * 9, lists=False, stall=0.5) as fake_server:
         endpoint = Endpoint(fake_server.url, "A_KEY", **(QUICK | {"attempts": 2, "timeout": 0.3}))
@@ -145,7 +145,7 @@ def test_the_key_is_told_to_nobody_but_the_server(behaviour, monkeypatch, caplog
                 told.append("".join(traceback.format_exception(error)))
                 told += everything(error)
         told += [repr(endpoint), repr(service), repr(vars(endpoint)), caplog.text]
-    assert fake_server.asked[-1][1]["Authorization"] == f"Bearer {CANARY}"
+    assert fake_server.asked[-1][1]["authorization"] == f"Bearer {CANARY}"
     assert not [text for text in told if CANARY[:12] in text]
 
 

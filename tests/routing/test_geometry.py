@@ -70,3 +70,16 @@ def test_classical_scaling_recovers_points():
     # Points that coincide, and a matrix that no points have, still give finite points.
     assert np.isfinite(classical_scaling(np.zeros((4, 4)))).all()
     assert np.isfinite(classical_scaling(np.array([[0, 1, 9], [1, 0, 1], [9, 1, 0.0]]))).all()
+
+
+def test_classical_scaling_of_many_points_is_near_that_of_few(monkeypatch):
+    rng = np.random.default_rng(5)
+    coords = rng.random((300, 2)) * [100, 60]
+    # Roads make ways longer, each by a share of its own, so that no points have these distances.
+    detours = 1 + np.triu(rng.random((300, 300)), 1) / 2
+    matrix = distances(coords[:, None], coords[None], Convention.EXACT_2D) * detours * detours.T
+    exact = classical_scaling(matrix)
+    monkeypatch.setattr("specahd.routing.geometry._MANY", 299)
+    found = classical_scaling(matrix)
+    np.testing.assert_array_equal(classical_scaling(matrix), found)
+    np.testing.assert_allclose(found, exact, atol=1e-5)

@@ -53,6 +53,9 @@ def test_only_what_has_a_meaning_has_a_column(tmp_path, data):
         {"vehicle": "1", "order": "2", "name": "c", "distance": "10"},
         {"vehicle": "1", "order": "3", "name": "a", "distance": "20"},
     ]
+    # Without the last digits, which a sum alone has.
+    tenths = rows(read(tmp_path, "x,y\n0,0\n0.2,0\n0.9,0\n"), [(0, 1, 2)])
+    assert [row["distance"] for row in tenths] == ["0", "0.2", "0.9", "1.8"]
     plain = rows(api.read(data / "tiny.vrp"), [(3,), (1, 2)])
     assert list(plain[0]) == ["vehicle", "order", "name", "quantity", "load", "distance"]
     assert [row["name"] for row in plain] == ["depot", "3", "depot", "depot", "1", "2", "depot"]
@@ -88,10 +91,21 @@ def test_distances_add_up_to_the_cost_and_nobody_is_late(name):
             assert all(row["wait"] >= 0 for _, row in vehicle[1:-1])
 
 
+def test_what_is_held_in_tenths_is_told_in_the_unit_of_the_file(data):
+    instance = api.read(data / "elsewhere" / "few-solomon.txt")
+    assert instance.data.parts == 10
+    routes, cost = instance.problem.read_solution(data / "elsewhere" / "few-solomon.sol")
+    ends = [vehicle[-1][1] for vehicle in itinerary.visits(instance.data, routes)]
+    assert sum(row["distance"] for row in ends) == pytest.approx(cost)
+    assert [row["duration"] for row in ends] == [row["distance"] for row in ends]
+
+
 def test_degrees_are_told_to_maps_and_clock_times_as_such(tmp_path):
     text = "name,lon,lat,due\ndépôt,13.40,52.52,18:00\nnord,13.41,52.52,09:00\n"
     instance = read(tmp_path, text, speed=8.3)
-    found = json.loads(itinerary.FORMATS[".geojson"](instance.data, [(1,)]))
+    text = itinerary.FORMATS[".geojson"](instance.data, [(1,)])
+    assert '"dépôt"' in text
+    found = json.loads(text)
     line, *points = found["features"]
     assert found["type"] == "FeatureCollection"
     assert line["geometry"] == {

@@ -43,6 +43,15 @@ def test_a_choice_stands_in_place_of_what_it_brings():
     assert varying([smoke, smoke]) == []
 
 
+def test_a_method_is_told_before_the_memory_that_it_brings():
+    brought = {"problem": "cvrp", "llm": "offline", "budget": "smoke"}
+    kinds = [
+        kind(choices={**brought, "method": method, "memory": memory})
+        for method, memory in (("specahd", "structural"), ("eoh", "none"))
+    ]
+    assert varying(kinds) == ["method"]
+
+
 def test_names_tell_the_problem_and_what_differs():
     assert list(named([kind()]).values()) == ["cvrp"]
     kinds = [kind(), kind(llm="other"), kind(llm="other", search={"beta": 0.9})]

@@ -3,10 +3,12 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_requests import CONTEXTS, CONTRACTS, request
 from scripted_run import WRITE, InTurn, Scripted, run
 
 from specahd.core import journal as journals
@@ -18,7 +20,9 @@ from specahd.methods.eoh import EoH
 from specahd.runs.reopening import reopen
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
+from specahd.search.prompts import render
 from specahd.search.request_pool import REISSUES
+from specahd.search.reservations import Reservations
 
 
 class Priced(Scripted):
@@ -294,9 +298,29 @@ def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
 
 
 def test_a_bound_below_the_first_request_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"^budget\.max_cost=50 leaves no room for any request: "):
+    sentence = r"^Expected budget\.max_cost of at least 100\.0001, got 50: "
+    with pytest.raises(ConfigError, match=sentence):
         run(tmp_path / "run", Priced(100, 100), allowance=Allowance(cost=50))
     assert (tmp_path / "run" / "journal.jsonl").read_bytes() == b""
+
+
+@pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.name)
+def test_the_least_bound_is_known_before_the_first_prompt(contract):
+    priced = SimpleNamespace(tariff=lambda request: Tariff(1e6, 2e6, 100))
+
+    def least(**bounds):
+        with pytest.raises(ConfigError) as refused:
+            Reservations(priced, Allowance(**bounds)).require_first(contract, contract.level, 0)
+        return float(re.search("at least (\\S+),", str(refused.value))[1])
+
+    cost, tokens = least(cost=0.01), least(tokens=3)
+    assert cost == pytest.approx(tokens + 100, abs=1e-3)
+    # It is enough for what a request says beyond its contract, and names no bound that is not.
+    first = request(contract, "m1", context=CONTEXTS[contract.level])
+    first = replace(first, prompt=render(first))
+    for enough in (Allowance(cost=cost), Allowance(tokens=tokens)):
+        Reservations(priced, enough).require_first(contract, contract.level, 0)
+        assert Reservations(priced, enough).reserve(first) is None
 
 
 def test_who_counts_no_tokens_is_not_bound_by_them(tmp_path):

@@ -22,6 +22,7 @@ from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings, TierRule
 from specahd.design.candidates import Candidate, choose
 from specahd.design.makers import check_rounds
+from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
 from specahd.repair.execution import Execution, save_sandbox
@@ -37,6 +38,7 @@ from specahd.runs.reopening import discard, reopen
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
+from specahd.search.reservations import Reservations
 from specahd.tracking.provenance import save_machine
 from specahd.tracking.store import in_one_line
 
@@ -78,8 +80,43 @@ class TrainingPlan:
         """The directory of the checkpoint whose repertoire is kept, if one is given."""
         return None if self.settings.repertoire is None else Path(self.settings.repertoire)
 
-    def check(self) -> Checkpoint | None:
+    def check_bounds(self, *, repeat: bool = False) -> None:
+        """Refuse bounds on money and tokens that bound nothing, or are below one request.
+
+        Parameters
+        ----------
+        repeat
+            Whether the run has begun, so that its first request is paid for.
+
+        Raises
+        ------
+        ConfigError
+            With one sentence that names the option.
+        """
+        if self.budget.max_cost is not None and not self.proposer.tariff().priced:
+            raise ConfigError(
+                f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
+                "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
+            )
+        # A replay pays nobody, and ends where the run did that it repeats.
+        if self.budget.programs and not (repeat or isinstance(self.proposer, Recorded)):
+            first = Level.UPPER if self._searched == "upper" else Level.LOWER
+            contract = contracts(self.problem.operator)[first]
+            reservations = Reservations(self.proposer, self.budget.allowance)
+            reservations.require_first(contract, first, self.seed)
+
+    @property
+    def _searched(self) -> str:
+        whole = is_whole(self.problem.operator.selector)
+        return "lower" if whole else self.settings.levels
+
+    def check(self, *, repeat: bool = False) -> Checkpoint | None:
         """Refuse parts that do not fit, before anything is paid for or written.
+
+        Parameters
+        ----------
+        repeat
+            As of :meth:`check_bounds`.
 
         Returns
         -------
@@ -100,19 +137,12 @@ class TrainingPlan:
                     f"not of {self.problem.name}."
                 )
             given.admit(self.problem)
-        if self.budget.max_cost is not None and not self.proposer.tariff().priced:
+        if is_whole(self.problem.operator.selector) and self.settings.levels == "upper":
             raise ConfigError(
-                f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
-                "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
+                "Expected search.levels=lower where regions are whole instances, got upper."
             )
+        self.check_bounds(repeat=repeat)
         check_rounds(self.method)
-        searched = self.settings.levels
-        if is_whole(self.problem.operator.selector):
-            if searched == "upper":
-                raise ConfigError(
-                    "Expected search.levels=lower where regions are whole instances, got upper."
-                )
-            searched = "lower"
         rounds: Any = self.method.func
         portfolio = self.method.keywords.get("portfolio", 1) > 1 or bool(given and given.portfolio)
         check_extensions(self.problem, self.settings, portfolio=portfolio, plain=rounds.plain)
@@ -122,7 +152,8 @@ class TrainingPlan:
             for program in contract.seeds:
                 memory.judge(program)
             memory.preflight()
-        self.proposer.preflight([bearing[level] for level in Level if searched in ("both", level)])
+        searched = [bearing[level] for level in Level if self._searched in ("both", level)]
+        self.proposer.preflight(searched)
         return given
 
 
@@ -195,7 +226,7 @@ def run_training(
     KeyboardInterrupt
         The user pressed Ctrl-C; what was learned so far is frozen.
     """
-    given = plan.check()
+    given = plan.check(repeat=repeat)
     sandbox = plan.execution.inspect(observer)
     if repeat:
         require_current(directory, subset_records(plan))

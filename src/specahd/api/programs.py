@@ -8,7 +8,7 @@ from specahd.api.problems import make_problem, settings_of
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.engine.improver import Programs
-from specahd.engine.written import BETTER, IN_TURN, SHIPPED, in_turn
+from specahd.engine.written import SHIPPED, in_turn
 from specahd.routing.base import AnyProblem, contracts
 
 OPERATOR = "insertion"
@@ -21,8 +21,8 @@ EVOLVED = "evolved"
 
 def stronger(problem: AnyProblem, instance: Any) -> str:
     """Return which programs solve an instance better, :data:`BY_HAND` or :data:`EVOLVED`."""
-    better = BETTER.get(problem.name)
-    return EVOLVED if better is not None and better(instance) else BY_HAND
+    evolved = problem.engine.evolved if problem.engine else None
+    return EVOLVED if evolved is not None and evolved(instance) else BY_HAND
 
 
 def programs_for(
@@ -53,8 +53,7 @@ def programs_for(
     inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
-        large = IN_TURN.get(problem.name)
-        if instance is not None and large is not None and large(instance):
+        if instance is not None and problem.engine.in_turn(instance):
             upper = replace(upper, id=f"{upper.id}-in-turn", source=in_turn(upper.source))
         return Programs(upper, (lower,))
     if checkpoint == EVOLVED:

@@ -21,7 +21,6 @@ from specahd.core.settings import MAX_SEED, SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
 from specahd.engine.remote import remote_engine
-from specahd.engine.schedule import exchanges
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
 from specahd.repair.cases import Case, given_case
@@ -245,7 +244,7 @@ def solve(
             if start.ended is None and starting.wait(stopped):
                 improver = starting.result()
                 improver.start(case.baseline)
-                improver.exchanges = exchanges(data)
+                improver.exchanges = problem.engine.exchanges(data)
                 tell = _telling(callback, problem, case)
                 routed = _routed(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds

@@ -45,7 +45,10 @@ def message_for(error: Exception) -> str:
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
             available = ", ".join(error.options or ()) or "none"
-            return f"{group}={choice} is not a choice; available: {available}."
+            return (
+                f"{group}={choice} is not a choice; available: {available} (and those of a folder "
+                "of your own: hydra.searchpath=[file:///FOLDER])."
+            )
         case OverrideParseException():
             form = "\"option='value'\"" if "=" in str(error.override) else "option=value"
             return f"{error.override!r} cannot be read; write {form}."

@@ -3,7 +3,8 @@
 from omegaconf import DictConfig
 
 from specahd.config.ablation import check_ablation
-from specahd.config.targets import check_targets
+from specahd.config.targets import check_targets, locate
+from specahd.design.makers import expect_rounds
 from specahd.llm.keys import require_keys
 
 
@@ -13,9 +14,14 @@ def check_training(config: DictConfig) -> None:
     Raises
     ------
     UserError
-        A key is missing, an ablation takes nothing away, or a class is not there.
+        A key is missing, an ablation takes nothing away, or a class is not there, or another
+        than is expected.
     """
     require_keys(config.llm, "llm")
     require_keys(config.memory, "memory")
     check_ablation(config)
+    rounds = config.method.get("_target_")
+    if rounds is not None:
+        # First: a search method in its place takes other options.
+        expect_rounds(locate("method._target_", rounds))
     check_targets(config)

@@ -17,12 +17,24 @@ def check_rounds(method: "partial[Any]") -> None:
         With one sentence.
     """
     rounds: Any = method.func
+    expect_rounds(rounds)
+    rounds.check(**method.keywords)
+
+
+def expect_rounds(rounds: Any) -> None:
+    """Refuse a class that makes no rounds, be it a search method.
+
+    Raises
+    ------
+    ConfigError
+        With one sentence.
+    """
     if not hasattr(rounds, "check"):
+        name = f"{rounds.__module__}.{rounds.__qualname__}"
         raise ConfigError(
             "Expected method to make rounds, as specahd.design.coupled.Coupled does, got "
-            f"{rounds.__module__}.{rounds.__qualname__}; a search method is method.policy."
+            f"{name}; a search method is method.policy: method.policy._target_={name}."
         )
-    rounds.check(**method.keywords)
 
 
 def check_maker(option: str, make: Callable[[], object]) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 
 from specahd.core.memory_limit import require_memory
 from specahd.engine.neighbours import nearest_neighbours
-from specahd.engine.schedule import known_neighbours
 from specahd.engine.timed_neighbours import candidates, neighbours_in_time
 from specahd.routing.base import AnyProblem
 from specahd.routing.distances import CONVENTION, MATRIX
@@ -40,13 +39,12 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
     known = dict(problem.layout(instance))
     nodes = len(instance.coords)
     straight = instance.matrix is None and _measure(instance) is not Convention.GEO
-    # Passes over a tour compute a straight distance in less time than they look it up.
-    most = MATRIX_NODES if "demands" in known else 0
+    most = MATRIX_NODES if problem.engine.looks_up else 0
     if straight and MATRIX in known and nodes > most:
         del known[MATRIX]
         known[CONVENTION] = (np.int64, (1,))
     # Node 0 is nobody's neighbour: the depot, or where a tour begins.
-    near = (nodes, max(0, min(known_neighbours(instance), nodes - 2)))
+    near = (nodes, max(0, min(problem.engine.neighbours(instance), nodes - 2)))
     return {
         **known,
         "neighbours": (np.int64, near),
@@ -57,8 +55,7 @@ def _layout(problem: AnyProblem, instance: Any) -> Layout:
 def _fill(problem: AnyProblem, instance: Any, arrays: Mapping[str, Any]) -> None:
     """Write an instance to arrays of its :func:`_layout`."""
     problem.fill(instance, arrays)
-    count = known_neighbours(instance)
-    timed = "ready_times" in arrays
+    count, timed = problem.engine.neighbours(instance), problem.engine.timed
     looked_at = candidates(len(instance.coords), count) if timed else count
     found = nearest_neighbours(
         instance.coords, _measure(instance), instance.matrix, looked_at, depot=True

@@ -4,8 +4,8 @@ from typing import Any
 
 from numba import njit
 
-from specahd.engine.links import BEFORE, BEHIND, ROUTE
-from specahd.routing.kernels.distances import between
+from specahd.engine.inlined import inlined
+from specahd.engine.links import BEHIND
 
 REPAIRS, PASSES, KEPT, BETTER, POSITIONS_MENDED, CUSTOMERS_DROPPED = range(6)
 """What ``counts`` counts: customers inserted, passes, groups that stayed, passes that ended with a
@@ -24,9 +24,10 @@ STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
 
 
-@njit(cache=True)
-def mark(node: int, marks: Any, changed: Any, numbers: Any) -> None:
+@inlined
+def mark(state: Any, node: int) -> None:
     """Put a node on both lists of changes, unless it is there."""
+    marks, changed, numbers = state.marks, state.changed, state.numbers
     held = marks[CHANGES, node]
     if not held & 1:
         changed[0, numbers[CHANGED]] = node
@@ -38,40 +39,18 @@ def mark(node: int, marks: Any, changed: Any, numbers: Any) -> None:
 
 
 @njit(cache=True)
-def show(
-    distances: Any,
-    nodes: Any,
-    edges: Any,
-    shown: Any,
-    gains: Any,
-    marks: Any,
-    changed: Any,
-    numbers: Any,
-) -> None:
-    """Bring what upper programs see up to date with the current solution."""
-    customers = shown.shape[1] - 1
-    for place in range(numbers[CHANGED]):
-        node = changed[0, place]
-        marks[CHANGES, node] &= 2
-        if node > customers:
-            continue
-        before = nodes[node, BEFORE]
-        behind = nodes[node, BEHIND]
-        before = 0 if before > customers else before
-        behind = 0 if behind > customers else behind
-        shown[PRECEDING, node] = before
-        shown[FOLLOWING, node] = behind
-        shown[ROUTE_OF, node] = nodes[node, ROUTE]
-        gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
-    numbers[CHANGED] = 0
-
-
-@njit(cache=True)
-def keep_best(nodes: Any, best: Any, costs: Any, marks: Any, changed: Any, numbers: Any) -> None:
+def keep_best(state: Any) -> None:
     """Note the current solution as the best one."""
+    nodes, best, marks, changed, numbers = (
+        state.nodes,
+        state.best,
+        state.marks,
+        state.changed,
+        state.numbers,
+    )
     for place in range(numbers[SINCE_BEST]):
         node = changed[1, place]
         marks[CHANGES, node] &= 1
         best[node] = nodes[node, BEHIND]
     numbers[SINCE_BEST] = 0
-    costs[BEST] = costs[CURRENT]
+    state.costs[BEST] = state.costs[CURRENT]

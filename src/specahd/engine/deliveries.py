@@ -1,70 +1,200 @@
-"""Routes whose stops are deliveries: a customer may have several, on as many routes.
+"""Routes whose stops are deliveries: the functions of the SDVRP.
 
-A node of the linked lists (:mod:`specahd.engine.links`) is here a delivery or a terminal: of v
-nodes for deliveries, numbered from 1, those in use belong to a customer, and route r has terminal
-v + 1 + r. A customer that leaves its routes leaves all of them; what it is given anew are unused
-nodes, so that those which left still say what they were until the group stays.
-
-``held`` is what is kept beside the lists: per node the customer that ``owners`` names, 0 at a
-terminal, and its ``quantities``; ``heads`` names a delivery of every customer and ``more`` the
-next one of the same customer, 0 behind the last; ``spare`` is the stack of unused nodes and
-``left`` how many these are; ``slots`` is room to work in, a number for every route.
+A customer may have several deliveries, on as many routes. A node of the linked lists
+(:mod:`specahd.engine.links`) is here a delivery or a terminal: of v nodes for deliveries, numbered
+from 1, those in use belong to a customer, and route r has terminal v + 1 + r. A customer that
+leaves its routes leaves all of them, and is inserted in as many parts as the lower program chooses
+positions for it; each takes what there is room for. These are unused nodes, so that those which
+left still say what they were until the group stays.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from specahd.engine import capacitated, changes, links
 from specahd.engine.changes import (
-    BEST,
     CHANGED,
     CHANGES,
-    CURRENT,
     FOLLOWING,
+    FREE,
     PRECEDING,
     ROUTE_OF,
     SINCE_BEST,
 )
-from specahd.engine.links import BEFORE, BEHIND, ROUTE
+from specahd.engine.inlined import inlined
+from specahd.engine.links import BEFORE, BEHIND, NODE_NOTED, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, THERE
+from specahd.engine.state import MAX_SIZE, State
+from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
 
-MORE = 3
-"""Where ``held`` has ``more``."""
 QUANTITY = 4
-"""The row of the positions found where other families have :data:`programs.SLACK`."""
-OWNER_AT_BEST, QUANTITY_AT_BEST = 1, 2
-"""Columns of the best solution; the first one is the next node."""
+"""The row of the positions found where the VRPTW has :data:`programs.SLACK`."""
+
+
+class Parts(NamedTuple):
+    """The deliveries of a state's routes.
+
+    Parameters
+    ----------
+    owners
+        Per node its customer, 0 at a terminal.
+    quantities
+        Per node of a delivery, what is delivered.
+    heads, more
+        A delivery of every customer, and the next one of the same; 0 behind the last.
+    spare, left
+        The stack of unused nodes, and how many these are.
+    slots
+        Room to work in, a number for every route.
+    best_owners, best_quantities
+        Those of the best solution.
+    """
+
+    owners: Any
+    quantities: Any
+    heads: Any
+    more: Any
+    spare: Any
+    left: Any
+    slots: Any
+    best_owners: Any
+    best_quantities: Any
+
+
+def state_for(
+    stops: IntArray, given: IntArray, distances: Any, demands: IntArray, capacity: int, seed: int
+) -> State:
+    """Return the state that begins at a solution.
+
+    Parameters
+    ----------
+    stops, given
+        Of a feasible solution: customers with 0 between two routes, and what each is given there.
+
+    Raises
+    ------
+    ValueError
+        A customer is given more or less than its demand, or does not exist.
+    """
+    customers = len(demands) - 1
+    received = np.zeros(customers + 1, np.int64)
+    visited = stops != 0
+    if (
+        len(given) != len(stops)
+        or not ((stops >= 0) & (stops <= customers)).all()
+        or (given[visited] < 1).any()
+    ):
+        raise ValueError(f"Expected deliveries to customers from 1 to {customers}.")
+    np.add.at(received, stops[visited], given[visited])
+    if (received != demands).any():
+        raise ValueError("Expected that each customer is given its demand.")
+    used = np.arange(1, np.count_nonzero(stops) + 1)
+    # Nodes and routes that a group leaves are free only once the group stays.
+    count = len(used) + customers + int(demands.sum()) // capacity + MAX_SIZE
+    most = 2 * count
+    owners = np.zeros(most + 1 + count, np.int64)
+    quantities, more = np.zeros((2, most + 1), np.int64)
+    heads = np.zeros(customers + 1, np.int64)
+    owners[used], quantities[used] = stops[visited], given[visited]
+    for node in used.tolist():
+        more[node] = heads[owners[node]]
+        heads[owners[node]] = node
+    spare = np.zeros(most, np.int64)
+    left = most - len(used)
+    spare[:left] = np.arange(most, len(used), -1)
+    own = Parts(
+        *(owners, quantities, heads, more, spare, np.array([left])),
+        *(np.zeros(count, np.int64), owners.copy(), quantities.copy()),
+    )
+    numbered = stops.copy()
+    numbered[visited] = used
+    return capacitated.loaded(
+        numbered, quantities, count, owners, used, distances, seed, own, customers
+    )
 
 
 @njit(cache=True)
-def find_positions(
-    held: Any,
-    customer: int,
-    lacking: int,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    home: float,
-    capacity: int,
-    nodes: Any,
-    edges: Any,
-    route_loads: Any,
-    terminal: int,
-    found: Any,
-    before: Any,
-) -> int:
-    """Write the cheapest position on each near route with room, a new route last; return the count.
+def show(state: Any, instance: Any) -> None:
+    """Of a customer's deliveries programs see one."""
+    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
+    marks, changed, numbers, own = state.marks, state.changed, state.numbers, state.own
+    owners, heads, more, distances = own.owners, own.heads, own.more, instance.distances
+    deliveries = len(more) - 1
+    for place in range(numbers[CHANGED]):
+        node = changed[0, place]
+        marks[CHANGES, node] &= 2
+        if node > deliveries or nodes[node, ROUTE] < 0:
+            continue
+        customer = owners[node]
+        gain = 0.0
+        part = heads[customer]
+        while part != 0:
+            ahead = owners[nodes[part, BEFORE]]
+            behind = owners[nodes[part, BEHIND]]
+            gain += edges[part, BEFORE] + edges[part, BEHIND] - between(distances, ahead, behind)
+            part = more[part]
+        gains[customer] = gain
+        if node == heads[customer]:
+            shown[PRECEDING, customer] = owners[nodes[node, BEFORE]]
+            shown[FOLLOWING, customer] = owners[nodes[node, BEHIND]]
+            shown[ROUTE_OF, customer] = nodes[node, ROUTE]
+    numbers[CHANGED] = 0
 
-    No more are found than ``before`` takes.
-    """
-    owners, _, heads, more, _, _, slots = held
+
+@inlined
+def log_lines(state: Any, max_size: int) -> int:
+    return 2 * len(state.own.more)
+
+
+@inlined
+def remove(
+    state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
+) -> tuple[int, float]:
+    nodes, edges, own = state.nodes, state.edges, state.own
+    owners, more = own.owners, own.more
+    node = own.heads[customer]
+    own.heads[customer] = 0
+    while node != 0:
+        ahead = owners[nodes[node, BEFORE]]
+        joined = between(instance.distances, ahead, owners[nodes[node, BEHIND]])
+        cost -= edges[node, BEFORE] + edges[node, BEHIND] - joined
+        links.note(state, scratch, line, node, joined)
+        links.unlink(state, node, own.quantities[node], joined)
+        line += 1
+        node = more[node]
+    return line, cost
+
+
+@inlined
+def lacking(state: Any, instance: Any, customer: int) -> Any:
+    return instance.demands[customer]
+
+
+@inlined
+def find_positions(
+    state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
+) -> int:
+    """Of each near route with room there is the cheapest one, and no more than ``before`` takes."""
+    nodes, edges, route_loads, own = state.nodes, state.edges, state.route_loads, state.own
+    owners, heads, more, slots = own.owners, own.heads, own.more, own.slots
+    distances, neighbours, away_from = (
+        instance.distances,
+        instance.neighbours,
+        instance.neighbour_distances,
+    )
+    found, before = scratch.found, scratch.before
+    if state.numbers[FREE] == 0 or own.left[0] == 0:
+        return 0
+    capacity = instance.capacity
+    home = instance.depot_distances[customer]
     deliveries = len(more) - 1
     count = 0
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
-        away = neighbour_distances[customer, place]
+        away = away_from[customer, place]
         node = heads[near]
         while node != 0:
             route = nodes[node, ROUTE]
@@ -94,7 +224,7 @@ def find_positions(
                     found[DETOUR, slot] = np.inf
                     count += 1
                 if detour < found[DETOUR, slot]:
-                    quantity = min(room, lacking)
+                    quantity = min(room, wanted)
                     found[DETOUR, slot] = detour
                     found[THERE, slot] = there
                     found[BACK, slot] = back
@@ -102,84 +232,116 @@ def find_positions(
                     found[QUANTITY, slot] = quantity
                     before[slot] = ahead
             node = more[node]
-    quantity = min(capacity, lacking)
+    quantity = min(capacity, wanted)
     found[DETOUR, count] = home + home
     found[THERE, count] = home
     found[BACK, count] = home
     found[REST, count] = capacity - quantity
     found[QUANTITY, count] = quantity
-    before[count] = terminal
+    before[count] = capacitated.free_terminal(state)
     return count + 1
 
 
-@njit(cache=True)
-def show(
-    held: Any,
-    distances: Any,
-    nodes: Any,
-    edges: Any,
-    shown: Any,
-    gains: Any,
-    marks: Any,
-    changed: Any,
-    numbers: Any,
-) -> None:
-    """Bring what upper programs see up to date; of a customer's deliveries they see one."""
-    owners, _, heads, more, _, _, _ = held
-    deliveries = len(more) - 1
-    for place in range(numbers[CHANGED]):
-        node = changed[0, place]
-        marks[CHANGES, node] &= 2
-        if node > deliveries or nodes[node, ROUTE] < 0:
-            continue
-        customer = owners[node]
-        gain = 0.0
-        part = heads[customer]
-        while part != 0:
-            ahead = owners[nodes[part, BEFORE]]
-            behind = owners[nodes[part, BEHIND]]
-            gain += edges[part, BEFORE] + edges[part, BEHIND] - between(distances, ahead, behind)
-            part = more[part]
-        gains[customer] = gain
-        if node == heads[customer]:
-            shown[PRECEDING, customer] = owners[nodes[node, BEFORE]]
-            shown[FOLLOWING, customer] = owners[nodes[node, BEHIND]]
-            shown[ROUTE_OF, customer] = nodes[node, ROUTE]
-    numbers[CHANGED] = 0
+@inlined
+def choose(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    lower: Any,
+    count: int,
+    noise: Any,
+    customer: int,
+    wanted: int,
+    now: float,
+) -> Any:
+    found = scratch.found
+    return lower(
+        found[DETOUR, :count],
+        found[THERE, :count],
+        found[REST, :count],
+        found[QUANTITY, :count],
+        noise,
+        float(wanted),
+        instance.depot_distances[customer],
+        float(instance.capacity),
+        now,
+    )
+
+
+@inlined
+def insert(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    line: int,
+    customer: int,
+    wanted: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> tuple[int, float]:
+    own = state.own
+    own.left[0] -= 1
+    node = own.spare[own.left[0]]
+    quantity = int(scratch.found[QUANTITY, chosen])
+    own.owners[node] = customer
+    own.quantities[node] = quantity
+    own.more[node] = own.heads[customer]
+    own.heads[customer] = node
+    return wanted - quantity, capacitated.put_in(
+        state, scratch, line, node, quantity, chosen, last, cost
+    )
+
+
+@inlined
+def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
+    own, log = state.own, scratch.log
+    links.undo(state, scratch, own.quantities, removed, lines)
+    own.left[0] += lines - removed
+    # Of a customer the first one was the head.
+    for line in range(removed - 1, -1, -1):
+        node = log[line, NODE_NOTED]
+        own.heads[own.owners[node]] = node
+
+
+@inlined
+def keep(state: Any, scratch: Any, removed: int) -> None:
+    own, log = state.own, scratch.log
+    for line in range(removed):
+        own.spare[own.left[0]] = log[line, NODE_NOTED]
+        own.left[0] += 1
+    capacitated.keep(state, scratch, removed)
 
 
 @njit(cache=True)
-def keep_best(
-    held: Any, nodes: Any, best: Any, costs: Any, marks: Any, changed: Any, numbers: Any
-) -> None:
-    """Note the current solution as the best one."""
-    owners, quantities, _, _, _, _, _ = held
-    for place in range(numbers[SINCE_BEST]):
+def keep_best(state: Any) -> None:
+    changed, own = state.changed, state.own
+    deliveries = len(own.more) - 1
+    for place in range(state.numbers[SINCE_BEST]):
         node = changed[1, place]
-        marks[CHANGES, node] &= 1
-        best[node, 0] = nodes[node, BEHIND]
-        if node < len(quantities):
-            best[node, OWNER_AT_BEST] = owners[node]
-            best[node, QUANTITY_AT_BEST] = quantities[node]
-    numbers[SINCE_BEST] = 0
-    costs[BEST] = costs[CURRENT]
+        if node <= deliveries:
+            own.best_owners[node] = own.owners[node]
+            own.best_quantities[node] = own.quantities[node]
+    changes.keep_best(state)
 
 
 @njit(cache=True)
-def flat_deliveries(best: Any, deliveries: int) -> Any:
+def flat_deliveries(state: Any) -> Any:
     """Return the customers on the best routes, 0 between two of them, and the quantities there."""
+    following, own = state.best, state.own
+    deliveries = len(own.more) - 1
     customers = np.zeros(2 * deliveries, np.int64)
     given = np.zeros(2 * deliveries, np.int64)
     length = 0
-    for terminal in range(deliveries + 1, len(best)):
-        node = best[terminal, 0]
+    for terminal in range(deliveries + 1, len(following)):
+        node = following[terminal]
         if node == terminal:
             continue
         if length:
             length += 1
         while node <= deliveries:
-            customers[length] = best[node, OWNER_AT_BEST]
-            given[length] = best[node, QUANTITY_AT_BEST]
+            customers[length] = own.best_owners[node]
+            given[length] = own.best_quantities[node]
             length += 1
-            node = best[node, 0]
+            node = following[node]
     return customers[:length].copy(), given[:length].copy()

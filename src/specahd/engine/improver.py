@@ -11,20 +11,12 @@ from specahd.core.program import Outcome, Program
 from specahd.engine.blocks import shared_block
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.orders import Order, Report
-from specahd.engine.schedule import group_count, shares, temperatures
+from specahd.engine.schedule import group_count, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
 from specahd.sandbox.calls import Call, Launch, Result, SessionLimits
 from specahd.sandbox.session import Sandbox, Session
 from specahd.sandbox.shared_arrays import SharedArrays
 
-GROUPS = "specahd.engine.runner:GROUPS"
-"""What runs upper programs; a problem names what compiles its lower ones."""
-TIMED_GROUPS = "specahd.engine.runner:TIMED_GROUPS"
-TIMED_POSITIONS = "specahd.engine.runner:TIMED_POSITIONS"
-TOUR_GROUPS = "specahd.engine.runner:TOUR_GROUPS"
-TOUR_POSITIONS = "specahd.engine.runner:TOUR_POSITIONS"
-_UPPERS = {TIMED_POSITIONS: TIMED_GROUPS, TOUR_POSITIONS: TOUR_GROUPS}
-"""What runs upper programs where it is not :data:`GROUPS`, by what compiles the lower ones."""
 NAMES = ("select_customer_groups", "select_position")
 """What upper and lower programs are called."""
 MAX_SIZE = 100
@@ -105,7 +97,7 @@ class SandboxedEngine:
         self.lowers: Sequence[int] = tuple(range(lowers))
         self._seed = seed
         self._index = index
-        self._hot, self._cold = temperatures(neighbour_distances, *shares(instance))
+        self._hot, self._cold = temperatures(neighbour_distances, problem.engine.hot)
         self._routes: tuple[IntArray, ...] = ()
         self._repairs = 0
 
@@ -247,7 +239,7 @@ def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
 
 def runners(problem: AnyProblem) -> list[str]:
     """Return what runs upper programs of a problem, and what compiles its lower ones."""
-    return [_UPPERS.get(problem.engine, GROUPS), problem.engine]
+    return [problem.engine.groups, problem.engine.positions]
 
 
 def launched(

@@ -1,4 +1,4 @@
-"""Routes as linked lists: what the loops of all problem families do with them, exactly undone.
+"""Routes as linked lists: what the loop does with them in all problems but the TSP, exactly undone.
 
 Customers are nodes 1 to n. Every route has a node of its own for the depot, its *terminal*:
 route r has node n + 1 + r, which stands before the route's first customer and behind its last.
@@ -14,113 +14,88 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from specahd.engine.inlined import inlined
+
 BEFORE, BEHIND, ROUTE = 0, 1, 2
 """Columns of ``nodes``; the first two are those of ``edges`` too."""
 OUT = -1
-ROUTE_NOTED = 4
-"""Where a line of the log has the route."""
+NODE_NOTED, BEFORE_NOTED, BEHIND_NOTED = 0, 1, 2
+"""Where a line of the log has a node that was taken out or put in, and those around it."""
+JOINED_NOTED = 2
+"""Where the log has the distance between these two, behind those to them."""
 
-REMOVED, INSERTED = 0, 1
-"""What a line of the log says of its customer."""
 
-
-@njit(cache=True)
-def join(nodes: Any, edges: Any, before: int, behind: int, distance: float) -> None:
+@inlined
+def join(state: Any, before: int, behind: int, distance: float) -> None:
     """Let a node follow another at such a distance."""
+    nodes, edges = state.nodes, state.edges
     nodes[before, BEHIND] = behind
     nodes[behind, BEFORE] = before
     edges[before, BEHIND] = distance
     edges[behind, BEFORE] = distance
 
 
-@njit(cache=True)
-def unlink(
-    nodes: Any, edges: Any, route_loads: Any, demand: int, customer: int, distance: float
-) -> None:
-    """Take a customer out; ``distance`` is that between the nodes around it."""
-    join(nodes, edges, nodes[customer, BEFORE], nodes[customer, BEHIND], distance)
-    route_loads[nodes[customer, ROUTE]] -= demand
-    nodes[customer, ROUTE] = OUT
+@inlined
+def unlink(state: Any, node: int, load: int, distance: float) -> None:
+    """Take a node out; ``distance`` is that between the nodes around it."""
+    nodes = state.nodes
+    join(state, nodes[node, BEFORE], nodes[node, BEHIND], distance)
+    state.route_loads[nodes[node, ROUTE]] -= load
+    nodes[node, ROUTE] = OUT
 
 
-@njit(cache=True)
-def link(
-    nodes: Any,
-    edges: Any,
-    route_loads: Any,
-    demand: int,
-    customer: int,
-    before: int,
-    there: float,
-    back: float,
-) -> None:
-    """Put a customer behind a node, at such distances from that and from the next."""
+@inlined
+def link(state: Any, node: int, load: int, before: int, there: float, back: float) -> None:
+    """Put a node behind another one, at such distances from that and from the next."""
+    nodes, edges = state.nodes, state.edges
     behind = nodes[before, BEHIND]
     route = nodes[before, ROUTE]
-    nodes[customer, BEFORE] = before
-    nodes[customer, BEHIND] = behind
-    nodes[customer, ROUTE] = route
-    edges[customer, BEFORE] = there
-    edges[customer, BEHIND] = back
-    nodes[before, BEHIND] = customer
+    nodes[node, BEFORE] = before
+    nodes[node, BEHIND] = behind
+    nodes[node, ROUTE] = route
+    edges[node, BEFORE] = there
+    edges[node, BEHIND] = back
+    nodes[before, BEHIND] = node
     edges[before, BEHIND] = there
-    nodes[behind, BEFORE] = customer
+    nodes[behind, BEFORE] = node
     edges[behind, BEFORE] = back
-    route_loads[route] += demand
+    state.route_loads[route] += load
 
 
-@njit(cache=True)
-def note(
-    log: Any,
-    log_distances: Any,
-    line: int,
-    kind: int,
-    nodes: Any,
-    edges: Any,
-    node: int,
-    joined: float,
-) -> None:
+@inlined
+def note(state: Any, scratch: Any, line: int, node: int, joined: float) -> None:
     """Write to the log what is about to be taken out, or was just put in.
 
     ``joined`` is the distance between the nodes around it.
     """
-    log[line, 0] = kind
-    log[line, 1] = node
-    log[line, 2] = nodes[node, BEFORE]
-    log[line, 3] = nodes[node, BEHIND]
-    log[line, ROUTE_NOTED] = nodes[node, ROUTE]
-    log_distances[line, 0] = edges[node, BEFORE]
-    log_distances[line, 1] = edges[node, BEHIND]
-    log_distances[line, 2] = joined
+    nodes, edges, log, log_edges = state.nodes, state.edges, scratch.log, scratch.log_edges
+    log[line, NODE_NOTED] = node
+    log[line, BEFORE_NOTED] = nodes[node, BEFORE]
+    log[line, BEHIND_NOTED] = nodes[node, BEHIND]
+    log_edges[line, BEFORE] = edges[node, BEFORE]
+    log_edges[line, BEHIND] = edges[node, BEHIND]
+    log_edges[line, JOINED_NOTED] = joined
 
 
-@njit(cache=True)
-def undo(
-    log: Any,
-    log_distances: Any,
-    lines: int,
-    nodes: Any,
-    edges: Any,
-    route_loads: Any,
-    demands: Any,
-) -> None:
-    """Take back the changes that so many lines of the log tell, the last one first."""
-    for line in range(lines - 1, -1, -1):
-        customer = log[line, 1]
-        if log[line, 0] == INSERTED:
-            joined = log_distances[line, 2]
-            unlink(nodes, edges, route_loads, demands[customer], customer, joined)
-        else:
-            link(
-                nodes,
-                edges,
-                route_loads,
-                demands[customer],
-                customer,
-                log[line, 2],
-                log_distances[line, 0],
-                log_distances[line, 1],
-            )
+@inlined
+def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None:
+    """Take back the changes that so many lines of the log tell, the last one first.
+
+    Parameters
+    ----------
+    loads
+        What each node adds to the load of its route.
+    removed
+        So many of the lines, the first ones, are of nodes that were taken out.
+    """
+    log, log_edges = scratch.log, scratch.log_edges
+    for line in range(lines - 1, removed - 1, -1):
+        node = log[line, NODE_NOTED]
+        unlink(state, node, loads[node], log_edges[line, JOINED_NOTED])
+    for line in range(removed - 1, -1, -1):
+        node = log[line, NODE_NOTED]
+        there, back = log_edges[line, BEFORE], log_edges[line, BEHIND]
+        link(state, node, loads[node], log[line, BEFORE_NOTED], there, back)
 
 
 @njit(cache=True)

@@ -9,11 +9,9 @@ import numpy as np
 from numba import njit
 
 from specahd.engine.changes import CUSTOMERS_DROPPED, PASSES, STAMPS
-from specahd.engine.families import choose_groups, show
 from specahd.engine.random import refill
-
-NOISE_PER_GROUP = 32
-"""How many random numbers an upper program is given for each group."""
+from specahd.engine.state import NOISE_PER_GROUP
+from specahd.engine.steps import choose_groups, show
 
 
 @njit(cache=True)
@@ -68,109 +66,30 @@ def all_groups(
 
 
 @njit(cache=True)
-def answer_of(
-    beside: Any,
+def ask(
+    state: Any,
+    instance: Any,
     upper: Any,
-    shown: Any,
-    gains: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    demands: Any,
-    capacity: int,
     upper_noise: Any,
     now: float,
     max_groups: int,
     max_size: int,
 ) -> Any:
     """Return what an upper program answers about what it is shown; nothing if it raises."""
+    refill(state.generator, upper_noise, 0, len(upper_noise))
     try:
-        return choose_groups(
-            beside,
-            upper,
-            shown,
-            gains,
-            neighbours,
-            neighbour_distances,
-            depot_distances,
-            demands,
-            capacity,
-            upper_noise,
-            now,
-            max_groups,
-            max_size,
-        )
+        return choose_groups(state, instance, upper, upper_noise, now, max_groups, max_size)
     except Exception:  # noqa: BLE001  a program may raise anything
         return np.zeros(0, np.int64)
 
 
 @njit(cache=True)
-def ask(
-    upper: Any,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    demands: Any,
-    capacity: int,
-    beside: Any,
-    state: Any,
-    upper_noise: Any,
-    max_groups: int,
-    max_size: int,
-    now: float,
-) -> Any:
-    """Return what an upper program answers about the current solution."""
-    nodes, edges, _, _, shown, gains, marks, changed, _, generator, _, _, _, numbers = state
-    refill(generator, upper_noise, 0, len(upper_noise))
-    show(beside, distances, nodes, edges, shown, gains, marks, changed, numbers)
-    return answer_of(
-        beside,
-        upper,
-        shown,
-        gains,
-        neighbours,
-        neighbour_distances,
-        depot_distances,
-        demands,
-        capacity,
-        upper_noise,
-        now,
-        max_groups,
-        max_size,
-    )
-
-
-@njit(cache=True)
 def name_groups(
-    uppers: Any,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    demands: Any,
-    capacity: int,
-    beside: Any,
-    state: Any,
-    max_groups: int,
-    max_size: int,
-    progress: float,
+    uppers: Any, instance: Any, state: Any, max_groups: int, max_size: int, progress: float
 ) -> Any:
     """Return the groups that a pass would repair: how long they are, and their customers."""
-    named = ask(
-        uppers[0],
-        distances,
-        neighbours,
-        neighbour_distances,
-        depot_distances,
-        demands,
-        capacity,
-        beside,
-        state,
-        np.empty(NOISE_PER_GROUP * max_groups),
-        max_groups,
-        max_size,
-        progress,
-    )
-    _, _, _, _, _, _, marks, _, _, _, _, _, counts, _ = state
-    return all_groups(named, len(demands) - 1, max_groups, max_size, marks, counts)
+    show(state, instance)
+    upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
+    named = ask(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)
+    customers = len(state.gains) - 1
+    return all_groups(named, customers, max_groups, max_size, state.marks, state.counts)

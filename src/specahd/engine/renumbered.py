@@ -64,7 +64,7 @@ class PartSearch(RenumberedSearch):
     def _answer(self) -> Answer:
         answer = super()._answer()
         following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
-        current = self._nodes[links.flat_routes(following, len(self._demands) - 1)]
+        current = self._nodes[links.flat_routes(following, len(self._state.gains) - 1)]
         report, *best = answer.arrays
         return Answer([report, current, *best], answer.fallbacks)
 

@@ -24,6 +24,8 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.engine import route_ends, strings, timed_strings, tour_strings
+from specahd.engine.capacitated import Whole
+from specahd.engine.deliveries import Parts
 from specahd.engine.orders import Order
 from specahd.engine.programs import (
     GROUPS_ANSWER,
@@ -38,12 +40,17 @@ from specahd.engine.programs import (
 )
 from specahd.engine.renumbered import search_for
 from specahd.engine.searches import DEMANDS, READY, Search
+from specahd.engine.timed import Times
+from specahd.engine.tours import Tour
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list
 from specahd.routing.distances import CONVENTION, MATRIX
 
 Arrays = Mapping[str, Any]
+
+_LOWERS: dict[type, "LowerProgram"] = {}
+"""What compiles lower programs, by :attr:`Search.own`."""
 
 
 class EngineProgram:
@@ -155,7 +162,7 @@ class UpperProgram(EngineProgram):
             # The last one's arrays may be large.
             self._search = None
             self._search = search_for(arrays, routes, order.seed, part=order.part)
-        return self._search.run(program, _LOWERS[self._search.lowers].held, order)
+        return self._search.run(program, _LOWERS[self._search.own].held, order)
 
 
 class LowerProgram(EngineProgram):
@@ -167,6 +174,8 @@ class LowerProgram(EngineProgram):
         What runs the upper programs beside them.
     arguments, function
         Those of the contract, and the program of it that is written by hand.
+    own
+        Of searches with them (:attr:`Search.own`).
     """
 
     def __init__(
@@ -174,9 +183,11 @@ class LowerProgram(EngineProgram):
         uppers: UpperProgram,
         arguments: Sequence[types.Type],
         function: Callable[..., Any],
+        own: type,
     ) -> None:
         super().__init__(arguments, POSITION_ANSWER, "select_position", [function])
-        self._uppers = uppers
+        self._uppers, self._own_type = uppers, own
+        _LOWERS[own] = self
 
     def warm_up(self) -> None:
         """Search a little in the zygote: a confined child can write no compiled loop to disk.
@@ -188,7 +199,7 @@ class LowerProgram(EngineProgram):
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)
-        for arrays, routes in _tiny(self):
+        for arrays, routes in _tiny(self._own_type):
             with search_for(arrays, routes, 0).compiling() as search:
                 search.run(self._uppers.nobody, program, order, group)
                 search.best_routes()
@@ -201,7 +212,7 @@ class LowerProgram(EngineProgram):
         return search.run(self._uppers.nobody, program, order, group.copy())
 
 
-def _tiny(lowers: LowerProgram) -> Iterator[tuple[Arrays, list[IntArray]]]:
+def _tiny(own: type) -> Iterator[tuple[Arrays, list[IntArray]]]:
     """Yield two blocks of two customers: with a distance matrix, and without one."""
     arrays: dict[str, Any] = {
         "coords": np.arange(6.0).reshape(3, 2),
@@ -210,12 +221,12 @@ def _tiny(lowers: LowerProgram) -> Iterator[tuple[Arrays, list[IntArray]]]:
         MATRIX: np.ones((3, 3)),
         CONVENTION: np.zeros(1, np.int64),
     }
-    routes = [np.array([2, 1] if lowers is TOUR_POSITIONS else [1, 0, 2])]
-    if lowers is not TOUR_POSITIONS:
+    routes = [np.array([2, 1] if own is Tour else [1, 0, 2])]
+    if own is not Tour:
         arrays.update({DEMANDS: np.array([0, 1, 1]), "capacity": np.array([2])})
-    if lowers is SPLIT_POSITIONS:
+    if own is Parts:
         routes.append(np.array([1, 0, 1]))
-    if lowers is TIMED_POSITIONS:
+    if own is Times:
         windows = {READY: 0.0, "due_times": 100.0, "service_times": 0.0}
         arrays.update({name: np.full(3, time) for name, time in windows.items()})
     for array in (*arrays.values(), *routes):
@@ -235,7 +246,7 @@ GROUPS = UpperProgram(
     [strings.adjacent_strings, route_ends.strings_and_ends],
 )
 """What runs upper programs of the engine, and with them all launched lower programs."""
-POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks)
+POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks, Whole)
 """What compiles lower programs of the engine, and runs one of them alone."""
 TIMED_GROUPS = UpperProgram(
     TIMED_GROUPS_ARGUMENTS,
@@ -244,9 +255,11 @@ TIMED_GROUPS = UpperProgram(
     [timed_strings.strings_in_time],
 )
 """The same for the VRPTW as :data:`GROUPS`."""
-TIMED_POSITIONS = LowerProgram(TIMED_GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time)
+TIMED_POSITIONS = LowerProgram(
+    TIMED_GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time, Times
+)
 """The same for the VRPTW as :data:`POSITIONS`."""
-SPLIT_POSITIONS = LowerProgram(GROUPS, SPLIT_POSITION_ARGUMENTS, strings.greedy_in_parts)
+SPLIT_POSITIONS = LowerProgram(GROUPS, SPLIT_POSITION_ARGUMENTS, strings.greedy_in_parts, Parts)
 """The same for the SDVRP as :data:`POSITIONS`."""
 TOUR_GROUPS = UpperProgram(
     TOUR_GROUPS_ARGUMENTS,
@@ -255,11 +268,7 @@ TOUR_GROUPS = UpperProgram(
     [tour_strings.neighbouring_strings],
 )
 """The same for the TSP as :data:`GROUPS`."""
-TOUR_POSITIONS = LowerProgram(TOUR_GROUPS, TOUR_POSITION_ARGUMENTS, tour_strings.greedy_with_blinks)
+TOUR_POSITIONS = LowerProgram(
+    TOUR_GROUPS, TOUR_POSITION_ARGUMENTS, tour_strings.greedy_with_blinks, Tour
+)
 """The same for the TSP as :data:`POSITIONS`."""
-_LOWERS = {
-    "POSITIONS": POSITIONS,
-    "TIMED_POSITIONS": TIMED_POSITIONS,
-    "SPLIT_POSITIONS": SPLIT_POSITIONS,
-    "TOUR_POSITIONS": TOUR_POSITIONS,
-}

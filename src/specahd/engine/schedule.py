@@ -9,33 +9,11 @@ from specahd.routing.base import FloatArray
 
 _NEAREST = 10
 _HOT, _COLD = 1.5, 0.05
-_TIMED_HOT = 3.0
-"""The share for customers with time windows, whose routes are rebuilt at greater cost."""
-_TOUR_HOT = 1.0
-"""The share for tours, measured on pr2392 and rl11849."""
-_TOUR_NEIGHBOURS = 24
-_EXCHANGES = 128
 SMALL = 20_000
 """Nodes of the largest instance whose customers keep their numbers: what passes read of it lies
 near enough. Those of larger ones get numbers along a curve."""
 _SHORT = 20.0
 """Stops of the longest routes that are short."""
-
-
-def shares(instance: Any) -> tuple[float, float]:
-    """Return the shares of :func:`temperatures` for an instance: of a tour, of routes, in time."""
-    if not hasattr(instance, "demands"):
-        return _TOUR_HOT, _COLD
-    return _TIMED_HOT if hasattr(instance, "windows") else _HOT, _COLD
-
-
-def known_neighbours(instance: Any) -> int:
-    """Return how many neighbours of a node the engine is told at most."""
-    if not hasattr(instance, "demands"):
-        return _TOUR_NEIGHBOURS
-    if hasattr(instance, "windows"):
-        return 100 if on_short_routes(instance) else 50
-    return neighbour_count(instance.size)
 
 
 def on_short_routes(instance: Any) -> bool:
@@ -51,14 +29,6 @@ def many_on_short_routes(instance: Any) -> bool:
     """Say whether customers get numbers along a curve, and a vehicle has room for few of them."""
     numbered = instance.matrix is None and len(instance.coords) > SMALL
     return numbered and on_short_routes(instance)
-
-
-def exchanges(instance: Any) -> int:
-    """Return how many exchanges of tails are tried for each group.
-
-    They pay on long routes with time windows, of which groups take but a small part out.
-    """
-    return _EXCHANGES if hasattr(instance, "windows") and not on_short_routes(instance) else 0
 
 
 def neighbour_count(customers: int) -> int:

@@ -1,7 +1,7 @@
 """Solutions under way in the sandbox child: where a slice begins, and what it leaves behind."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -9,21 +9,17 @@ import numpy as np
 
 from specahd.core.answer import Answer
 from specahd.engine import (
+    capacitated,
     changes,
     deliveries,
     links,
     naming,
     passes,
-    split_passes,
-    split_state,
-    tour_naming,
-    tour_passes,
-    tour_state,
+    timed,
     tours,
 )
 from specahd.engine.orders import Order, Report
-from specahd.engine.state import State, state_for, times_for
-from specahd.engine.tour_passes import PLACES
+from specahd.engine.state import Instance, Span, State
 from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
@@ -49,44 +45,30 @@ class Search:
         To begin with, as :mod:`specahd.engine.orders` has them.
     """
 
-    loop: Callable[..., None] = staticmethod(passes.improve)
-    names: Callable[..., Any] = staticmethod(naming.name_groups)
-    """Asks an upper program for groups; takes what the loop takes of an instance and a solution."""
-    lowers = "POSITIONS"
-    """What compiles the lower programs, of :mod:`specahd.engine.runner`."""
-
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        self._demands = arrays[DEMANDS]
-        self._distances = _distances(arrays)
-        self._instance: tuple[Any, ...] = (
-            self._distances,
-            arrays["neighbours"],
-            arrays["neighbour_distances"],
-            passes.depot_row(self._distances, len(self._demands)),
-            self._demands,
-            int(arrays["capacity"][0]),
-        )
-        self._state: Any
-        self._beside: Any
-        self._state, self._beside = self._begun(arrays, routes, seed)
+        self._instance = _instance(arrays)
+        self._state = self._begun(arrays, routes, seed)
         self._told = self._state.costs[changes.BEST]
         self._replaced = 0
 
-    def _begun(
-        self, arrays: Arrays, routes: Sequence[IntArray], seed: int
-    ) -> tuple[State, tuple[Any, ...]]:
-        """Return the state that begins at a solution, and what the loop takes beside it."""
-        state = state_for(routes[0], self._distances, self._demands, seed)
+    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
+        """Return the state that begins at a solution."""
+        distances, demands = self._instance.distances, self._instance.demands
+        state = capacitated.state_for(routes[0], distances, demands, seed)
         if READY not in arrays:
-            return state, ()
-        self.lowers = "TIMED_POSITIONS"
+            return state
         windows = (arrays[name] for name in (READY, "due_times", "service_times"))
-        return state, times_for(state, *windows)
+        return timed.timed(state, *windows)
+
+    @property
+    def own(self) -> type:
+        """Whose functions the loop takes (:mod:`specahd.engine.steps`)."""
+        return type(self._state.own)
 
     @contextmanager
     def compiling(self) -> Iterator[Self]:
         """Let the loops be compiled for the types that they are called with, and then no more."""
-        loops: list[Any] = [self.loop, self.names]
+        loops: list[Any] = [passes.improve, naming.name_groups]
         for loop in loops:
             loop.disable_compile(False)
         yield self
@@ -96,9 +78,7 @@ class Search:
     def named(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
         limits = order.max_groups, order.max_size, order.progress
-        return Answer(
-            [*self.names(upper, *self._instance, self._beside, tuple(self._state), *limits)]
-        )
+        return Answer([*naming.name_groups(upper, self._instance, self._state, *limits)])
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
@@ -115,22 +95,12 @@ class Search:
             if order.seconds:
                 ahead = max(ahead, (spent + _STEP_SECONDS) / order.seconds)
             ahead = min(1.0, ahead)
-            self.loop(
-                upper,
-                lowers,
-                choices,
-                *self._instance,
-                self._beside,
-                tuple(self._state),
-                step,
-                order.max_groups,
-                order.max_size,
-                order.progress_at(share),
-                order.progress_at(ahead),
-                order.temperature_at(share),
-                order.temperature_at(ahead),
-                group,
+            span = Span(
+                *(step, order.max_groups, order.max_size),
+                *(order.progress_at(share), order.progress_at(ahead)),
+                *(order.temperature_at(share), order.temperature_at(ahead)),
             )
+            passes.improve(upper, lowers, choices, self._instance, self._state, span, group)
             done = self._state.counts[changes.REPAIRS] - before
             if not done:
                 break
@@ -154,61 +124,69 @@ class Search:
 
     def best_routes(self) -> tuple[IntArray, ...]:
         """Return the best routes, as :mod:`specahd.engine.orders` has them."""
-        return (links.flat_routes(self._state.best, len(self._demands) - 1),)
+        return (links.flat_routes(self._state.best, len(self._state.gains) - 1),)
 
 
 class SplitSearch(Search):
     """The same where several routes may deliver to a customer."""
 
-    loop = staticmethod(split_passes.improve)
-    lowers = "SPLIT_POSITIONS"
-
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        capacity = int(arrays["capacity"][0])
-        kept, self._direct = split_state.set_apart(routes[0], routes[1], capacity)
-        demands = arrays["demands"] - capacity * np.bincount(
-            self._direct, minlength=len(arrays["demands"])
-        )
+        capacity, demands = int(arrays["capacity"][0]), arrays[DEMANDS]
+        kept, self._direct = _set_apart(routes[0], routes[1], capacity)
+        demands = demands - capacity * np.bincount(self._direct, minlength=len(demands))
         demands.flags.writeable = False
-        super().__init__({**arrays, "demands": demands}, kept, seed)
+        super().__init__({**arrays, DEMANDS: demands}, kept, seed)
 
-    def _begun(
-        self, arrays: Arrays, routes: Sequence[IntArray], seed: int
-    ) -> tuple[State, tuple[Any, ...]]:
-        capacity = self._instance[-1]
-        return split_state.state_for(
-            routes[0], routes[1], self._distances, self._demands, capacity, seed
-        )
+    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
+        distances, *_, demands, capacity = self._instance
+        return deliveries.state_for(routes[0], routes[1], distances, demands, capacity, seed)
 
     def best_routes(self) -> tuple[IntArray, ...]:
-        nodes = len(self._beside[deliveries.MORE]) - 1
-        customers, given = deliveries.flat_deliveries(self._state.best, nodes)
+        customers, given = deliveries.flat_deliveries(self._state)
         apart = np.zeros((2, 2 * len(self._direct)), np.int64)
-        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance[-1])
+        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance.capacity)
         return np.concatenate((customers, apart[0])), np.concatenate((given, apart[1]))
 
 
 class TourSearch(Search):
     """The same for a closed tour."""
 
-    loop = staticmethod(tour_passes.improve)
-    names = staticmethod(tour_naming.name_groups)
-    lowers = "TOUR_POSITIONS"
-
-    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        near = arrays["neighbours"]
-        self._instance = (_distances(arrays), near, arrays["neighbour_distances"])
-        self._state = tour_state.state_for(routes[0], self._instance[0], seed)
-        self._beside = min(PLACES, near.shape[1])
-        self._told = self._state.costs[changes.BEST]
-        self._replaced = 0
+    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
+        places = min(tours.PLACES, arrays["neighbours"].shape[1])
+        return tours.state_for(routes[0], self._instance.distances, places, seed)
 
     def best_routes(self) -> tuple[IntArray, ...]:
         return (tours.flat_tour(self._state.best),)
 
 
-def _distances(arrays: Arrays) -> Any:
-    """Return the distances as loops take them."""
+def _set_apart(
+    stops: IntArray, given: IntArray, capacity: int
+) -> tuple[tuple[IntArray, IntArray], IntArray]:
+    """Take whole loads that go to one customer and back out of a solution, all but one of each.
+
+    A demand of very many loads would otherwise be delivered anew, load by load, in each repair.
+
+    Returns
+    -------
+    The rest of ``stops`` and ``given``, and the customers of the loads that were taken out.
+    """
+    ends = np.concatenate(([0], stops, [0])) == 0
+    direct = np.flatnonzero(ends[:-2] & ends[2:] & (stops != 0) & (given == capacity))
+    _, first = np.unique(stops[direct], return_index=True)
+    taken = np.delete(direct, first)
+    kept = np.ones(len(stops), bool)
+    kept[taken] = False
+    return (stops[kept], given[kept]), stops[taken]
+
+
+def _instance(arrays: Arrays) -> Instance:
+    """Return what a block says of an instance, as loops take it."""
+    distances: Any = arrays.get(MATRIX)
     if CONVENTION in arrays:
-        return arrays["coords"], int(arrays[CONVENTION][0])
-    return arrays[MATRIX]
+        distances = arrays["coords"], int(arrays[CONVENTION][0])
+    near = arrays["neighbours"], arrays["neighbour_distances"]
+    if DEMANDS not in arrays:
+        return Instance(distances, *near, np.zeros(0), np.zeros(0, np.int64), 0)
+    demands, capacity = arrays[DEMANDS], int(arrays["capacity"][0])
+    depot = capacitated.depot_row(distances, len(demands))
+    return Instance(distances, *near, depot, demands, capacity)

@@ -11,8 +11,7 @@ from typing import Any
 from specahd.core.contract import Contract
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import route_ends, seeds, strings
-from specahd.engine.improver import GROUPS
+from specahd.engine import families, route_ends, seeds, strings
 from specahd.routing.compiled.sentences import RULES
 
 STANDING = (
@@ -269,7 +268,7 @@ def contract(
     *,
     goal: str,
     vocabulary: Vocabulary,
-    compiled: str = GROUPS,
+    compiled: str = families.CVRP.groups,
     words: Mapping[str, str] = MappingProxyType({}),
     passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,

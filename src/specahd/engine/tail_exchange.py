@@ -13,6 +13,7 @@ from typing import Any
 from numba import njit
 
 from specahd.engine.changes import CURRENT, FREE, mark
+from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, ROUTE, join
 from specahd.engine.random import uniform
 from specahd.engine.timed import backward, forward
@@ -25,11 +26,10 @@ _MOST = 10.0
 
 
 @njit(cache=True)
-def _in_time(times: Any, ahead: int, behind: int, distance: float) -> Any:
+def _in_time(own: Any, ahead: int, behind: int, distance: float) -> Any:
     """Say whether a node may follow another at such a distance."""
-    ready, _, service, start, latest, _, _, _, _, _, _ = times
-    lasts = 0.0 if ahead >= len(ready) else service[ahead]
-    return start[ahead] + lasts + distance <= latest[behind]
+    lasts = 0.0 if ahead >= len(own.ready) else own.service[ahead]
+    return own.start[ahead] + lasts + distance <= own.latest[behind]
 
 
 @njit(cache=True)
@@ -42,32 +42,28 @@ def _load(nodes: Any, demands: Any, node: int) -> Any:
     return load
 
 
-@njit(cache=True)
-def _assign(nodes: Any, marks: Any, changed: Any, numbers: Any, terminal: int, route: int) -> None:
+@inlined
+def _assign(state: Any, terminal: int, route: int) -> None:
     """Say of the customers that lead up to a terminal that they are of its route now."""
+    nodes = state.nodes
     node = nodes[terminal, BEFORE]
     while nodes[node, ROUTE] != route:
         nodes[node, ROUTE] = route
-        mark(node, marks, changed, numbers)
+        mark(state, node)
         node = nodes[node, BEFORE]
 
 
 @njit(cache=True)
-def exchange_tails(
-    times: Any, instance: Any, capacity: int, state: Any, tries: int, temperature: float
-) -> None:
-    """Try so many exchanges, each of two neighbours that are drawn.
-
-    Parameters
-    ----------
-    instance, state
-        As :func:`specahd.engine.passes.improve` takes their arrays; no customer is out.
-    """
-    nodes, edges, route_loads, free, _, _, marks, changed, _, generator, _, costs, _, numbers = (
-        state
+def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    """Try so many exchanges, each of two neighbours that are drawn; no customer is out."""
+    nodes, edges, route_loads, numbers = state.nodes, state.edges, state.route_loads, state.numbers
+    neighbours, demands, depot_distances = (
+        instance.neighbours,
+        instance.demands,
+        instance.depot_distances,
     )
-    distances, neighbours, neighbour_distances, depot_distances, demands = instance
-    _, _, _, start, _, _, _, _, _, _, _ = times
+    generator, capacity, own = state.generator, instance.capacity, state.own
+    start = own.start
     customers = len(demands) - 1
     if neighbours.shape[1] == 0:
         return
@@ -81,11 +77,11 @@ def exchange_tails(
         second = neighbours[first, place]
         if nodes[first, ROUTE] == nodes[second, ROUTE]:
             continue
-        there = neighbour_distances[first, place]
+        there = instance.neighbour_distances[first, place]
         if start[first] > start[second]:
             first, second = second, first
         gone = edges[first, BEHIND] + edges[second, BEFORE]
-        if there - gone > most or not _in_time(times, first, second, there):
+        if there - gone > most or not _in_time(own, first, second, there):
             continue
         # What the other two, between which there may be nobody, become to each other.
         behind = nodes[first, BEHIND]
@@ -95,11 +91,11 @@ def exchange_tails(
         elif behind > customers:
             joined = depot_distances[ahead]
         else:
-            joined = between(distances, ahead, behind)
+            joined = between(instance.distances, ahead, behind)
         detour = there + joined - gone
         if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
             continue
-        if not _in_time(times, ahead, behind, joined):
+        if not _in_time(own, ahead, behind, joined):
             continue
         route = nodes[first, ROUTE]
         other = nodes[second, ROUTE]
@@ -114,22 +110,22 @@ def exchange_tails(
         other_last = nodes[other_end, BEFORE]
         home = edges[end, BEFORE]
         other_home = edges[other_end, BEFORE]
-        join(nodes, edges, first, second, there)
-        join(nodes, edges, other_last, end, other_home)
+        join(state, first, second, there)
+        join(state, other_last, end, other_home)
         if behind > customers:
-            join(nodes, edges, ahead, other_end, joined)
+            join(state, ahead, other_end, joined)
         else:
-            join(nodes, edges, ahead, behind, joined)
-            join(nodes, edges, last, other_end, home)
-        _assign(nodes, marks, changed, numbers, end, route)
-        _assign(nodes, marks, changed, numbers, other_end, other)
-        mark(first, marks, changed, numbers)
-        mark(ahead, marks, changed, numbers)
-        forward(times, nodes, edges, first)
-        forward(times, nodes, edges, ahead)
-        backward(times, nodes, edges, second)
-        backward(times, nodes, edges, nodes[ahead, BEHIND])
-        costs[CURRENT] += detour
+            join(state, ahead, behind, joined)
+            join(state, last, other_end, home)
+        _assign(state, end, route)
+        _assign(state, other_end, other)
+        mark(state, first)
+        mark(state, ahead)
+        forward(state, first)
+        forward(state, ahead)
+        backward(state, second)
+        backward(state, nodes[ahead, BEHIND])
+        state.costs[CURRENT] += detour
         if nodes[other_end, BEHIND] == other_end:
-            free[numbers[FREE]] = other
+            state.free[numbers[FREE]] = other
             numbers[FREE] += 1

@@ -23,8 +23,6 @@ from specahd.sandbox.calls import Call, Result
 
 _END = np.zeros(1, np.int64)
 """What stands between the routes of two tiles."""
-_PARTED = ("specahd.engine.runner:POSITIONS", "specahd.engine.runner:TIMED_POSITIONS")
-"""What compiles the lower programs of problems whose routes share no customer."""
 
 
 @dataclass
@@ -189,7 +187,7 @@ def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | Non
     integer_within("workers", workers, 1, 64)
     if cluster is not None:
         integer_within("workers with a cluster", workers, 2, 64)
-    if workers > 1 and problem.engine not in _PARTED:
+    if workers > 1 and not (problem.engine and problem.engine.parted):
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "
             "several share the routes of cvrp and vrptw alone."

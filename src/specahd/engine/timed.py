@@ -1,57 +1,135 @@
-"""What the loops do for routes with time windows: positions in time, and times kept up to date.
+"""Routes with time windows: the functions of the VRPTW, and times kept up to date.
 
-``times`` holds when service may begin at the earliest and at the latest and how long it takes
-(``ready``, ``due``, ``service``, shape (n + 1,); the depot serves nobody), and per node of the
-linked lists when service does begin at the earliest (``start``) and may begin at the latest so
-that all later stops are in time (``latest``); at a terminal these are when the depot opens and
-closes. A change runs along its route only as far as times differ. What they were before a group
-was taken out is noted at the first change (``held``, of the ``touched`` nodes, which ``stamps``
-tell), so that a group that is taken back costs no walk. ``offered`` tells which positions a
-customer was offered. ``views``, shape (4, n + 1), are what upper programs see of all this, and
-nothing else reads them. ``clock`` counts groups, touched nodes and customers.
+A change runs along its route only as far as times differ. What they were before a group was taken
+out is noted at the first change, so that a group that is taken back costs no walk.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba import njit
 
-from specahd.engine import changes
-from specahd.engine.links import BEFORE, BEHIND, ROUTE
+from specahd.engine import capacitated, links
+from specahd.engine.changes import EXPOSURES, FOLLOWING, PRECEDING, ROUTE_OF
+from specahd.engine.inlined import inlined
+from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
 from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
+from specahd.engine.state import State
+from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import between
 
 GROUP, TOUCHED, CUSTOMER = range(3)
-"""What ``clock`` counts."""
+"""What ``clock`` counts: groups, touched nodes and customers."""
 OPENS, CLOSES, EARLIEST, LATEST = range(4)
 """The rows of ``views``: windows, and the times of the current solution."""
 
 
+class Times(NamedTuple):
+    """The times of a state's routes.
+
+    Parameters
+    ----------
+    ready, due, service
+        When service may begin at the earliest and at the latest, and how long it takes, shape
+        (n + 1,); the depot serves nobody.
+    start, latest
+        Per node of the lists, when service does begin at the earliest, and may begin at the
+        latest so that all later stops are in time; of a terminal, when the depot opens and closes.
+    stamps, noted, touched
+        Which nodes were touched since a group was taken out, and their times before.
+    offered
+        Which positions a customer was offered.
+    views
+        What upper programs see of all this, shape (4, n + 1); nothing else reads them.
+    clock
+        Counts.
+    """
+
+    ready: Any
+    due: Any
+    service: Any
+    start: Any
+    latest: Any
+    stamps: Any
+    noted: Any
+    touched: Any
+    offered: Any
+    views: Any
+    clock: Any
+
+
+def times_for(ready: FloatArray, due: FloatArray, service: FloatArray, size: int) -> Times:
+    """Return the times of so many nodes of which none is on a route."""
+    served = service.copy()
+    served[0] = 0.0
+    stamps, touched, offered = np.zeros((3, size), np.int64)
+    return Times(
+        *(ready, due, served, np.full(size, ready[0]), np.full(size, due[0])),
+        *(stamps, np.zeros((size, 2)), touched, offered),
+        *(np.stack((ready, due, ready, due)), np.zeros(3, np.int64)),
+    )
+
+
+def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray) -> State:
+    """Return a state of routes with their times."""
+    state = state._replace(own=times_for(ready, due, service, len(state.nodes)))
+    customers = state.nodes[1 : len(ready)]
+    for route in np.unique(customers[:, links.ROUTE]).tolist():
+        refresh_route(state, route)
+    return state
+
+
 @njit(cache=True)
-def positions(
-    times: Any,
-    customer: int,
-    distances: Any,
-    neighbours: Any,
-    neighbour_distances: Any,
-    depot_distances: Any,
-    room: int,
-    most: float,
-    nodes: Any,
-    edges: Any,
-    route_loads: Any,
-    terminal: int,
-    found: Any,
-    before: Any,
+def choose_groups(
+    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
+) -> Any:
+    shown, views, start, latest = state.shown, state.own.views, state.own.start, state.own.latest
+    # Copying all takes no longer than a list of what differs would, for a thousand customers.
+    for node in range(views.shape[1]):
+        views[EARLIEST, node] = start[node]
+        views[LATEST, node] = latest[node]
+    return upper(
+        shown[PRECEDING],
+        shown[FOLLOWING],
+        shown[ROUTE_OF],
+        instance.neighbours,
+        instance.neighbour_distances,
+        instance.depot_distances,
+        state.gains,
+        instance.demands,
+        instance.capacity,
+        views[OPENS],
+        views[CLOSES],
+        views[EARLIEST],
+        views[LATEST],
+        shown[EXPOSURES],
+        noise,
+        now,
+        max_groups,
+        max_size,
+    )
+
+
+@inlined
+def find_positions(
+    state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
 ) -> int:
-    """Do what :func:`specahd.engine.families.find_positions` says."""
-    ready, due, service, start, latest, _, _, _, offered, _, clock = times
-    customers = len(neighbours) - 1
-    home = depot_distances[customer]
-    opens = ready[customer]
-    closes = due[customer]
+    nodes, edges, route_loads, own = state.nodes, state.edges, state.route_loads, state.own
+    service, start, latest, offered = own.service, own.start, own.latest, own.offered
+    distances, neighbours, away_from = (
+        instance.distances,
+        instance.neighbours,
+        instance.neighbour_distances,
+    )
+    found, before = scratch.found, scratch.before
+    customers = len(state.gains) - 1
+    room = instance.capacity - instance.demands[customer]
+    home = instance.depot_distances[customer]
+    opens = own.ready[customer]
+    closes = own.due[customer]
     lasts = service[customer]
-    clock[CUSTOMER] += 1
-    now = clock[CUSTOMER]
+    own.clock[CUSTOMER] += 1
+    now = own.clock[CUSTOMER]
     count = 0
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
@@ -61,7 +139,7 @@ def positions(
         rest = room - route_loads[route]
         if rest < 0:
             continue
-        away = neighbour_distances[customer, place]
+        away = away_from[customer, place]
         for side in range(2):
             ahead = near if side == 0 else nodes[near, BEFORE]
             if offered[ahead] == now:
@@ -101,6 +179,7 @@ def positions(
             found[SHIFT, count] = max(0.0, reached - planned)
             before[count] = ahead
             count += 1
+    terminal = capacitated.free_terminal(state)
     begins = max(start[terminal] + home, opens)
     found[DETOUR, count] = home + home
     found[THERE, count] = home
@@ -112,31 +191,38 @@ def positions(
     return count + 1
 
 
-@njit(cache=True)
-def show(
-    times: Any,
-    distances: Any,
-    nodes: Any,
-    edges: Any,
-    shown: Any,
-    gains: Any,
-    marks: Any,
-    changed: Any,
-    numbers: Any,
-) -> None:
-    """Do what :func:`specahd.engine.families.show` says."""
-    changes.show(distances, nodes, edges, shown, gains, marks, changed, numbers)
-    _, _, _, start, latest, _, _, _, _, views, _ = times
-    # Copying all takes no longer than a list of what differs would, for a thousand customers.
-    for node in range(views.shape[1]):
-        views[EARLIEST, node] = start[node]
-        views[LATEST, node] = latest[node]
+@inlined
+def choose(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    lower: Any,
+    count: int,
+    noise: Any,
+    customer: int,
+    wanted: int,
+    now: float,
+) -> Any:
+    found = scratch.found
+    return lower(
+        found[DETOUR, :count],
+        found[THERE, :count],
+        found[REST, :count],
+        found[SLACK, :count],
+        found[SHIFT, :count],
+        noise,
+        float(instance.demands[customer]),
+        instance.depot_distances[customer],
+        float(instance.capacity),
+        now,
+    )
 
 
 @njit(cache=True)
-def refresh_route(times: Any, nodes: Any, edges: Any, route: int) -> None:
+def refresh_route(state: Any, route: int) -> None:
     """Compute all times of a route."""
-    ready, due, service, start, latest, _, _, _, _, _, _ = times
+    nodes, edges, own = state.nodes, state.edges, state.own
+    ready, due, service, start, latest = own.ready, own.due, own.service, own.start, own.latest
     customers = len(ready) - 1
     terminal = customers + 1 + route
     time = start[terminal]
@@ -154,33 +240,23 @@ def refresh_route(times: Any, nodes: Any, edges: Any, route: int) -> None:
         node = nodes[node, BEFORE]
 
 
-@njit(cache=True)
-def _touch(times: Any, node: int) -> None:
+@inlined
+def _touch(own: Any, node: int) -> None:
     """Note the times of a node, unless they were since the group was taken out."""
-    _, _, _, start, latest, stamps, held, touched, _, _, clock = times
+    clock, stamps, noted, touched = own.clock, own.stamps, own.noted, own.touched
     if stamps[node] != clock[GROUP]:
         stamps[node] = clock[GROUP]
-        held[node, 0] = start[node]
-        held[node, 1] = latest[node]
+        noted[node, 0] = own.start[node]
+        noted[node, 1] = own.latest[node]
         touched[clock[TOUCHED]] = node
         clock[TOUCHED] += 1
 
 
-@njit(cache=True)
-def restore(times: Any) -> None:
-    """Take back the times from before the group was taken out."""
-    _, _, _, start, latest, _, held, touched, _, _, clock = times
-    for place in range(clock[TOUCHED]):
-        node = touched[place]
-        start[node] = held[node, 0]
-        latest[node] = held[node, 1]
-    clock[TOUCHED] = 0
-
-
-@njit(cache=True)
-def forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
+@inlined
+def forward(state: Any, ahead: int) -> None:
     """Let what is new at a node reach the later ones."""
-    ready, _, service, start, _, _, _, _, _, _, _ = times
+    nodes, edges, own = state.nodes, state.edges, state.own
+    ready, service, start = own.ready, own.service, own.start
     customers = len(ready) - 1
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
     node = nodes[ahead, BEHIND]
@@ -189,16 +265,17 @@ def forward(times: Any, nodes: Any, edges: Any, ahead: int) -> None:
         # Where a vehicle waited long enough, nothing changes from there on.
         if time == start[node]:
             break
-        _touch(times, node)
+        _touch(own, node)
         start[node] = time
         time += service[node]
         node = nodes[node, BEHIND]
 
 
-@njit(cache=True)
-def backward(times: Any, nodes: Any, edges: Any, behind: int) -> None:
+@inlined
+def backward(state: Any, behind: int) -> None:
     """Let what is new at a node reach the earlier ones."""
-    _, due, service, _, latest, _, _, _, _, _, _ = times
+    nodes, edges, own = state.nodes, state.edges, state.own
+    due, service, latest = own.due, own.service, own.latest
     customers = len(due) - 1
     time = latest[behind]
     node = nodes[behind, BEFORE]
@@ -206,40 +283,65 @@ def backward(times: Any, nodes: Any, edges: Any, behind: int) -> None:
         time = min(due[node], time - edges[node, BEHIND] - service[node])
         if time == latest[node]:
             break
-        _touch(times, node)
+        _touch(own, node)
         latest[node] = time
         node = nodes[node, BEFORE]
 
 
-@njit(cache=True)
-def close_gaps(times: Any, nodes: Any, edges: Any, log: Any, lines: int) -> None:
-    """Bring times up to date where the customers of a group left gaps."""
-    clock = times[-1]
+@inlined
+def close_gaps(state: Any, scratch: Any, removed: int) -> None:
+    nodes, log, clock = state.nodes, scratch.log, state.own.clock
     clock[GROUP] += 1
     clock[TOUCHED] = 0
-    for line in range(lines):
-        ahead = log[line, 2]
-        behind = log[line, 3]
+    for line in range(removed):
+        ahead = log[line, BEFORE_NOTED]
+        behind = log[line, BEHIND_NOTED]
         # Of a string only the customer that left last stood between two that stay.
         if (
             nodes[ahead, ROUTE] >= 0
             and nodes[behind, ROUTE] >= 0
             and nodes[ahead, BEHIND] == behind
         ):
-            forward(times, nodes, edges, ahead)
-            backward(times, nodes, edges, behind)
+            forward(state, ahead)
+            backward(state, behind)
 
 
-@njit(cache=True)
-def push(times: Any, nodes: Any, edges: Any, customer: int) -> None:
-    """Bring times up to date after a customer was put in."""
-    ready, due, service, start, latest, _, _, _, _, _, _ = times
-    customers = len(ready) - 1
-    _touch(times, customer)
+@inlined
+def insert(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    line: int,
+    customer: int,
+    wanted: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> tuple[int, float]:
+    _, cost = capacitated.insert(
+        state, instance, scratch, line, customer, wanted, chosen, last, cost
+    )
+    nodes, edges, own = state.nodes, state.edges, state.own
+    service, start, latest = own.service, own.start, own.latest
+    customers = len(own.ready) - 1
+    _touch(own, customer)
     ahead = nodes[customer, BEFORE]
     time = start[ahead] + (0.0 if ahead > customers else service[ahead])
-    start[customer] = max(time + edges[customer, BEFORE], ready[customer])
-    forward(times, nodes, edges, customer)
+    start[customer] = max(time + edges[customer, BEFORE], own.ready[customer])
+    forward(state, customer)
     time = latest[nodes[customer, BEHIND]]
-    latest[customer] = min(due[customer], time - edges[customer, BEHIND] - service[customer])
-    backward(times, nodes, edges, customer)
+    latest[customer] = min(own.due[customer], time - edges[customer, BEHIND] - service[customer])
+    backward(state, customer)
+    return 0, cost
+
+
+@inlined
+def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
+    capacitated.undo(state, instance, scratch, removed, lines)
+    own = state.own
+    start, latest, noted, touched = own.start, own.latest, own.noted, own.touched
+    for place in range(own.clock[TOUCHED]):
+        node = touched[place]
+        start[node] = noted[node, 0]
+        latest[node] = noted[node, 1]
+    own.clock[TOUCHED] = 0

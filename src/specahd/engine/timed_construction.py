@@ -10,16 +10,17 @@ import numpy as np
 from numba import njit
 
 from specahd.engine import links, timed
+from specahd.engine.capacitated import depot_row
 from specahd.engine.neighbours import nearest_neighbours
-from specahd.engine.programs import BACK, DETOUR, THERE
+from specahd.engine.programs import DETOUR
+from specahd.engine.state import Instance, Scratch, begun
 from specahd.engine.timed_neighbours import neighbours_in_time
+from specahd.engine.unowned import unowned
 from specahd.routing.base import IntArray
-from specahd.routing.kernels.distances import between, distances_of
+from specahd.routing.kernels.distances import distances_of
 
 CANDIDATES, NEIGHBOURS = 100, 40
 """How many of the nearest are looked at for each customer, and how many fit best in time too."""
-_ROWS = 6
-"""Of what :func:`specahd.engine.timed.positions` writes."""
 
 
 def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
@@ -44,69 +45,32 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     loads = np.zeros(count, np.int64)
     free = np.zeros(count, np.int64)
     links.load_routes(np.zeros(0, np.int64), nodes, loads, instance.demands, free)
-    service = windows.service.copy()
-    service[0] = 0.0
-    due = windows.due - margin
-    start, latest = np.full(size, windows.ready[0]), np.full(size, due[0])
     # Nothing is taken back: of a group that all stamps know already, no times are noted.
-    stamps, touched, offered = np.zeros((3, size), np.int64)
-    times = (
-        *(windows.ready, due, service, start, latest),
-        *(stamps, np.zeros((size, 2)), touched, offered, np.zeros((4, 0)), np.zeros(3, np.int64)),
-    )
+    own = timed.times_for(windows.ready, windows.due - margin, windows.service, size)
+    nobody = np.zeros(0, np.int64)
+    state = begun(nodes, edges, loads, free, count, nobody, 0.0, 0, own, customers)
     shape = instance.coords, instance.measure, instance.matrix
+    distances = distances_of(*shape)
     near = neighbours_in_time(
         *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS
     )
-    demands, capacity = instance.demands, int(instance.capacity)
-    routes = nodes, edges, loads, free
-    _insert(order, distances_of(*shape), near, demands, capacity, times, routes)
+    home, capacity = depot_row(distances, customers + 1), int(instance.capacity)
+    given = Instance(distances, *near, home, instance.demands, capacity)
+    most = 2 * near[0].shape[1] + 1
+    log = np.zeros((1, 3), np.int32), np.zeros((1, 3))
+    scratch = Scratch(nobody, *log, np.empty((6, most)), np.empty(most, np.int64), np.empty(0))
+    _insert(order, given, state, scratch)
     following = np.ascontiguousarray(nodes[:, links.BEHIND])
     found: IntArray = links.flat_routes(following, customers)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _insert(
-    order: Any,
-    distances: Any,
-    near: Any,
-    demands: Any,
-    capacity: int,
-    times: Any,
-    routes: Any,
-) -> None:
-    neighbours, neighbour_distances = near
-    nodes, edges, loads, free = routes
-    customers = len(demands) - 1
-    home = np.empty(customers + 1)
-    for node in range(customers + 1):
-        home[node] = between(distances, 0, node)
-    found = np.empty((_ROWS, 2 * neighbours.shape[1] + 1))
-    before = np.empty(2 * neighbours.shape[1] + 1, np.int64)
-    available = len(free)
+def _insert(order: Any, instance: Any, state: Any, scratch: Any) -> None:
+    # Whoever calls keeps the arrays.
+    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
     for customer in order:
-        terminal = customers + 1 + free[available - 1]
-        count = timed.positions(
-            times,
-            customer,
-            distances,
-            neighbours,
-            neighbour_distances,
-            home,
-            capacity - demands[customer],
-            np.inf,
-            nodes,
-            edges,
-            loads,
-            terminal,
-            found,
-            before,
-        )
-        chosen = np.argmin(found[DETOUR, :count])
-        ahead = before[chosen]
-        there = found[THERE, chosen]
-        back = found[BACK, chosen]
-        links.link(nodes, edges, loads, demands[customer], customer, ahead, there, back)
-        available -= int(ahead == terminal)
-        timed.push(times, nodes, edges, customer)
+        count = timed.find_positions(state, instance, scratch, customer, 1, np.inf)
+        chosen = np.argmin(scratch.found[DETOUR, :count])
+        last = chosen == count - 1
+        timed.insert(state, instance, scratch, 0, customer, 1, chosen, last, 0.0)

@@ -1,153 +1,68 @@
-"""A closed tour as a linked list: what the passes over it do, exactly undone.
+"""A closed tour as a linked list: the functions of the TSP.
 
 The nodes are 0 to n - 1, and node 0 never leaves: it is where a tour begins and ends, and what
 stands between two groups of an answer. ``nodes`` holds for each node the one before it and the
 one behind it (:data:`OUT` while it is out), ``edges`` the distance to the latter.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numba import njit
 
-from specahd.engine.changes import CHANGED, CHANGES, FOLLOWING, PRECEDING
-from specahd.engine.links import BEFORE, BEHIND
+from specahd.engine.changes import CHANGED, CHANGES, EXPOSURES, FOLLOWING, PRECEDING
+from specahd.engine.inlined import inlined
+from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, NODE_NOTED
+from specahd.engine.programs import BACK, DETOUR, THERE
+from specahd.engine.state import State, begun
+from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
 
+PLACES = 10
+"""Next to how many neighbours a node may be inserted, where it has more."""
 OUT = -1
-DETOUR, THERE, BACK, EDGE = range(4)
-"""Rows of the positions found for a node: what it adds, the distances from the node before and
-to the node behind, and that between these two."""
-BEFORE_NOTED, BEHIND_NOTED = 1, 2
-"""Where a line of the log has the nodes around its own, which comes first."""
+EDGE = 3
+"""The row of the positions found where other problems have :data:`programs.REST`: the distance
+between the nodes around it."""
 
 
-@njit(cache=True)
-def take_out(
-    distances: Any, nodes: Any, edges: Any, node: int, log: Any, log_edges: Any, line: int
-) -> Any:
-    """Take a node out, note how to undo it, and return what that adds to the cost."""
-    before = nodes[node, BEFORE]
-    behind = nodes[node, BEHIND]
-    log[line, 0] = node
-    log[line, BEFORE_NOTED] = before
-    log[line, BEHIND_NOTED] = behind
-    log_edges[line, 0] = edges[before]
-    log_edges[line, 1] = edges[node]
-    joined = between(distances, before, behind)
-    added = joined - edges[before] - edges[node]
-    nodes[before, BEHIND] = behind
-    nodes[behind, BEFORE] = before
-    edges[before] = joined
-    nodes[node, BEHIND] = OUT
-    return added
+class Tour(NamedTuple):
+    """What a tour has of its own.
 
-
-@njit(cache=True)
-def put_in(nodes: Any, edges: Any, node: int, before: int, there: float, back: float) -> None:
-    """Put a node behind another one, at such distances from that and from the next."""
-    behind = nodes[before, BEHIND]
-    nodes[node, BEFORE] = before
-    nodes[node, BEHIND] = behind
-    nodes[before, BEHIND] = node
-    nodes[behind, BEFORE] = node
-    edges[before] = there
-    edges[node] = back
-
-
-@njit(cache=True)
-def undo(nodes: Any, edges: Any, log: Any, log_edges: Any, removed: int, inserted: int) -> None:
-    """Take back what the log tells: nodes that were taken out, and then such that were put in."""
-    for line in range(removed + inserted - 1, removed - 1, -1):
-        node = log[line, 0]
-        before = nodes[node, BEFORE]
-        behind = nodes[node, BEHIND]
-        nodes[before, BEHIND] = behind
-        nodes[behind, BEFORE] = before
-        edges[before] = log_edges[line, 0]
-    for line in range(removed - 1, -1, -1):
-        node = log[line, 0]
-        before = log[line, BEFORE_NOTED]
-        behind = log[line, BEHIND_NOTED]
-        nodes[node, BEFORE] = before
-        nodes[node, BEHIND] = behind
-        nodes[before, BEHIND] = node
-        nodes[behind, BEFORE] = node
-        edges[before] = log_edges[line, 0]
-        edges[node] = log_edges[line, 1]
-
-
-@njit(cache=True)
-def find_positions(
-    distances: Any,
-    node: int,
-    neighbours: Any,
-    neighbour_distances: Any,
-    places: int,
-    nodes: Any,
-    edges: Any,
-    found: Any,
-    before: Any,
-) -> int:
-    """Write the positions next to the nearest ``places`` neighbours; return how many there are.
-
-    Each comes once. Where all neighbours are out, the only one is that behind node 0.
+    Parameters
+    ----------
+    places
+        Next to how many of its neighbours a node may be inserted.
     """
-    count = 0
-    farthest = neighbour_distances[node, places - 1]
-    for place in range(places):
-        near = neighbours[node, place]
-        behind = nodes[near, BEHIND]
-        if behind == OUT:
-            continue
-        away = neighbour_distances[node, place]
-        back = between(distances, node, behind)
-        found[DETOUR, count] = away + back - edges[near]
-        found[THERE, count] = away
-        found[BACK, count] = back
-        found[EDGE, count] = edges[near]
-        before[count] = near
-        count += 1
-        # That before the neighbour, unless it is the one behind another neighbour.
-        ahead = nodes[near, BEFORE]
-        there = between(distances, node, ahead)
-        if there > farthest or ahead == 0:
-            found[DETOUR, count] = there + away - edges[ahead]
-            found[THERE, count] = there
-            found[BACK, count] = away
-            found[EDGE, count] = edges[ahead]
-            before[count] = ahead
-            count += 1
-    if count == 0:
-        there = between(distances, node, 0)
-        back = between(distances, node, nodes[0, BEHIND])
-        found[DETOUR, 0] = there + back - edges[0]
-        found[THERE, 0] = there
-        found[BACK, 0] = back
-        found[EDGE, 0] = edges[0]
-        before[0] = 0
-        count = 1
-    return count
+
+    places: int
+
+
+def state_for(tour: IntArray, distances: Any, places: int, seed: int) -> State:
+    """Return the state that begins at a tour.
+
+    Parameters
+    ----------
+    tour
+        All nodes but 0, in the order in which they follow it.
+
+    Raises
+    ------
+    ValueError
+        A node is missing, comes twice or does not exist.
+    """
+    size = len(distances[0] if isinstance(distances, tuple) else distances)
+    if len(tour) != size - 1 or (np.sort(tour) != np.arange(1, size)).any():
+        raise ValueError(f"Expected each node from 1 to {size - 1} once.")
+    nodes = np.zeros((size, 2), np.int32)
+    edges = np.zeros(size)
+    cost = _load_tour(tour, nodes, edges, distances)
+    nothing, own = np.zeros(0, np.int64), Tour(places)
+    return begun(nodes, edges, nothing, nothing, 0, np.arange(size), cost, seed, own, size - 1)
 
 
 @njit(cache=True)
-def show(
-    distances: Any, nodes: Any, edges: Any, shown: Any, gains: Any, marks: Any, changed: Any,
-    numbers: Any,
-) -> None:  # fmt: skip
-    """Bring what upper programs see up to date with the current tour."""
-    for place in range(numbers[CHANGED]):
-        node = changed[0, place]
-        marks[CHANGES, node] &= 2
-        before = nodes[node, BEFORE]
-        behind = nodes[node, BEHIND]
-        shown[PRECEDING, node] = before
-        shown[FOLLOWING, node] = behind
-        gains[node] = edges[before] + edges[node] - between(distances, before, behind)
-    numbers[CHANGED] = 0
-
-
-@njit(cache=True)
-def load_tour(tour: Any, nodes: Any, edges: Any, distances: Any) -> Any:
+def _load_tour(tour: Any, nodes: Any, edges: Any, distances: Any) -> Any:
     """Write a tour, which begins behind node 0, to the list; return its length."""
     cost = 0.0
     last = 0
@@ -164,9 +79,192 @@ def load_tour(tour: Any, nodes: Any, edges: Any, distances: Any) -> Any:
 @njit(cache=True)
 def flat_tour(following: Any) -> Any:
     """Return the nodes behind node 0 of a list of next nodes, in order."""
-    tour = following[1:].copy()
+    tour = np.empty(len(following) - 1, np.int64)
     node = following[0]
     for place in range(len(tour)):
         tour[place] = node
         node = following[node]
     return tour
+
+
+@njit(cache=True)
+def show(state: Any, instance: Any) -> None:
+    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
+    marks, changed, numbers = state.marks, state.changed, state.numbers
+    distances = instance.distances
+    for place in range(numbers[CHANGED]):
+        node = changed[0, place]
+        marks[CHANGES, node] &= 2
+        before = nodes[node, BEFORE]
+        behind = nodes[node, BEHIND]
+        shown[PRECEDING, node] = before
+        shown[FOLLOWING, node] = behind
+        gains[node] = edges[before] + edges[node] - between(distances, before, behind)
+    numbers[CHANGED] = 0
+
+
+@njit(cache=True)
+def choose_groups(
+    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
+) -> Any:
+    shown = state.shown
+    return upper(
+        shown[PRECEDING],
+        shown[FOLLOWING],
+        instance.neighbours,
+        instance.neighbour_distances,
+        state.gains,
+        shown[EXPOSURES],
+        noise,
+        now,
+        max_groups,
+        max_size,
+    )
+
+
+@inlined
+def remove(
+    state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
+) -> tuple[int, float]:
+    nodes, edges, log, log_edges = state.nodes, state.edges, scratch.log, scratch.log_edges
+    before = nodes[customer, BEFORE]
+    behind = nodes[customer, BEHIND]
+    log[line, NODE_NOTED] = customer
+    log[line, BEFORE_NOTED] = before
+    log[line, BEHIND_NOTED] = behind
+    log_edges[line, BEFORE] = edges[before]
+    log_edges[line, BEHIND] = edges[customer]
+    joined = between(instance.distances, before, behind)
+    cost += joined - edges[before] - edges[customer]
+    nodes[before, BEHIND] = behind
+    nodes[behind, BEFORE] = before
+    edges[before] = joined
+    nodes[customer, BEHIND] = OUT
+    return line + 1, cost
+
+
+@inlined
+def find_positions(
+    state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
+) -> int:
+    """They are next to the nearest neighbours, each once; behind node 0 where these are out."""
+    nodes, edges, places = state.nodes, state.edges, state.own.places
+    distances, neighbours, away_from = (
+        instance.distances,
+        instance.neighbours,
+        instance.neighbour_distances,
+    )
+    found, before = scratch.found, scratch.before
+    count = 0
+    farthest = away_from[customer, places - 1]
+    for place in range(places):
+        near = neighbours[customer, place]
+        behind = nodes[near, BEHIND]
+        if behind == OUT:
+            continue
+        away = away_from[customer, place]
+        back = between(distances, customer, behind)
+        found[DETOUR, count] = away + back - edges[near]
+        found[THERE, count] = away
+        found[BACK, count] = back
+        found[EDGE, count] = edges[near]
+        before[count] = near
+        count += 1
+        # That before the neighbour, unless it is the one behind another neighbour.
+        ahead = nodes[near, BEFORE]
+        there = between(distances, customer, ahead)
+        if there > farthest or ahead == 0:
+            found[DETOUR, count] = there + away - edges[ahead]
+            found[THERE, count] = there
+            found[BACK, count] = away
+            found[EDGE, count] = edges[ahead]
+            before[count] = ahead
+            count += 1
+    if count == 0:
+        there = between(distances, customer, 0)
+        back = between(distances, customer, nodes[0, BEHIND])
+        found[DETOUR, 0] = there + back - edges[0]
+        found[THERE, 0] = there
+        found[BACK, 0] = back
+        found[EDGE, 0] = edges[0]
+        before[0] = 0
+        count = 1
+    return count
+
+
+@inlined
+def choose(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    lower: Any,
+    count: int,
+    noise: Any,
+    customer: int,
+    wanted: int,
+    now: float,
+) -> Any:
+    found = scratch.found
+    return lower(
+        found[DETOUR, :count],
+        found[THERE, :count],
+        found[EDGE, :count],
+        noise,
+        state.gains[customer],
+        now,
+    )
+
+
+@inlined
+def insert(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    line: int,
+    customer: int,
+    wanted: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> tuple[int, float]:
+    nodes, edges, found = state.nodes, state.edges, scratch.found
+    before = scratch.before[chosen]
+    behind = nodes[before, BEHIND]
+    scratch.log[line, NODE_NOTED] = customer
+    scratch.log[line, BEFORE_NOTED] = before
+    scratch.log[line, BEHIND_NOTED] = behind
+    scratch.log_edges[line, BEFORE] = edges[before]
+    nodes[customer, BEFORE] = before
+    nodes[customer, BEHIND] = behind
+    nodes[before, BEHIND] = customer
+    nodes[behind, BEFORE] = customer
+    edges[before] = found[THERE, chosen]
+    edges[customer] = found[BACK, chosen]
+    return 0, cost + found[DETOUR, chosen]
+
+
+@inlined
+def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
+    nodes, edges, log, log_edges = state.nodes, state.edges, scratch.log, scratch.log_edges
+    for line in range(lines - 1, removed - 1, -1):
+        node = log[line, NODE_NOTED]
+        before = nodes[node, BEFORE]
+        behind = nodes[node, BEHIND]
+        nodes[before, BEHIND] = behind
+        nodes[behind, BEFORE] = before
+        edges[before] = log_edges[line, BEFORE]
+    for line in range(removed - 1, -1, -1):
+        node = log[line, NODE_NOTED]
+        before = log[line, BEFORE_NOTED]
+        behind = log[line, BEHIND_NOTED]
+        nodes[node, BEFORE] = before
+        nodes[node, BEHIND] = behind
+        nodes[before, BEHIND] = node
+        nodes[behind, BEFORE] = node
+        edges[before] = log_edges[line, BEFORE]
+        edges[node] = log_edges[line, BEHIND]
+
+
+@inlined
+def keep(state: Any, scratch: Any, removed: int) -> None:
+    pass

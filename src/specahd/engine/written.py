@@ -2,21 +2,17 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
+from specahd.engine.families import FAMILIES
 from specahd.engine.route_ends import strings_and_ends
-from specahd.engine.schedule import many_on_short_routes, on_short_routes
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints"
 """Where a checkpoint of each problem's name comes with specahd."""
-BETTER: Mapping[str, Callable[[Any], bool]] = {"vrptw": on_short_routes}
-"""By problem, on which instances it is better than the programs by hand (docs/benchmarks.md)."""
-IN_TURN: Mapping[str, Callable[[Any], bool]] = {"cvrp": many_on_short_routes}
-"""By problem, on which instances the program by hand does as :func:`in_turn` says."""
 _DRAWN = "1 + int(noise[draw] * customers)"
 _NEARBY = "1 + int((10.0 * progress * customers + 2000.0 * noise[draw]) % customers)"
 
@@ -59,7 +55,8 @@ def sources(
         yield source
         if function is strings_and_ends:
             yield in_turn(source)
-    files = (file for problem in BETTER for file in (SHIPPED / problem / "programs").glob("*.py"))
+    chosen = (family.name for family in FAMILIES if family.evolved is not None)
+    files = (file for each in chosen for file in (SHIPPED / each / "programs").glob("*.py"))
     for file in sorted(files):
         source = file.read_text(encoding="utf-8")
         [tree] = parse(source).body

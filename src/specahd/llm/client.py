@@ -10,10 +10,10 @@ from specahd.core.proposer import Reply
 from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, Usage, read_completion
 from specahd.llm.faults import Blocked, RetryableError
-from specahd.llm.http import ServiceClient
 from specahd.llm.limits import RateLimiter
-from specahd.llm.retries import number, plain_options
+from specahd.llm.options import number, plain_options
 from specahd.llm.service import Refusal
+from specahd.llm.service_client import ServiceClient
 
 _OURS = {"messages", "model", "n", "stream"}
 _LOG = logging.getLogger(__name__)
@@ -36,11 +36,8 @@ class ChatProposer:
         US dollars per million tokens; a cached one costs what others do if None.
     requests_per_minute, tokens_per_minute
         The service's limits; requests wait rather than exceed them. None: no limit.
-    timeout
-        Seconds of silence, and seconds in all, after which a request counts as
-        unanswered; so it ends in less than twice as many.
-    attempts, backoff, patience
-        As of :class:`~specahd.llm.retries.RetryPolicy`.
+    timeout, attempts, backoff, patience
+        As of :class:`~specahd.llm.service_client.ServiceClient`.
     stream
         Whether replies are asked for in pieces, which keeps connections busy.
     options
@@ -75,16 +72,16 @@ class ChatProposer:
     ) -> None:
         if not isinstance(model, str) or not model:
             raise ConfigError(f"Expected llm.model to be the name of a model, got {model!r}.")
-        self._http = ServiceClient(
+        self._client = ServiceClient(
             base_url,
             api_key_env,
+            group="llm",
             timeout=timeout,
             attempts=attempts,
             backoff=backoff,
             patience=patience,
-            group="llm",
         )
-        self._service = self._http.service(model, "llm.model")
+        self._service = self._client.service(model, "llm.model")
         self._prices = (
             number("llm.input_price", input_price, 0),
             number("llm.cached_input_price", cached_input_price, 0)
@@ -95,9 +92,11 @@ class ChatProposer:
         if not isinstance(stream, bool):
             raise ConfigError(f"Expected llm.stream to be true or false, got {stream!r}.")
         self._stream = stream
-        self._options = _extra(options, stream)
+        # Without this one a stream tells no tokens.
+        counted = {"stream_options": {"include_usage": True}} if stream else {}
+        self._options = counted | plain_options(options, _OURS)
         self._limiter = RateLimiter(
-            requests_per_minute, tokens_per_minute, sleep=self._http.retries.pause
+            requests_per_minute, tokens_per_minute, sleep=self._client.pause
         )
         self._expected = 0
         self._uncounted = False
@@ -112,7 +111,7 @@ class ChatProposer:
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._http.close()
+        self._client.close()
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
         """Ask which models there are and, only where that settles nothing, for one word.
@@ -135,14 +134,14 @@ class ChatProposer:
         ServiceError
             It has several, of which one must be named, or none; or it cannot be reached.
         """
-        listed = self._briefly(lambda deadline: self._http.listed(self._service, deadline))
+        listed = self._briefly(lambda deadline: self._client.listed(self._service, deadline))
         if len(listed) != 1:
             raise self._service.without_name(listed)
         return listed[0]
 
     def _briefly(self, question: Callable[[float], T]) -> T:
         try:
-            return self._http.ask_briefly(question)
+            return self._client.ask_briefly(question)
         except RetryableError as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
@@ -158,12 +157,12 @@ class ChatProposer:
         ServiceError
             The service refuses every request.
         """
-        return self._http.ask(self._service, lambda: self._attempt(request), "did not reply")
+        return self._client.ask(self._service, lambda: self._attempt(request), "did not reply")
 
     def _attempt(self, request: Request) -> Reply:
         # Four characters a token, or what the last request took; without a reply it stays so.
         slot = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
-        deadline = self._http.deadline()
+        deadline = self._client.deadline()
         label = f"{request.id}-{request.hash[:16]}"
         try:
             completion = self._complete(request.prompt, deadline, label)
@@ -185,7 +184,7 @@ class ChatProposer:
         return Reply(text, usage.prompt, usage.completion, dollars)
 
     def _examine(self, deadline: float) -> None:
-        listed = self._http.listed(self._service, deadline)
+        listed = self._client.listed(self._service, deadline)
         if self._service.model in listed:
             return
         try:
@@ -198,16 +197,17 @@ class ChatProposer:
             return
 
     def _complete(self, prompt: str, deadline: float, label: str) -> Completion:
-        asked = {
-            "model": self._service.model,
-            "messages": [{"role": "user", "content": prompt}],
-            "stream": self._stream,
-            **self._options,
-        }
-        # The same for every attempt: for the service's support, and for our tests' server.
-        named = {"X-Client-Request-Id": label}
-        return self._http.exchange(
-            self._service, "chat/completions", asked, deadline, read_completion, named
+        return self._client.exchange(
+            self._service,
+            self._client.openai.chat.completions.with_raw_response.create,
+            deadline,
+            read_completion,
+            model=self._service.model,
+            messages=[{"role": "user", "content": prompt}],
+            stream=self._stream,
+            extra_body=self._options,
+            # The same for every attempt: for the service's support, and for our tests' server.
+            extra_headers={"X-Client-Request-Id": label},
         )
 
 
@@ -215,10 +215,3 @@ def _max_reply(options: Mapping[str, Any]) -> int | None:
     """Return the tokens that a reply may have, None if no option says it."""
     stated = [options.get(name) for name in ("max_tokens", "max_completion_tokens")]
     return max((value for value in stated if isinstance(value, int)), default=None)
-
-
-def _extra(options: Mapping[str, Any] | None, stream: bool) -> dict[str, Any]:
-    """Return what a request says beyond model, prompt and stream."""
-    plain = plain_options(options, _OURS)
-    # Otherwise a stream tells no tokens.
-    return ({"stream_options": {"include_usage": True}} if stream else {}) | plain

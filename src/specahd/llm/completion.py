@@ -5,14 +5,16 @@ itself, since servers do not always send what they were asked for.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from specahd.llm.parsing import MAX_LENGTH
 
 _ABANDONED = {"error", "insufficient_system_resource", "network_error"}
 """Finish reasons of services that gave up, rather than of models that stopped."""
+_END = "[DONE]"
 
 
 class NoReply(ValueError):
@@ -58,11 +60,22 @@ def read_completion(body: bytes) -> Completion:
         The body is torn, is not a chat completion, or has no choice.
     """
     text = body.decode(errors="replace").strip()
+    # Not splitlines: JSON may hold other characters that end a line.
+    lines = [line.removeprefix("data:").strip() for line in text.split("\n") if line[:5] == "data:"]
     if text.startswith("{"):
-        return _whole(read_object(text))
-    if any(line.startswith("data:") for line in text.split("\n")):
-        return _streamed(text)
-    raise NoReply("the body is not JSON" if text else "the body is empty")
+        lines = [text, _END]
+    elif not lines:
+        raise NoReply("the body is not JSON" if text else "the body is empty")
+    events = [read_object(line) for line in takewhile(_END.__ne__, lines)]
+    choices = [choice for choice in map(_choice, events) if choice is not None]
+    if not any(isinstance(_part(choice), dict) for choice in choices):
+        raise NoReply("the answer has no choice")
+    if _END not in lines and not any(choice.get("finish_reason") for choice in choices):
+        raise NoReply("the stream broke off")
+    counted = [usage for usage in map(_usage, events) if usage is not None]
+    # One character more than parsing reads makes it refuse the text, and say so.
+    said = "".join(map(_said, choices))[: MAX_LENGTH + 1]
+    return Completion(said, counted[-1] if counted else None)
 
 
 def read_models(body: bytes) -> list[str]:
@@ -73,46 +86,6 @@ def read_models(body: bytes) -> list[str]:
         return []
     entries = entries if isinstance(entries, list) else []
     return [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]
-
-
-def _whole(answer: Mapping[str, Any]) -> Completion:
-    choice = _choice(answer)
-    message = choice.get("message") if choice else None
-    if not isinstance(message, dict):
-        raise NoReply("the answer has no choice")
-    return Completion(_cut(_said(message)), _usage(answer))
-
-
-def _streamed(text: str) -> Completion:
-    said: list[str] = []
-    usage: Usage | None = None
-    begun = ended = False
-    for event in _events(text):
-        if event is None:
-            ended = True
-            break
-        usage = _usage(event) or usage
-        choice = _choice(event)
-        if choice is None:
-            continue
-        begun = True
-        delta = choice.get("delta")
-        said.append(_said(delta) if isinstance(delta, dict) else "")
-        ended = ended or choice.get("finish_reason") is not None
-    if not begun:
-        raise NoReply("the answer has no choice")
-    if not ended:
-        raise NoReply("the stream broke off")
-    return Completion(_cut("".join(said)), usage)
-
-
-def _events(text: str) -> Iterator[dict[str, Any] | None]:
-    """Yield the events of a stream; None for its regular end."""
-    # Not splitlines: JSON may hold other characters that end a line.
-    for line in text.split("\n"):
-        if line.startswith("data:"):
-            data = line.removeprefix("data:").strip()
-            yield None if data == "[DONE]" else read_object(data)
 
 
 def read_object(text: str) -> dict[str, Any]:
@@ -134,8 +107,8 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _choice(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    choices = answer.get("choices")
+def _choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    choices = event.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
     choice: dict[str, Any] = choices[0]
@@ -144,19 +117,19 @@ def _choice(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return choice
 
 
-def _said(message: Mapping[str, Any]) -> str:
-    """Return what a message says; a refusal may stand in a field of its own."""
-    spoken = message.get("content") or message.get("refusal")
+def _said(choice: Mapping[str, Any]) -> str:
+    """Return what a choice says, or a piece of it; a refusal may stand in a field of its own."""
+    part = _part(choice)
+    spoken = part.get("content") or part.get("refusal") if isinstance(part, dict) else None
     return spoken if isinstance(spoken, str) else ""
 
 
-def _cut(text: str) -> str:
-    # One character more than parsing reads makes it refuse the text, and say so.
-    return text[: MAX_LENGTH + 1]
+def _part(choice: Mapping[str, Any]) -> object:
+    return choice.get("message", choice.get("delta"))
 
 
-def _usage(answer: Mapping[str, Any]) -> Usage | None:
-    usage = answer.get("usage")
+def _usage(event: Mapping[str, Any]) -> Usage | None:
+    usage = event.get("usage")
     if not isinstance(usage, dict):
         return None
     prompt = _count(usage.get("prompt_tokens"))

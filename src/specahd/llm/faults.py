@@ -16,6 +16,7 @@ What still fails after ``llm.attempts`` attempts becomes a
 TransportError: the ticket is refunded. Only a reply consumes one.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -82,6 +83,14 @@ class Complaint:
             frozenset(str(code).lower() for code in codes if code is not None),
             str(error.get("message", "")),
         )
+
+    @classmethod
+    def of_body(cls, body: bytes) -> "Complaint":
+        """Read the body of a refusal; pages of HTML say nothing."""
+        try:
+            return cls.of(json.loads(body))
+        except (RecursionError, ValueError):
+            return cls()
 
     @property
     def no_credit(self) -> bool:

@@ -1,6 +1,5 @@
 """Where the key of a model service comes from; configurations name the place, never the key."""
 
-import logging
 import os
 import re
 from collections.abc import Mapping
@@ -67,8 +66,6 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
         The file cannot be read.
     """
     check_variable(variable, group)
-    # At DEBUG it writes headers, in which a service may repeat the key.
-    logging.getLogger("httpcore2").setLevel(logging.INFO)
     value, source = os.environ.get(variable, "").strip(), variable
     path = os.environ.get(KEY_FILE, "").strip() if group == "llm" else ""
     if not value and path:

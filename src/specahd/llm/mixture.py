@@ -1,6 +1,5 @@
 """Several models that share the work of one run."""
 
-import math
 from collections.abc import Collection, Mapping
 from functools import reduce
 
@@ -9,6 +8,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.seeding import generator
 from specahd.core.tariff import Tariff
+from specahd.llm.options import number
 
 
 class Mixture:
@@ -39,9 +39,7 @@ class Mixture:
         self._proposers = dict(proposers)
         shares = [weights[name] for name in self._names]
         for name, share in zip(self._names, shares, strict=True):
-            number = isinstance(share, int | float) and not isinstance(share, bool)
-            if not (number and share >= 0 and math.isfinite(share)):
-                raise ConfigError(f"Expected llm.weights.{name} of at least 0, got {share!r}.")
+            number(f"llm.weights.{name}", share, 0)
         total = sum(shares)
         if total <= 0:
             raise ConfigError("Expected one of llm.weights above 0.")

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from specahd.core.errors import ConfigError, ServiceError
 from specahd.llm.completion import NoReply, read_object
 from specahd.llm.faults import Blocked, RetryableError
-from specahd.llm.http import ServiceClient
-from specahd.llm.retries import plain_options
+from specahd.llm.options import plain_options
 from specahd.llm.service import Refusal, Service
+from specahd.llm.service_client import ServiceClient
 
 _OURS = {"encoding_format", "input", "model"}
 
@@ -31,13 +31,10 @@ class Endpoint:
         None if the server wants none.
     batch
         How many texts one request has at most.
-    timeout
-        Seconds of silence, and seconds in all, after which a request counts as
-        unanswered.
-    attempts, backoff, patience
-        As of :class:`~specahd.llm.retries.RetryPolicy`.
     options
         What else each request says.
+    waits
+        Those of :class:`~specahd.llm.service_client.ServiceClient`.
 
     Raises
     ------
@@ -53,36 +50,25 @@ class Endpoint:
         api_key_env: str | None = None,
         *,
         batch: int = 16,
-        timeout: float = 120.0,
-        attempts: int = 24,
-        backoff: float = 1.0,
-        patience: float = 20.0,
         options: Mapping[str, Any] | None = None,
+        **waits: Any,
     ) -> None:
-        self._http = ServiceClient(
-            base_url,
-            api_key_env,
-            timeout=timeout,
-            attempts=attempts,
-            backoff=backoff,
-            patience=patience,
-            group="memory",
-        )
+        self._client = ServiceClient(base_url, api_key_env, group="memory", **waits)
         if not isinstance(batch, int) or batch is True or batch < 1:
             raise ConfigError(f"Expected memory.batch of at least 1, got {batch!r}.")
         self._batch = batch
         self.options = plain_options(options, _OURS, "memory")
 
     def __repr__(self) -> str:
-        return f"Endpoint({self._http.host})"
+        return f"Endpoint({self._client.host})"
 
     def service(self, model: str, option: str) -> Service:
         """Return a model of the server, which ``option`` names."""
-        return self._http.service(model, option)
+        return self._client.service(model, option)
 
     def close(self) -> None:
         """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
-        self._http.close()
+        self._client.close()
 
     def preflight(self, service: Service) -> None:
         """Make sure that the server has a model that gives vectors, by asking for one.
@@ -95,10 +81,10 @@ class Endpoint:
             The server is not there, or the key or the model is wrong.
         """
         try:
-            self._http.ask_briefly(lambda deadline: self._examine(service, deadline))
+            self._client.ask_briefly(lambda deadline: self._examine(service, deadline))
         except RetryableError as fault:
             raise ServiceError(
-                f"No embedding server answers at {self._http.base_url} ({fault}); start one with "
+                f"No embedding server answers at {self._client.base_url} ({fault}); start one with "
                 "python -m specahd.embed, wait until it has loaded its models, or choose "
                 "memory=structural."
             ) from None
@@ -122,14 +108,14 @@ class Endpoint:
         ServiceError
             The server refuses every request.
         """
-        return self._http.ask(
+        return self._client.ask(
             service,
-            lambda: self._vectors(service, texts, dimension, self._http.deadline()),
+            lambda: self._vectors(service, texts, dimension, self._client.deadline()),
             "gave no vectors",
         )
 
     def _examine(self, service: Service, deadline: float) -> None:
-        listed = self._http.listed(service, deadline)
+        listed = self._client.listed(service, deadline)
         try:
             self._vectors(service, ["ready"], None, deadline)
         except Refusal as refusal:
@@ -140,19 +126,16 @@ class Endpoint:
     def _vectors(
         self, service: Service, texts: Sequence[str], dimension: int | None, deadline: float
     ) -> Vectors:
-        request = {
-            **self.options,
-            "model": service.model,
-            "input": list(texts),
-            "encoding_format": "float",
-        }
         try:
-            return self._http.exchange(
+            return self._client.exchange(
                 service,
-                "embeddings",
-                request,
+                self._client.openai.embeddings.with_raw_response.create,
                 deadline,
                 lambda body: read_vectors(body, len(texts), dimension),
+                model=service.model,
+                input=list(texts),
+                encoding_format="float",
+                extra_body=self.options,
             )
         except Blocked as refusal:
             # There is no reply to put in the place of a vector.

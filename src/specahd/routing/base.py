@@ -223,8 +223,8 @@ class Problem(Protocol[I, S]):
     """Those of them that are quick enough to run beside any evaluation."""
     construction: str
     """The one of them whose solutions solving starts from, unless an instance is too large."""
-    engine: str
-    """What compiles lower programs where it is solved, as ``package.module:name``; or empty."""
+    engine: Any
+    """How it is solved (:class:`specahd.engine.families.Family`); None where it is not."""
     endings: Sequence[str]
     """Of its solution files (:meth:`solution_files`); that of solving unless asked first."""
     descriptor_names: tuple[str, ...]

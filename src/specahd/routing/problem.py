@@ -41,7 +41,7 @@ class RoutingProblem(Generic[I, S]):
     conventions: Sequence[str] = ()
     pool_unit: str = ""
     construction: str
-    engine: str = ""
+    engine: Any = None
     endings: Sequence[str] = (".sol",)
     baselines: Baselines
     """The baseline solvers by name; :meth:`baseline` calls them."""

@@ -67,7 +67,8 @@ def varying(
 ) -> list[str]:
     """Return the options in which kinds differ that are alike in those before them.
 
-    Choices come first, so that one stands in place of all that it brings.
+    Choices come first, so that one stands in place of all that it brings; of these the ones that
+    every run is told by, since a method brings a memory too.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def _differences(
     """Yield the options of :func:`varying`, each with the kinds that it tells from another."""
     parts = {kind: told(kind) for kind in kinds}
     keys = {key for kind in parts for key, _ in kind.options}
-    for key in sorted(keys, key=lambda key: ("." in key, key)):
+    for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
         values = {kind: kind.values([key]) for kind in parts}
         alike: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for kind, said in parts.items():

@@ -6,17 +6,22 @@ run ends at the same sample whatever the number of samplers, interrupted or not.
 """
 
 from collections import deque
-from math import ceil
+from dataclasses import replace
+from math import ceil, floor
 
 from specahd.core.budget import Allowance
-from specahd.core.contract import Request
+from specahd.core.contract import Contract, Operator, Request
 from specahd.core.errors import ConfigError
+from specahd.core.program import Level
 from specahd.core.proposer import Proposer, Reply
+from specahd.search.prompts import render
 
 UNBOUNDED_REPLY = 4096
 """Tokens reserved for a reply that nothing bounds, unless half of it was exceeded."""
 _REPLY_MARGIN = 2.0
 _PROMPT_MARGIN = 1.25
+_ROUND = 2048
+"""Bytes of a first prompt that only its round can tell: facts, scores, the operator's words."""
 
 
 class Reservations:
@@ -36,6 +41,22 @@ class Reservations:
         # Learned: tokens for a byte of prompt, 0 until a reply counts any; the longest reply.
         self._density = 0.0
         self._longest = 0
+
+    def require_first(self, contract: Contract, level: Level, seed: int) -> None:
+        """Refuse a bound below what the first request of a run may take, before it is known.
+
+        Raises
+        ------
+        ConfigError
+            With one sentence that names the option and the least that suffices.
+        """
+        if not self._allowance.bounded:
+            return
+        request = Request(contract, seed, level, 1, 0, Operator("", ""))
+        most = self._most(replace(request, prompt=render(request) + " " * _ROUND))
+        objection = self._allowance.objection(Reply(""), most)
+        if objection is not None and most.prompt_tokens:
+            raise _too_little(objection, most)
 
     def reserve(self, request: Request, *, needed: bool = False) -> str | None:
         """Reserve what the reply may cost, to be called in index order.
@@ -61,12 +82,7 @@ class Reservations:
         objection = self._allowance.objection(sum(self._reserved, self._paid), most)
         if objection is not None and not needed:
             if not self._any and most.prompt_tokens:
-                raise ConfigError(
-                    f"{objection.partition(' ')[0]} leaves no room for any request: the first may "
-                    f"take {most.prompt_tokens:,} tokens of prompt and {most.completion_tokens:,} "
-                    f"of reply, {most.cost:.4f} US dollars; raise it, or bound replies with "
-                    "+llm.options.max_tokens=NUMBER."
-                )
+                raise _too_little(objection, most)
             return objection
         self._any = True
         self._reserved.append(most)
@@ -91,6 +107,19 @@ class Reservations:
             longest = max(UNBOUNDED_REPLY, ceil(_REPLY_MARGIN * self._longest))
         cost = (prompt * tariff.input_price + longest * tariff.output_price) / 1e6
         return Reply("", prompt, longest, cost)
+
+
+def _too_little(objection: str, most: Reply) -> ConfigError:
+    option, _, bound = objection.partition(" ")[0].replace(",", "").partition("=")
+    if option == "budget.max_cost":
+        least = f"{(floor(most.cost * 1e4) + 1) / 1e4:.4f}"
+    else:
+        least = f"{most.prompt_tokens + most.completion_tokens}"
+    return ConfigError(
+        f"Expected {option} of at least {least}, got {bound}: the first request may take "
+        f"{most.prompt_tokens:,} tokens of prompt and {most.completion_tokens:,} of reply; raise "
+        "it, or bound replies with +llm.options.max_tokens=NUMBER."
+    )
 
 
 def _bytes(request: Request) -> int:

@@ -20,7 +20,7 @@ TAG = "dvc.checkpoint"
 """The tag of an MLflow run that holds the hash of its checkpoint."""
 _STAGE = "DVC_STAGE"
 # Those that can change a result or how long it takes.
-_PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "httpx2", "mlflow")
+_PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
 
 
 def save_machine(directory: Path) -> None:

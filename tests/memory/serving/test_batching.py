@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from specahd.core.serving import Batching, RequestLimits
-from specahd.memory.serving.batching import Batcher, QueueFull
+from specahd.memory.serving.batching import Batcher
 from specahd.memory.serving.models import ModelFolder, load
+from specahd.memory.serving.protocol import ApiError
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +32,10 @@ class Noted:
         self.may_work = threading.Event()
         self.may_work.set()
 
-    def tokenise(self, texts):
+    def embed(self, texts, batch_size):
         self.batches.append(list(texts))
-        return self.encoder.tokenise(texts)
-
-    def embed(self, features):
         assert self.may_work.wait(30)
-        return self.encoder.embed(features)
+        return self.encoder.embed(texts, batch_size)
 
 
 @asynccontextmanager
@@ -63,35 +61,30 @@ def broken(encoder):
     parameter.data.copy_(kept)
 
 
-def test_what_arrives_while_the_device_works_goes_together_by_length(encoder):
+def test_what_arrives_while_the_model_works_goes_together(encoder):
     noted = Noted(encoder)
-    lengths = [10, 90, 11, 12, 13, 95, 14, 120, 60, 98, 85]
-    texts = [chr(97 + i) * length for i, length in enumerate(lengths)]
+    texts = [chr(97 + i) * length for i, length in enumerate([10, 90, 11, 120, 60])]
 
     async def crowd():
-        async with batching(noted, batch_size=4, wait_ms=0) as batcher:
+        async with batching(noted, batch_size=1, wait_ms=0) as batcher:
             noted.may_work.clear()
-            # One batch on the device, and one that is tokenised.
-            for count, text in enumerate(["one", "two"], 1):
-                asking.append(asyncio.create_task(batcher.embed([text])))
-                while len(noted.batches) < count:
-                    await asyncio.sleep(0.001)
-            asking.extend(asyncio.create_task(batcher.embed([text])) for text in texts)
+            asking = [asyncio.create_task(batcher.embed(["one"]))]
+            while not noted.batches:
+                await asyncio.sleep(0.001)
+            asking += [asyncio.create_task(batcher.embed([text])) for text in texts]
             await asyncio.sleep(0.01)
-            assert noted.batches == [["one"], ["two"]]
+            assert noted.batches == [["one"]]
             noted.may_work.set()
-            return await asyncio.gather(*asking)
+            return await asyncio.gather(*asking), batcher.batches
 
-    asking = []
-    results = asyncio.run(crowd())[2:]
-    # At most four; 90 characters would be too much padding for 14.
-    together = [[len(text) for text in batch] for batch in noted.batches[2:]]
-    assert together == [[10, 11, 12, 13], [14, 60, 85], [90, 95, 98, 120]]
-    expected = encoder.embed(encoder.tokenise(texts)[0])
+    (_, *results), batches = asyncio.run(crowd())
+    assert noted.batches[1:] == [texts[:4], texts[4:]]
+    assert batches == 6
+    expected, _ = encoder.embed(texts)
     np.testing.assert_allclose(
         np.concatenate([vectors for vectors, _ in results]), expected, rtol=0, atol=1e-6
     )
-    assert [tokens for _, tokens in results] == [length + 2 for length in lengths]
+    assert [tokens for _, tokens in results] == [len(text) + 2 for text in texts]
 
 
 def test_a_lone_text_waits_no_longer_than_it_may(encoder):
@@ -113,14 +106,14 @@ def test_the_queue_is_bounded_and_says_when_it_has_room(encoder):
             noted.may_work.clear()
             running = asyncio.create_task(batcher.embed(["a"] * 8))
             await asyncio.sleep(0)
-            with pytest.raises(QueueFull, match="8 texts wait") as full:
+            with pytest.raises(ApiError, match="8 texts wait") as full:
                 await batcher.embed(["b"] * 3)
             noted.may_work.set()
             await running
-            return full.value.retry_after, batcher.waiting, await batcher.embed(["b"] * 3)
+            return full.value.headers, batcher.waiting, await batcher.embed(["b"] * 3)
 
-    retry_after, waiting, (vectors, _) = asyncio.run(fill())
-    assert (retry_after, waiting, len(vectors)) == (1, 0, 3)
+    headers, waiting, (vectors, _) = asyncio.run(fill())
+    assert (headers, waiting, len(vectors)) == ({"Retry-After": "1"}, 0, 3)
 
 
 def test_texts_of_a_cancelled_request_are_passed_over(encoder):

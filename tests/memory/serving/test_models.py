@@ -21,8 +21,7 @@ def encode(tiny_models):
         key = (name, *options.items())
         if key not in loaded:
             loaded[key] = load(ModelFolder(name, tiny_models / name, **options), "cpu")
-        features, tokens = loaded[key].tokenise(texts)
-        return loaded[key].embed(features), tokens
+        return loaded[key].embed(texts)
 
     return encode
 
@@ -77,10 +76,10 @@ def test_the_prefix_and_the_limit_of_tokens_change_the_vector(encode):
 
 def test_a_cut_text_is_told_of_once(tiny_models, caplog):
     encoder = load(ModelFolder("bert", tiny_models / "bert"), "cpu")
-    encoder.tokenise(["a" * 125])
+    encoder.embed(["a" * 125])
     assert caplog.messages == []
     for _ in range(2):
-        encoder.tokenise(["a" * 200])
+        encoder.embed(["a" * 200])
     assert caplog.messages == ["bert reads 128 tokens; a text is cut there."]
 
 

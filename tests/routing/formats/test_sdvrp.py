@@ -51,7 +51,11 @@ TORN = {
     "fractional demand": ("25", "2.5", "the demand of customer 2 is 2.5"),
     "nan demand": ("25", "nan", "the demand of customer 2 is nan"),
     "huge demand": ("25", "1e12", "the demand of customer 2 is 1e+12"),
-    "nan coordinate": ("-7.5", "nan", r"customer 2 is at (-0, nan), expected coordinates in"),
+    "nan coordinate": (
+        "-7.5",
+        "nan",
+        r"customer 2 is at (-0, nan), expected each to be a number in",
+    ),
     "infinite coordinate": ("0 0", "0 inf", "the depot is at (0, inf)"),
     "huge coordinate": ("1000", "1e200", "customer 1 is at (1e+200, 0)"),
     "a word": ("1000", "1OOO", "holds '1OOO', expected numbers only"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from specahd import api
-from specahd.core.errors import ConfigError, FileError, FileWarning
+from specahd.core.errors import ConfigError, FileError, FileWarning, NotEnoughMemory
 from specahd.routing.formats.text import read_text
 
 SEMICOLONS = "name;x;y;demand\ndepot;0;0;\na;3,5;4;1\nb;4;3,25;2\n"
@@ -27,6 +27,9 @@ def test_decimal_commas_are_read(tmp_path, sign):
     for text in ("0;3,5;4\n3,5;0;5\n4;5;0\n", ";a;b;c\na;0;3,5;4\nb;3,5;0;5\nc;4;5;0\n"):
         matrix = read(tmp_path, text.replace(";", sign)).data.matrix
         assert matrix.tolist() == [[0, 3.5, 4], [3.5, 0, 5], [4, 5, 0]]
+    # More commas than separators.
+    text = "0,0;3,5;4,0\n3,5;0,0;5,0\n4,0;5,0;0,0\n"
+    assert read(tmp_path, text.replace(";", sign)).data.matrix.tolist() == matrix.tolist()
 
 
 @pytest.mark.parametrize(
@@ -206,8 +209,19 @@ def test_distances_may_be_an_array_or_a_file_of_numpys(tmp_path):
         for matrix in (DISTANCES.astype(kind), tmp_path / "d.npy"):
             assert read(tmp_path, table, capacity=3, matrix=matrix).data.matrix.tolist() == expected
     mine = DISTANCES.astype(float)
-    read(tmp_path, "name,x,y\na,0,0\nb,3,0\nc,0,4\n", matrix=mine)
+    kept = read(tmp_path, "name,x,y\na,0,0\nb,3,0\nc,0,4\n", matrix=mine).data.matrix
     mine[0, 1] = 7  # it is still the caller's
+    assert kept.tolist() == DISTANCES.tolist()
+
+
+def test_memory_decides_how_large_an_array_may_be_and_a_small_file_is_always_read(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("specahd.core.memory_limit.available_memory", lambda: 71)
+    with pytest.raises(NotEnoughMemory, match=r"^The distance matrix of matrix needs .* available"):
+        read(tmp_path, "name,x,y\na,0,0\nb,3,0\nc,0,4\n", matrix=DISTANCES)
+    monkeypatch.setattr("specahd.routing.formats.text.available_memory", lambda: 71)
+    assert read(tmp_path, SEMICOLONS, capacity=3).size == 2
 
 
 @pytest.mark.parametrize(

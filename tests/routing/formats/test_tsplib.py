@@ -122,7 +122,7 @@ TORN = {
     "half a row": ("5  0 -7", "5 0", "NODE_COORD_SECTION holds 14 numbers"),
     "nan coordinate": ("4 30 40", "4 nan 40", r"node 4 at \(nan, 40\)"),
     "infinite coordinate": ("4 30 40", "4 30 inf", r"node 4 at \(30, inf\)"),
-    "huge coordinate": ("4 30 40", "4 30 1e200", "expected coordinates in"),
+    "huge coordinate": ("4 30 40", "4 30 1e200", "expected each to be a number in"),
     "word as coordinate": ("4 30 40", "4 30 4O", "holds '4O', expected numbers"),
     "node twice": (" 3 40", " 2 40", "holds node 2 twice, expected 1 to 5"),
     "node beyond": (" 3 40", " 9 40", "expected 1 to 5, each once"),
@@ -174,7 +174,7 @@ def test_malformed_file_is_named_in_one_sentence(write, case):
     ("old", "new", "message"),
     [
         ("6\n7\n", "6\n", "holds 5 numbers, expected 6"),
-        ("6\n7\n", "6\n-7\n", "holds -7, expected 0 or more"),
+        ("6\n7\n", "6\n-7\n", "holds -7, expected a number in"),
         ("UPPER_ROW", "BAND", "EDGE_WEIGHT_FORMAT is 'BAND', expected FULL_MATRIX or"),
         ("DIMENSION : 4", "DIMENSION : 2000000000", "holds 6 numbers, expected"),
     ],

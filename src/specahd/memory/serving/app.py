@@ -16,8 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from specahd.core.errors import ConfigError
 from specahd.core.serving import Batching, RequestLimits
-from specahd.memory.serving.batching import Batcher, QueueFull
-from specahd.memory.serving.connections import BoundedConnection
+from specahd.memory.serving.batching import Batcher
 from specahd.memory.serving.models import SentenceEncoder, Vectors
 from specahd.memory.serving.protocol import ApiError, answer, described, error_body, read
 
@@ -26,8 +25,6 @@ _DRAIN = 300
 _IDLE = 60
 """Seconds of an idle connection: longer than clients keep theirs, else they ask too late."""
 _GONE = 499
-_BODIES = 2
-"""How many of the longest bodies may be in memory while they come; shorter ones, more."""
 
 
 def claim(host: str, port: int) -> socket.socket:
@@ -47,44 +44,45 @@ def claim(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def serve(app: FastAPI, listener: socket.socket, timeout: float, connections: int) -> None:
-    """Serve until SIGTERM or Ctrl-C; running requests are then answered.
-
-    Parameters
-    ----------
-    timeout
-        Seconds that a client has for sending a request, and for taking its answer.
-    connections
-        How many may be open.
-    """
-
-    class Connection(BoundedConnection):
-        seconds = timeout
-        most = connections
-
+def serve(app: FastAPI, listener: socket.socket, connections: int) -> None:
+    """Serve until SIGTERM or Ctrl-C; running requests are then answered."""
     # uvicorn sends itself the signal again when it is done; that must not end us otherwise.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
+    make_server(app, connections).run(sockets=[listener])
+
+
+def make_server(app: FastAPI, connections: int) -> uvicorn.Server:
+    """Return a server of the application; with so many connections open, it refuses requests."""
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http="h11",
         ws="none",
         log_config=None,
         access_log=False,
         lifespan="on",
+        limit_concurrency=connections,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_DRAIN,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)
 
 
 def make_app(
-    encoders: Sequence[SentenceEncoder], limits: RequestLimits, batching: Batching
+    encoders: Sequence[SentenceEncoder],
+    limits: RequestLimits,
+    batching: Batching,
+    timeout: float = 30.0,
 ) -> FastAPI:
-    """Return the application that serves the encoders, all on one device."""
+    """Return the application that serves the encoders, all on one device.
+
+    The body of a request comes within ``timeout`` seconds.
+    """
     device = ThreadPoolExecutor(1, thread_name_prefix="device")
     service = EmbeddingService(
-        {encoder.name: Batcher(encoder, device, batching) for encoder in encoders}, limits
+        {encoder.name: Batcher(encoder, device, batching) for encoder in encoders},
+        limits,
+        timeout,
     )
 
     @asynccontextmanager
@@ -101,7 +99,7 @@ def make_app(
     app.add_api_route("/v1/models", service.models, response_model=None)
     app.add_api_route("/v1/models/{name:path}", service.model, response_model=None)
     app.add_api_route("/v1/embeddings", service.embeddings, methods=["POST"], response_model=None)
-    for kind in (ApiError, QueueFull, ClientDisconnect, HTTPException, Exception):
+    for kind in (ApiError, ClientDisconnect, HTTPException, Exception):
         app.add_exception_handler(kind, _refuse)
     return app
 
@@ -109,11 +107,12 @@ def make_app(
 class EmbeddingService:
     """Answers requests."""
 
-    def __init__(self, batchers: Mapping[str, Batcher], limits: RequestLimits) -> None:
+    def __init__(
+        self, batchers: Mapping[str, Batcher], limits: RequestLimits, timeout: float
+    ) -> None:
         self.batchers = batchers
         self._limits = limits
-        # Bytes of bodies that are not complete.
-        self._held = 0
+        self._timeout = timeout
 
     async def health(self) -> Response:
         """Say how each model fares; 503 if one no longer serves."""
@@ -158,16 +157,14 @@ class EmbeddingService:
             raise too_long
         body = bytearray()
         try:
-            async for chunk in request.stream():
-                body += chunk
-                self._held += len(chunk)
-                if len(body) > most:
-                    raise too_long
-                if self._held > _BODIES * most:
-                    message = f"Requests of {self._held} bytes are coming in; ask again later."
-                    raise ApiError(429, message, None, "queue_full", {"Retry-After": "1"})
-        finally:
-            self._held -= len(body)
+            async with asyncio.timeout(self._timeout):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > most:
+                        raise too_long
+        except TimeoutError:
+            message = f"Expected a whole request within {self._timeout:g} seconds."
+            raise ApiError(408, message, headers={"Connection": "close"}) from None
         return body
 
     def _batcher(self, name: str) -> Batcher:
@@ -207,9 +204,6 @@ async def _refuse(_: Request, error: Exception) -> Response:
             return Response(status_code=_GONE)
         case ApiError():
             refusal = error
-        case QueueFull():
-            headers = {"Retry-After": str(error.retry_after)}
-            refusal = ApiError(429, str(error), None, "queue_full", headers)
         case HTTPException():
             refusal = ApiError(error.status_code, f"{error.detail}.", headers=error.headers)
         case _:

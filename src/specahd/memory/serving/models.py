@@ -74,40 +74,32 @@ class SentenceEncoder:
     dimension: int = 0
     _warned: bool = False
 
-    def tokenise(self, texts: Sequence[str]) -> tuple[Any, list[int]]:
-        """Return what :meth:`embed` reads, padded to one length, and the tokens of each text.
+    def embed(self, texts: Sequence[str], batch_size: int = 32) -> tuple[Vectors, list[int]]:
+        """Return one vector of length 1 for each text, and the tokens of each.
 
         A tokenizer is not made for several threads at once.
-        """
-        features = self._model.preprocess(list(texts), prompt=self.prefix)
-        tokens = [int(count) for count in features["attention_mask"].sum(dim=1)]
-        if max(tokens) >= self.max_tokens and not self._warned:
-            # Once: two programs that differ only behind the limit are one to the model.
-            self._warned = True
-            _LOG.warning("%s reads %d tokens; a text is cut there.", self.name, self.max_tokens)
-        return features, tokens
-
-    def embed(self, features: Any) -> Vectors:
-        """Return one vector of length 1 for each text.
 
         Raises
         ------
         RuntimeError
             The device is out of memory, or the model gave what is no number.
         """
-        import torch
-
-        with torch.inference_mode():
-            features = {
-                key: value.to(self.device) if isinstance(value, torch.Tensor) else value
-                for key, value in features.items()
-            }
-            # Normalised in float32, whatever the model computes in.
-            raw = self._model(features)["sentence_embedding"].float()
-            vectors: Vectors = torch.nn.functional.normalize(raw, dim=1).cpu().numpy()
+        read = self._model.preprocess(list(texts), prompt=self.prefix)
+        tokens = [int(count) for count in read["attention_mask"].sum(dim=1)]
+        if max(tokens) >= self.max_tokens and not self._warned:
+            # Once: two programs that differ only behind the limit are one to the model.
+            self._warned = True
+            _LOG.warning("%s reads %d tokens; a text is cut there.", self.name, self.max_tokens)
+        raw = self._model.encode(
+            list(texts), prompt=self.prefix, batch_size=batch_size, show_progress_bar=False
+        )
+        # Normalised in float32, whatever the model computes in.
+        raw = raw.astype(np.float32)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            vectors: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
         if not np.isfinite(vectors).all():
             raise RuntimeError(f"{self.name} gave a vector that is not finite.")
-        return vectors
+        return vectors, tokens
 
 
 def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> SentenceEncoder:
@@ -134,7 +126,7 @@ def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> Se
             trust_remote_code=trust_remote_code,
             model_kwargs={"torch_dtype": dtype},
         )
-        encoder = _encoder(model, loaded.eval(), device, str(dtype).removeprefix("torch."))
+        encoder = _encoder(model, loaded, device, str(dtype).removeprefix("torch."))
     except (
         AttributeError, ImportError, KeyError, OSError, RuntimeError, SafetensorError, TypeError,
         ValueError,
@@ -145,9 +137,7 @@ def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> Se
 
 
 def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> SentenceEncoder:
-    limit = loaded.max_seq_length
-    if model.max_tokens is not None:
-        limit = min(limit, model.max_tokens)
+    limit = min(loaded.max_seq_length, model.max_tokens or loaded.max_seq_length)
     loaded.max_seq_length = limit
     tokens = int(loaded.preprocess(["x"], prompt=model.prefix)["attention_mask"].sum())
     if tokens >= limit:
@@ -158,9 +148,7 @@ def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Senten
     created = int(model.folder.stat().st_mtime)
     encoder = SentenceEncoder(model.name, model.prefix, device, dtype, limit, created, loaded)
     # Without its tokenizer's files a model loads, and takes every word for the unknown one.
-    first, second = (
-        encoder.embed(loaded.preprocess([text], prompt=model.prefix))[0] for text in _DIFFERENT
-    )
+    first, second = encoder.embed(_DIFFERENT)[0]
     if np.array_equal(first, second):
         raise ValueError("two texts got one vector; are its tokenizer's files there?")
     encoder.dimension = len(first)

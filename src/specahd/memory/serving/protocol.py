@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from specahd.core.serving import RequestLimits
 from specahd.memory.serving.models import SentenceEncoder, Vectors
@@ -30,15 +30,15 @@ class ApiError(Exception):
 
 
 class EmbeddingRequest(BaseModel):
-    """The body of ``POST /v1/embeddings``; a refusal says what a field is expected to be."""
+    """The body of ``POST /v1/embeddings``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    input: str | list[str] = Field(description="a text or a list of texts")
-    model: str = Field(description="the name of a model")
-    encoding_format: Literal["float", "base64"] = Field("float", description="float or base64")
-    dimensions: int | None = Field(None, description="an integer")
-    user: str | None = Field(None, description="a text")
+    input: str | list[str]
+    model: str
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    user: str | None = None
 
 
 def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingRequest, list[str]]:
@@ -52,7 +52,9 @@ def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingReque
     try:
         request = EmbeddingRequest.model_validate_json(body)
     except ValidationError as invalid:
-        raise _refusal(invalid.errors(include_url=False)[0]) from None
+        first = invalid.errors(include_url=False)[0]
+        field = str(first["loc"][0])[:40] if first["loc"] else None
+        raise ApiError(400, f"{field or 'The body'}: {first['msg']}.", field) from None
     texts = [request.input] if isinstance(request.input, str) else request.input
     if not texts:
         raise ApiError(400, "Expected input to hold at least one text.", "input")
@@ -106,16 +108,3 @@ def described(encoder: SentenceEncoder) -> dict[str, Any]:
         "dimension": encoder.dimension,
         "max_tokens": encoder.max_tokens,
     }
-
-
-def _refusal(error: Mapping[str, Any]) -> ApiError:
-    if error["type"] == "json_invalid":
-        return ApiError(400, f"The body cannot be read: {error['msg']}.")
-    if not error["loc"]:
-        return ApiError(400, "Expected the body to be a JSON object.")
-    name = str(error["loc"][0])
-    fields = EmbeddingRequest.model_fields
-    if error["type"] == "extra_forbidden":
-        accepted = ", ".join(fields)
-        return ApiError(400, f"{name[:40]}: no such field; accepted: {accepted}.", name[:40])
-    return ApiError(400, f"Expected {name} to be {fields[name].description}.", name)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.ranges import one_of
+from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
 from specahd.problems.cvrp.instance import CVRPInstance
@@ -73,7 +74,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
-    engine = "specahd.engine.runner:POSITIONS"
+    engine = families.CVRP
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, generator, instance
 from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
@@ -59,7 +60,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     iterated = "splitting"
     references: Sequence[str] = ("nearest", "unsplit")
     construction = "nearest"
-    engine = "specahd.engine.runner:SPLIT_POSITIONS"
+    engine = families.SDVRP
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.engine import select_groups, select_position, tour_vocabulary
-from specahd.engine.improver import TOUR_GROUPS, TOUR_POSITIONS
+from specahd.engine import families, select_groups, select_position, tour_vocabulary
 from specahd.problems.tsp import construct, insertion, lower_vocabulary, upper_vocabulary
 from specahd.problems.tsp.varied_segments import VARIED
 from specahd.routing.base import FloatArray, IntArray
@@ -168,7 +167,7 @@ CONSTRUCT = APPEND.variant(
 ORDERED_GROUPS = select_groups.contract(
     insertion.select_customer_groups,
     goal=_GOAL,
-    compiled=TOUR_GROUPS,
+    compiled=families.TSP.groups,
     vocabulary=tour_vocabulary.groups(insertion.select_customer_groups),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.NEIGHBOURING_STRINGS],
@@ -176,7 +175,7 @@ ORDERED_GROUPS = select_groups.contract(
 INSERTION = select_position.contract(
     insertion.select_position,
     goal=_GOAL,
-    compiled=TOUR_POSITIONS,
+    compiled=families.TSP.positions,
     vocabulary=tour_vocabulary.positions(insertion.select_position),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.GREEDY],

@@ -1,6 +1,6 @@
 """The seed functions of the repair operator ``insertion`` for the TSP, which are prompt text.
 
-The engine (:mod:`specahd.engine.tour_passes`) calls both as compiled functions, many thousand
+The engine (:mod:`specahd.engine.passes`) calls both as compiled functions, many thousand
 times a second; what they may say is what :mod:`specahd.routing.compiled.language` lists.
 """
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
+from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
@@ -82,7 +83,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     }
     references: Sequence[str] = ("nearest", "greedy", "space_filling")
     construction = "two_opt"
-    engine = "specahd.engine.runner:TOUR_POSITIONS"
+    engine = families.TSP
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     smallest_region = regions.SMALLEST

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.engine import select_groups, select_position, strings
-from specahd.engine.improver import TIMED_GROUPS, TIMED_POSITIONS
+from specahd.engine import families, select_groups, select_position, strings
 from specahd.problems.vrptw import construct, time_vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -212,7 +211,7 @@ _TIMES = """
 
 ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
-    compiled=TIMED_GROUPS,
+    compiled=families.VRPTW.groups,
     vocabulary=time_vocabulary.ordered_groups(),
     others=(*select_groups.HAND_WRITTEN, time_vocabulary.STRINGS_IN_TIME),
     passages={
@@ -225,7 +224,7 @@ ORDERED_GROUPS = select_groups.contract(
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled=TIMED_POSITIONS,
+    compiled=families.VRPTW.positions,
     vocabulary=time_vocabulary.positions(),
     others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
     passages={

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.ranges import one_of, within
+from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
 from specahd.problems.vrptw.instance import VRPTWInstance
@@ -82,7 +83,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
-    engine = "specahd.engine.runner:TIMED_POSITIONS"
+    engine = families.VRPTW
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 

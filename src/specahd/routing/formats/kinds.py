@@ -115,7 +115,7 @@ def _table(text: str) -> FileKind | None:
     words = first.split()
     if sign in (None, "\t") and all(map(_NUMBER.fullmatch, words)):
         # So begin the sets of SDVRP: the number of customers, which is not 0, and the capacity.
-        return MATRIX if len(words) > 2 and float(words[0]) == 0 else None
+        return MATRIX if len(words) > 2 and float(words[0].replace(",", ".")) == 0 else None
     if sign is None:
         return None
     cells, below = _cells(first, sign), _cells(second, sign)

@@ -25,10 +25,9 @@ from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
 from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of, number
 from specahd.routing.formats.text import expect_file, read_text
-from specahd.routing.formats.weights import LONGEST
+from specahd.routing.formats.weights import DISTANCE
 
 _NUMPY = ".npy"
-_RANGE = "a number in [0, 1e9]"
 
 
 def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
@@ -82,7 +81,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
 
 
 def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
-    """Return the symmetric matrix that an array is, as a copy.
+    """Return the symmetric matrix that an array is; it may be the array itself.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
     FileError
         It is no symmetric matrix of distances.
     NotEnoughMemory
-        The copy would not fit.
+        A copy, which whoever keeps it has to make, would not fit.
     """
     if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
         raise FileError(
@@ -103,14 +102,15 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
         )
     _expect_stops(name, len(array))
     require_memory(8 * array.size, f"The distance matrix of {name} needs")
-    matrix = np.array(array, np.float64, order="C")
+    matrix = np.asarray(array, np.float64)
 
     def error(place: int, holds: str, expected: str) -> FileError:
         return FileError(f"{name}: row {place + 1} holds {holds}, expected {expected}.")
 
     for place, values in enumerate(matrix):
-        for column in _wrong(values):
-            raise error(place, f"the distance {values[column]:g} in column {column + 1}", _RANGE)
+        for column in DISTANCE.outside(values):
+            holds = f"the distance {values[column]:g} in column {column + 1}"
+            raise error(place, holds, str(DISTANCE))
     _expect_distances(matrix, error)
     return matrix
 
@@ -169,16 +169,11 @@ def _distances(
             values = np.array(list(map(float, cells[start:])))
     if values is None:
         values = np.array([number(commas.read(row, "distance", cell)) for cell in cells[start:]])
-    for column in _wrong(values):
+    for column in DISTANCE.outside(values):
         column += start
-        raise row.error(f"the distance {cells[column][:40]!r} in column {column + 1}", _RANGE)
+        holds = f"the distance {cells[column][:40]!r} in column {column + 1}"
+        raise row.error(holds, str(DISTANCE))
     return values
-
-
-def _wrong(values: FloatArray) -> list[int]:
-    """Return which numbers are no distances; written so that nan is none."""
-    found: list[int] = np.flatnonzero(~((values >= 0) & (values <= LONGEST))).tolist()
-    return found
 
 
 def _expect_stops(name: str, size: int) -> None:

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from specahd.core.errors import FileError
+from specahd.routing.formats.ranges import Range
 
 DELIMITERS = ",;\t"
 STATED_DELIMITERS = (*DELIMITERS, "|")
@@ -40,8 +41,8 @@ class Row:
         """Return an error that names the file and the line."""
         return FileError(f"{self.path}: line {self.line} holds {holds}, expected {expected}.")
 
-    def number(self, column: str, low: float, high: float, *, integer: bool = False) -> float:
-        """Return what a column says, a number in [low, high].
+    def number(self, column: str, accepted: Range) -> float:
+        """Return what a column says, a number in a range.
 
         Raises
         ------
@@ -49,9 +50,8 @@ class Row:
             It is something else.
         """
         value = number(self.cells[column])
-        if not low <= value <= high or (integer and not value.is_integer()):
-            kind = "an integer" if integer else "a number"
-            raise self.error(self.held(column), f"{kind} in [{low:.12g}, {high:.12g}]")
+        if value not in accepted:
+            raise self.error(self.held(column), str(accepted))
         return value
 
     def held(self, column: str) -> str:

@@ -15,12 +15,14 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.formats import kinds, vrplib
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.text import read_text
-from specahd.routing.formats.vrplib import FARTHEST, LARGEST, VRPLIBData
+from specahd.routing.formats.vrplib import COORDINATE, LARGEST, VRPLIBData
 from specahd.routing.geometry import Convention
 
 TYPE = "SDVRP"
 """The TYPE of split-delivery files in VRPLIB text."""
+_AMOUNT = Range(1, LARGEST, integer=True)
 
 
 def read(path: Path) -> VRPLIBData:
@@ -38,8 +40,7 @@ def read(path: Path) -> VRPLIBData:
     data = vrplib.read(path, TYPE)
     if (data.demands[1:] == 0).any():
         raise FileError(
-            f"{path}: DEMAND_SECTION gives a customer the demand 0, "
-            f"expected an integer in [1, {LARGEST}]."
+            f"{path}: DEMAND_SECTION gives a customer the demand 0, expected {_AMOUNT}."
         )
     return data
 
@@ -84,24 +85,17 @@ def _numbers(path: Path, words: Sequence[str]) -> FloatArray:
 def _integers(path: Path, what: str, numbers: FloatArray) -> IntArray:
     if not len(numbers):
         raise FileError(f"{path}: {what} is missing.")
-    wrong = np.flatnonzero(
-        ~((numbers >= 1) & (numbers <= LARGEST) & (np.floor(numbers) == numbers))
-    )
-    if wrong.size:
+    for place in _AMOUNT.outside(numbers):
         raise FileError(
-            f"{path}: {what.format(wrong[0] + 1)} is {numbers[wrong[0]]:g}, "
-            f"expected an integer in [1, {LARGEST}]."
+            f"{path}: {what.format(place + 1)} is {numbers[place]:g}, expected {_AMOUNT}."
         )
     return numbers.astype(np.int64)
 
 
 def _coords(path: Path, coords: FloatArray) -> FloatArray:
-    wrong = np.flatnonzero(~(np.abs(coords) <= FARTHEST).all(axis=1))
-    if wrong.size:
-        x, y = coords[wrong[0]]
-        node = f"customer {wrong[0]}" if wrong[0] else "the depot"
-        raise FileError(
-            f"{path}: {node} is at ({x:g}, {y:g}), expected coordinates in [-1e9, 1e9]."
-        )
+    for place in COORDINATE.outside(coords):
+        x, y = coords[place]
+        node = f"customer {place}" if place else "the depot"
+        raise FileError(f"{path}: {node} is at ({x:g}, {y:g}), expected each to be {COORDINATE}.")
     # Some files write -0.
     return coords + 0.0

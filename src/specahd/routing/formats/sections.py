@@ -5,6 +5,7 @@ Reference: G. Reinelt, TSPLIB 95, University of Heidelberg, 1995.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ import numpy as np
 from specahd.core.errors import FileError
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.text import read_text
 
 T = TypeVar("T")
@@ -142,26 +144,15 @@ class Sections:
 
     def integer(self, key: str, low: int, high: int) -> int:
         """Return a field's value, an integer in [low, high]."""
-        value = self._value(key)
-        if not (low <= value <= high and value.is_integer()):
-            raise self._out_of_range(key, f"an integer in [{low}, {high}]")
-        return int(value)
+        return int(self.number(key, Range(low, high, integer=True)))
 
-    def number(self, key: str, low: float, high: float) -> float:
-        """Return a field's value, a number in [low, high]."""
-        value = self._value(key)
-        if not low <= value <= high:
-            raise self._out_of_range(key, f"a number in [{low:g}, {high:g}]")
+    def number(self, key: str, accepted: Range) -> float:
+        """Return a field's value, a number in a range."""
+        word = self._field(key)
+        value = float(word) if _is_number(word) else nan
+        if value not in accepted:
+            raise self.error(f"{key} is {word[:40]!r}, expected {accepted}")
         return value
-
-    def _value(self, key: str) -> float:
-        try:
-            return float(self._field(key))
-        except ValueError:
-            return float("nan")
-
-    def _out_of_range(self, key: str, expected: str) -> FileError:
-        return self.error(f"{key} is {self.fields[key][:40]!r}, expected {expected}")
 
     def _field(self, key: str) -> str:
         if key not in self.fields:

@@ -13,8 +13,16 @@ import numpy as np
 from specahd.core.errors import FileError, FileWarning
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.text import read_text
-from specahd.routing.formats.vrplib import FARTHEST, LARGEST, LATEST, TimeWindows, VRPLIBData
+from specahd.routing.formats.vrplib import (
+    COORDINATE,
+    DEMAND,
+    LARGEST,
+    TIME,
+    TimeWindows,
+    VRPLIBData,
+)
 from specahd.routing.geometry import Convention
 
 _COLUMNS = ("CUST NO.", "XCOORD.", "YCOORD.", "DEMAND", "READY TIME", "DUE DATE", "SERVICE TIME")
@@ -24,6 +32,9 @@ _SETS = {
 } | {re.compile(rf"(C|R|RC)[12]_{size}_\d+"): (100 * size,) for size in (2, 4, 6, 8, 10)}
 """How many customers instances have, by their names: a file that was cut shows nowhere else."""
 _NUMBER, _X, _Y, _DEMAND, _READY, _DUE, _SERVICE = range(7)
+_RANGES = {_X: COORDINATE, _Y: COORDINATE, _DEMAND: DEMAND} | dict.fromkeys(
+    (_READY, _DUE, _SERVICE), TIME
+)
 
 
 def recognised(path: Path) -> bool:
@@ -109,10 +120,8 @@ def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int | None, 
         )
     counts = _numbers(path, lines[3], 2)
     for field, value, least in zip(words[2], counts, (0, 1), strict=True):
-        if not (least <= value <= LARGEST and value.is_integer()):
-            raise FileError(
-                f"{path}: {field} is {value:g}, expected an integer in [{least}, {LARGEST}]."
-            )
+        if value not in (accepted := Range(least, LARGEST, integer=True)):
+            raise FileError(f"{path}: {field} is {value:g}, expected {accepted}.")
     return lines[0][1], int(counts[0]) or None, int(counts[1])
 
 
@@ -164,31 +173,19 @@ def _numbers(path: Path, line: tuple[int, str], count: int) -> list[float]:
 
 
 def _check(path: Path, table: FloatArray) -> None:
-    """Refuse numbers that are out of range; NaN is out of every range."""
-    demands, ready, due = table[:, _DEMAND], table[:, _READY], table[:, _DUE]
-    ranges = (
-        (_X, np.abs(table[:, _X]) <= FARTHEST, "a number in [-1e9, 1e9]"),
-        (_Y, np.abs(table[:, _Y]) <= FARTHEST, "a number in [-1e9, 1e9]"),
-        (
-            _DEMAND,
-            (demands >= 0) & (demands <= LARGEST) & (np.floor(demands) == demands),
-            f"an integer in [0, {LARGEST}]",
-        ),
-        (_READY, (ready >= 0) & (ready <= LATEST), f"a number in [0, {LATEST:g}]"),
-        (_DUE, (due >= ready) & (due <= LATEST), f"a number in [READY TIME, {LATEST:g}]"),
-        (
-            _SERVICE,
-            (table[:, _SERVICE] >= 0) & (table[:, _SERVICE] <= LATEST),
-            f"a number in [0, {LATEST:g}]",
-        ),
-    )
-    for column, good, expected in ranges:
-        wrong = np.flatnonzero(~good)
-        if wrong.size:
-            raise FileError(
-                f"{path}: {_COLUMNS[column]} of customer {wrong[0]} is "
-                f"{table[wrong[0], column]:g}, expected {expected}."
-            )
+    """Refuse numbers that are out of range."""
+    wrong = [
+        (place, column, str(accepted))
+        for column, accepted in _RANGES.items()
+        for place in accepted.outside(table[:, column])
+    ]
+    late = np.flatnonzero(table[:, _DUE] < table[:, _READY]).tolist()
+    wrong += [(place, _DUE, f"a number in [READY TIME, {TIME.high:g}]") for place in late]
+    for place, column, expected in wrong:
+        raise FileError(
+            f"{path}: {_COLUMNS[column]} of customer {place} is {table[place, column]:g}, "
+            f"expected {expected}."
+        )
     for column in (_DEMAND, _SERVICE):
         if table[0, column] != 0:
             raise FileError(

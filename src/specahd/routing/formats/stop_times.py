@@ -11,8 +11,9 @@ import numpy as np
 
 from specahd.core.errors import FileWarning
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.rows import Row
-from specahd.routing.formats.vrplib import LATEST, TimeWindows
+from specahd.routing.formats.vrplib import TIME, TimeWindows
 from specahd.routing.labels import Labels
 
 COLUMNS = ("ready", "due", "service")
@@ -70,7 +71,7 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
     speed = travel.speed or 1.0
     clock = any(_CLOCK.fullmatch(row.cells.get(name, "")) for row in rows for name in COLUMNS)
     ready, due, service = (
-        np.array([_time(row, name, clock, LATEST / speed) for row in rows]) for name in COLUMNS
+        np.array([_time(row, name, clock, TIME.high / speed) for row in rows]) for name in COLUMNS
     )
     labels = Labels(clock=clock, loading=float(np.nan_to_num(service[0])))
     for place in np.flatnonzero(due < np.nan_to_num(ready)).tolist():
@@ -99,7 +100,7 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
     if not word:
         return nan
     if not clock or word == "0":
-        return row.number(column, 0.0, latest)
+        return row.number(column, Range(0, latest))
     parts = _CLOCK.fullmatch(word)
     seconds = nan
     if parts is not None:

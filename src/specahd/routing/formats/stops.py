@@ -25,8 +25,9 @@ from specahd.core.settings import TableOptions
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.distances import LARGEST_MATRIX
 from specahd.routing.formats import heading, kinds, matrix, stop_times
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.rows import DecimalCommas, Row, read_rows
-from specahd.routing.formats.vrplib import FARTHEST, LARGEST, VRPLIBData
+from specahd.routing.formats.vrplib import COORDINATE, LARGEST, VRPLIBData
 from specahd.routing.geometry import Convention, distances, great_circles, projected
 from specahd.routing.labels import Labels
 
@@ -200,9 +201,9 @@ def _places(
     """Return where the stops lie, in degrees and in a plane, and their distances in metres."""
     degrees = coords = weights = None
     if "x" in columns:
-        coords = _columns(rows, {"x": (-FARTHEST, FARTHEST), "y": (-FARTHEST, FARTHEST)})
+        coords = _columns(rows, {"x": COORDINATE, "y": COORDINATE})
     elif "lon" in columns:
-        degrees = _columns(rows, {"lon": (-180.0, 180.0), "lat": (-90.0, 90.0)})
+        degrees = _columns(rows, {"lon": Range(-180, 180), "lat": Range(-90, 90)})
         if options.matrix is None:
             if len(rows) > LARGEST_MATRIX:
                 raise FileError(
@@ -237,8 +238,8 @@ def _matrix_of(
     return np.ascontiguousarray(weights[np.ix_(order, order)])
 
 
-def _columns(rows: Sequence[Row], ranges: Mapping[str, tuple[float, float]]) -> FloatArray:
-    return np.array([[row.number(name, *ranges[name]) for name in ranges] for row in rows])
+def _columns(rows: Sequence[Row], ranges: Mapping[str, Range]) -> FloatArray:
+    return np.array([[row.number(name, ranges[name]) for name in ranges] for row in rows])
 
 
 def _demands(
@@ -249,10 +250,10 @@ def _demands(
     if "demand" not in columns or options.capacity is None:
         return demands, 1, 0
     rows[0].zero("demand")
-    least = 1 if options.split else 0
+    accepted = Range(1 if options.split else 0, LARGEST, integer=options.split)
     exact = [Decimal(repr(float(options.capacity)))]
     for row in rows[1:]:
-        row.number("demand", least, LARGEST, integer=options.split)
+        row.number("demand", accepted)
         exact.append(Decimal(row.cells["demand"]).normalize())
         if _decimals(exact[-1]) > _MOST_DECIMALS:
             raise row.error(row.held("demand"), f"at most {_MOST_DECIMALS} decimals")

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
-from specahd.routing.formats.vrplib import LARGEST, coordinates, number
+from specahd.routing.formats.vrplib import LARGEST, coordinates, distance_lines
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
 
@@ -86,9 +87,9 @@ def read(path: Path) -> TSPLIBData:
 def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], ...]:
     numbers = sections.numbers("FIXED_EDGES_SECTION")
     ends = numbers[:-1] if numbers.size and numbers[-1] == -1 else numbers
-    wrong = ends[~((ends >= 1) & (ends <= dimension) & (np.floor(ends) == ends))]
-    if wrong.size or ends.size % 2:
-        found = f"node {wrong[0]:g}" if wrong.size else f"{ends.size} nodes"
+    wrong = Range(1, dimension, integer=True).outside(ends)
+    if wrong or ends.size % 2:
+        found = f"node {ends[wrong[0]]:g}" if wrong else f"{ends.size} nodes"
         raise sections.error(
             f"FIXED_EDGES_SECTION holds {found}, expected pairs of nodes from 1 to {dimension}"
         )
@@ -121,15 +122,7 @@ def dumps(data: TSPLIBData) -> str:
     points = data.coords if data.weights is None else data.weights
     size = 0 if points is None else len(points)
     lines += ["TYPE : TSP", f"DIMENSION : {size}", f"EDGE_WEIGHT_TYPE : {data.convention}"]
-    if data.weights is not None:
-        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
-        lines += [" ".join(map(number, row)) for row in data.weights.tolist()]
-    if data.coords is not None:
-        lines.append("NODE_COORD_SECTION")
-        lines += [
-            f"{node} {number(x)} {number(y)}"
-            for node, (x, y) in enumerate(data.coords.tolist(), start=1)
-        ]
+    lines += distance_lines(data.weights, data.coords)
     if data.fixed_edges:
         lines.append("FIXED_EDGES_SECTION")
         lines += [f"{start + 1} {end + 1}" for start, end in data.fixed_edges]
@@ -152,9 +145,8 @@ def read_tour(path: Path) -> tuple[int, ...]:
     if numbers.size < 2 or numbers[-1] != -1:
         raise sections.error("TOUR_SECTION has no end, expected nodes and then -1")
     nodes = numbers[:-1]
-    wrong = nodes[~((nodes >= 1) & (nodes <= LARGEST) & (np.floor(nodes) == nodes))]
-    if wrong.size:
-        raise sections.error(f"TOUR_SECTION holds {wrong[0]:g}, expected nodes from 1 on")
+    for place in Range(1, LARGEST, integer=True).outside(nodes):
+        raise sections.error(f"TOUR_SECTION holds {nodes[place]:g}, expected nodes from 1 on")
     if "DIMENSION" in sections.fields:
         dimension = sections.integer("DIMENSION", 1, LARGEST)
         if nodes.size != dimension:

@@ -7,6 +7,7 @@ import numpy as np
 
 from specahd.core.settings import LARGEST_CAPACITY
 from specahd.routing.base import FloatArray, IntArray
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Layout, Sections
 from specahd.routing.formats.weights import read_matrix
 from specahd.routing.geometry import Convention
@@ -16,10 +17,11 @@ TIMED = "VRPTW"
 """The TYPE of files that have time windows."""
 LARGEST = LARGEST_CAPACITY
 """Largest capacity and demand."""
-FARTHEST = 1e9
-"""Largest absolute coordinate: squares and sums of distances stay finite and exact."""
-LATEST = 1e9
-"""Latest time and longest service, in the unit of distances."""
+COORDINATE = Range(-1e9, 1e9)
+"""Squares and sums of distances stay finite and exact."""
+DEMAND = Range(0, LARGEST, integer=True)
+TIME = Range(0, 1e9)
+"""Of times and of services, in the unit of distances."""
 
 _SECTIONS = (
     "NODE_COORD_SECTION",
@@ -181,36 +183,31 @@ def _convention(sections: Sections, euclidean: Convention) -> Convention:
 def coordinates(sections: Sections, dimension: int) -> FloatArray:
     """Return the points of NODE_COORD_SECTION, in the file's order."""
     coords = sections.table("NODE_COORD_SECTION", dimension, 2)
-    wrong = np.flatnonzero(~(np.abs(coords) <= FARTHEST).all(axis=1))
-    if wrong.size:
-        x, y = coords[wrong[0]]
+    for place in COORDINATE.outside(coords):
+        x, y = coords[place]
         raise sections.error(
-            f"NODE_COORD_SECTION puts node {wrong[0] + 1} at ({x:g}, {y:g}), "
-            "expected coordinates in [-1e9, 1e9]"
+            f"NODE_COORD_SECTION puts node {place + 1} at ({x:g}, {y:g}), "
+            f"expected each to be {COORDINATE}"
         )
     return coords
 
 
 def _demands(sections: Sections, dimension: int) -> IntArray:
     numbers = sections.table("DEMAND_SECTION", dimension, 1)[:, 0]
-    wrong = np.flatnonzero(
-        ~((numbers >= 0) & (numbers <= LARGEST) & (np.floor(numbers) == numbers))
-    )
-    if wrong.size:
+    for place in DEMAND.outside(numbers):
         raise sections.error(
-            f"DEMAND_SECTION gives node {wrong[0] + 1} the demand {numbers[wrong[0]]:g}, "
-            f"expected an integer in [0, {LARGEST}]"
+            f"DEMAND_SECTION gives node {place + 1} the demand {numbers[place]:g}, "
+            f"expected {DEMAND}"
         )
     return numbers.astype(np.int64)
 
 
 def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) -> TimeWindows:
     service = _service(sections, dimension, depot)
-    wrong = np.flatnonzero(~((service >= 0) & (service <= LATEST)))
-    if wrong.size:
+    for place in TIME.outside(service):
         raise sections.error(
-            f"SERVICE_TIME_SECTION gives node {wrong[0] + 1} the service time "
-            f"{service[wrong[0]]:g}, expected a number in [0, {LATEST:g}]"
+            f"SERVICE_TIME_SECTION gives node {place + 1} the service time "
+            f"{service[place]:g}, expected {TIME}"
         )
     if service[depot] != 0:
         raise sections.error(
@@ -219,11 +216,10 @@ def _windows(sections: Sections, dimension: int, depot: int, order: IntArray) ->
         )
     times = sections.table("TIME_WINDOW_SECTION", dimension, 2)
     ready, due = times[:, 0], times[:, 1]
-    wrong = np.flatnonzero(~((ready >= 0) & (ready <= due) & (due <= LATEST)))
-    if wrong.size:
+    for place in TIME.outside(times) or np.flatnonzero(ready > due).tolist():
         raise sections.error(
-            f"TIME_WINDOW_SECTION opens node {wrong[0] + 1} at {ready[wrong[0]]:g} and closes it "
-            f"at {due[wrong[0]]:g}, expected 0 <= opening <= closing <= {LATEST:g}"
+            f"TIME_WINDOW_SECTION opens node {place + 1} at {ready[place]:g} and closes it "
+            f"at {due[place]:g}, expected 0 <= opening <= closing <= {TIME.high:g}"
         )
     return TimeWindows(ready[order], due[order], service[order])
 
@@ -233,7 +229,7 @@ def _service(sections: Sections, dimension: int, depot: int) -> FloatArray:
         return sections.table("SERVICE_TIME_SECTION", dimension, 1)[:, 0]
     if "SERVICE_TIME_SECTION" in sections:
         raise sections.error("SERVICE_TIME and SERVICE_TIME_SECTION both occur, expected one")
-    service = np.full(dimension, sections.number("SERVICE_TIME", 0, LATEST))
+    service = np.full(dimension, sections.number("SERVICE_TIME", TIME))
     service[depot] = 0
     return service
 
@@ -246,7 +242,7 @@ def _depot(sections: Sections, dimension: int) -> int:
     if numbers.size != 1:
         raise sections.error("DEPOT_SECTION holds no single depot, expected one node and then -1")
     depot = float(numbers[0])
-    if not (depot.is_integer() and 1 <= depot <= dimension):
+    if depot not in Range(1, dimension, integer=True):
         raise sections.error(f"DEPOT_SECTION names node {depot:g}, expected 1 to {dimension}")
     return int(depot) - 1
 
@@ -265,15 +261,7 @@ def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
         f"EDGE_WEIGHT_TYPE : {data.convention}",
         f"CAPACITY : {data.capacity}",
     ]
-    if data.weights is not None:
-        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
-        lines += [" ".join(map(number, row)) for row in data.weights.tolist()]
-    if data.coords is not None:
-        lines.append("NODE_COORD_SECTION")
-        lines += [
-            f"{node} {number(x)} {number(y)}"
-            for node, (x, y) in enumerate(data.coords.tolist(), start=1)
-        ]
+    lines += distance_lines(data.weights, data.coords)
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {demand}" for node, demand in enumerate(data.demands.tolist(), start=1)]
     if data.windows is not None:
@@ -291,6 +279,19 @@ def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
         ]
     lines += ["DEPOT_SECTION", "1", "-1", "EOF"]
     return "\n".join(lines) + "\n"
+
+
+def distance_lines(weights: FloatArray | None, coords: FloatArray | None) -> list[str]:
+    """Return the sections that say how far nodes are from each other."""
+    lines = []
+    if weights is not None:
+        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
+        lines += [" ".join(map(number, row)) for row in weights.tolist()]
+    if coords is not None:
+        lines.append("NODE_COORD_SECTION")
+        places = enumerate(coords.tolist(), start=1)
+        lines += [f"{node} {number(x)} {number(y)}" for node, (x, y) in places]
+    return lines
 
 
 def number(value: float) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from specahd.routing.base import FloatArray
+from specahd.routing.formats.ranges import Range
 from specahd.routing.formats.sections import Sections
 from specahd.routing.geometry import Convention
 
@@ -38,8 +39,8 @@ LAYOUTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
 """Indices of the entries in reading order, by EDGE_WEIGHT_FORMAT."""
 
 
-LONGEST = 1e9
-"""Largest distance: squares and sums stay finite and exact."""
+DISTANCE = Range(0, 1e9)
+"""Squares and sums stay finite and exact."""
 
 
 def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatArray | None:
@@ -82,12 +83,8 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
             f"({layout}, DIMENSION {size})"
         )
     rows, columns = LAYOUTS[layout](size)
-    # Written so that nan is wrong too.
-    wrong = numbers[~((numbers >= 0) & (numbers <= LONGEST))]
-    if wrong.size:
-        raise sections.error(
-            f"EDGE_WEIGHT_SECTION holds {wrong[0]:g}, expected 0 or more, up to 1e9"
-        )
+    for place in DISTANCE.outside(numbers):
+        raise sections.error(f"EDGE_WEIGHT_SECTION holds {numbers[place]:g}, expected {DISTANCE}")
     matrix = np.zeros((size, size))
     matrix[rows, columns] = numbers
     if layout != "FULL_MATRIX":

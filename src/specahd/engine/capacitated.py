@@ -1,0 +1,348 @@
+"""Routes of vehicles that are filled up to their capacity: the functions of the CVRP.
+
+:mod:`specahd.engine.steps` says what each does. Other problems with routes share most of them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from specahd.engine import changes, links
+from specahd.engine.changes import (
+    CHANGED,
+    CHANGES,
+    EXPOSURES,
+    FOLLOWING,
+    FREE,
+    PRECEDING,
+    ROUTE_OF,
+)
+from specahd.engine.inlined import inlined
+from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
+from specahd.engine.programs import BACK, DETOUR, REST, THERE
+from specahd.engine.state import MAX_SIZE, State, begun
+from specahd.routing.base import IntArray
+from specahd.routing.kernels.distances import between
+
+
+class Whole(NamedTuple):
+    """Nothing: customers are served at once and at any time."""
+
+
+def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) -> State:
+    """Return the state that begins at a solution.
+
+    Parameters
+    ----------
+    routes
+        Of a feasible solution: every customer once, 0 between two routes.
+
+    Raises
+    ------
+    ValueError
+        A customer is missing, comes twice or does not exist.
+    """
+    customers = len(demands) - 1
+    visited = routes[routes != 0]
+    if len(visited) != customers or (np.sort(visited) != np.arange(1, customers + 1)).any():
+        raise ValueError(f"Expected each customer from 1 to {customers} once.")
+    # A route that a group empties is free only once the group stays.
+    count = customers + MAX_SIZE
+    used = np.arange(1, customers + 1)
+    owners = np.zeros(customers + 1 + count, np.int64)
+    owners[used] = used
+    return loaded(routes, demands, count, owners, used, distances, seed, Whole(), customers)
+
+
+def loaded(
+    routes: IntArray,
+    loads: IntArray,
+    count: int,
+    owners: IntArray,
+    used: IntArray,
+    distances: Any,
+    seed: int,
+    own: Any,
+    customers: int,
+) -> State:
+    """Return the state that begins at a solution.
+
+    Parameters
+    ----------
+    routes
+        Nodes, with 0 between two routes.
+    loads, owners
+        What each node adds to a load, and whose node it is; 0 of terminals, for which there are
+        no ``loads``.
+    count
+        How many routes there are room for.
+    used
+        The nodes that belong to customers.
+    """
+    nodes = np.zeros((len(owners), 4), np.int32)
+    edges = np.zeros((len(owners), 2))
+    route_loads, free = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    left = links.load_routes(routes, nodes, route_loads, loads, free)
+    cost = _measure(nodes, edges, distances, owners)
+    return begun(nodes, edges, route_loads, free, left, used, cost, seed, own, customers)
+
+
+@njit(cache=True)
+def _measure(nodes: Any, edges: Any, distances: Any, owners: Any) -> Any:
+    """Write the distances of a solution's edges and return their sum."""
+    cost = 0.0
+    for node in range(1, len(nodes)):
+        if nodes[node, ROUTE] < 0:
+            continue
+        behind = nodes[node, BEHIND]
+        distance = between(distances, owners[node], owners[behind])
+        edges[node, BEHIND] = distance
+        edges[behind, BEFORE] = distance
+        cost += distance
+    return cost
+
+
+@njit(cache=True)
+def depot_row(distances: Any, nodes: int) -> Any:
+    """Return the distances from the depot to so many nodes."""
+    row = np.empty(nodes)
+    for node in range(nodes):
+        row[node] = between(distances, 0, node)
+    return row
+
+
+@njit(cache=True)
+def show(state: Any, instance: Any) -> None:
+    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
+    marks, changed, numbers, distances = (
+        state.marks,
+        state.changed,
+        state.numbers,
+        instance.distances,
+    )
+    customers = len(gains) - 1
+    for place in range(numbers[CHANGED]):
+        node = changed[0, place]
+        marks[CHANGES, node] &= 2
+        if node > customers:
+            continue
+        before = nodes[node, BEFORE]
+        behind = nodes[node, BEHIND]
+        before = 0 if before > customers else before
+        behind = 0 if behind > customers else behind
+        shown[PRECEDING, node] = before
+        shown[FOLLOWING, node] = behind
+        shown[ROUTE_OF, node] = nodes[node, ROUTE]
+        gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
+    numbers[CHANGED] = 0
+
+
+@njit(cache=True)
+def choose_groups(
+    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
+) -> Any:
+    shown = state.shown
+    return upper(
+        shown[PRECEDING],
+        shown[FOLLOWING],
+        shown[ROUTE_OF],
+        instance.neighbours,
+        instance.neighbour_distances,
+        instance.depot_distances,
+        state.gains,
+        instance.demands,
+        instance.capacity,
+        shown[EXPOSURES],
+        noise,
+        now,
+        max_groups,
+        max_size,
+    )
+
+
+@inlined
+def log_lines(state: Any, max_size: int) -> int:
+    return 2 * max_size
+
+
+@inlined
+def remove(
+    state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
+) -> tuple[int, float]:
+    nodes, edges = state.nodes, state.edges
+    customers = len(state.gains) - 1
+    ahead = nodes[customer, BEFORE]
+    behind = nodes[customer, BEHIND]
+    joined = between(
+        instance.distances,
+        0 if ahead > customers else ahead,
+        0 if behind > customers else behind,
+    )
+    cost -= edges[customer, BEFORE] + edges[customer, BEHIND] - joined
+    links.note(state, scratch, line, customer, joined)
+    links.unlink(state, customer, instance.demands[customer], joined)
+    return line + 1, cost
+
+
+@inlined
+def close_gaps(state: Any, scratch: Any, removed: int) -> None:
+    pass
+
+
+@inlined
+def lacking(state: Any, instance: Any, customer: int) -> Any:
+    # A constant would be a type of its own, for which all would be compiled twice.
+    return np.int64(1)
+
+
+@inlined
+def find_positions(
+    state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
+) -> int:
+    nodes, edges, route_loads = state.nodes, state.edges, state.route_loads
+    distances, neighbours, away_from = (
+        instance.distances,
+        instance.neighbours,
+        instance.neighbour_distances,
+    )
+    found, before = scratch.found, scratch.before
+    customers = len(state.gains) - 1
+    home = instance.depot_distances[customer]
+    room = instance.capacity - instance.demands[customer]
+    count = 0
+    for place in range(neighbours.shape[1]):
+        near = neighbours[customer, place]
+        route = nodes[near, ROUTE]
+        if route < 0:
+            continue
+        rest = room - route_loads[route]
+        if rest < 0:
+            continue
+        away = away_from[customer, place]
+        behind = nodes[near, BEHIND]
+        back = home if behind > customers else between(distances, customer, behind)
+        detour = away + back - edges[near, BEHIND]
+        found[DETOUR, count] = detour
+        found[THERE, count] = away
+        found[BACK, count] = back
+        found[REST, count] = rest
+        before[count] = near
+        # What is too dear is written over.
+        count += int(detour <= most)
+        first = nodes[near, BEFORE]
+        if first > customers:
+            detour = home + away - edges[near, BEFORE]
+            found[DETOUR, count] = detour
+            found[THERE, count] = home
+            found[BACK, count] = away
+            found[REST, count] = rest
+            before[count] = first
+            count += int(detour <= most)
+    found[DETOUR, count] = home + home
+    found[THERE, count] = home
+    found[BACK, count] = home
+    found[REST, count] = room
+    before[count] = free_terminal(state)
+    return count + 1
+
+
+@inlined
+def free_terminal(state: Any) -> Any:
+    """Return the terminal of a route without customers."""
+    nodes, free = state.nodes, state.free
+    return len(nodes) - len(free) + free[state.numbers[FREE] - 1]
+
+
+@inlined
+def choose(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    lower: Any,
+    count: int,
+    noise: Any,
+    customer: int,
+    wanted: int,
+    now: float,
+) -> Any:
+    found = scratch.found
+    return lower(
+        found[DETOUR, :count],
+        found[THERE, :count],
+        found[REST, :count],
+        noise,
+        float(instance.demands[customer]),
+        instance.depot_distances[customer],
+        float(instance.capacity),
+        now,
+    )
+
+
+@inlined
+def insert(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    line: int,
+    customer: int,
+    wanted: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> tuple[int, float]:
+    return 0, put_in(state, scratch, line, customer, instance.demands[customer], chosen, last, cost)
+
+
+@inlined
+def put_in(
+    state: Any,
+    scratch: Any,
+    line: int,
+    node: int,
+    load: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> float:
+    """Put a node in at the chosen position, and return what the solution costs then."""
+    found = scratch.found
+    if last:
+        state.numbers[FREE] -= 1
+    ahead = scratch.before[chosen]
+    joined = state.edges[ahead, BEHIND]
+    there = found[THERE, chosen]
+    back = found[BACK, chosen]
+    cost += there + back - joined
+    links.link(state, node, load, ahead, there, back)
+    links.note(state, scratch, line, node, joined)
+    return cost
+
+
+@inlined
+def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
+    links.undo(state, scratch, instance.demands, removed, lines)
+
+
+@inlined
+def keep(state: Any, scratch: Any, removed: int) -> None:
+    nodes, free, numbers, log = state.nodes, state.free, state.numbers, scratch.log
+    first = len(nodes) - len(free)
+    for line in range(removed):
+        # The terminal of a route that lost its last customer stood on both sides.
+        terminal = log[line, BEFORE_NOTED]
+        if (
+            terminal >= first
+            and terminal == log[line, BEHIND_NOTED]
+            and nodes[terminal, BEHIND] == terminal
+        ):
+            free[numbers[FREE]] = terminal - first
+            numbers[FREE] += 1
+
+
+@inlined
+def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    pass
+
+
+keep_best = changes.keep_best

@@ -1,0 +1,43 @@
+"""Options of services, checked: Hydra does not know their types."""
+
+import json
+import math
+from collections.abc import Mapping, Set
+from typing import Any
+
+from specahd.core.errors import ConfigError
+
+
+def number(option: str, value: float, low: float) -> float:
+    """Return an option's value.
+
+    Raises
+    ------
+    ConfigError
+        It is no finite number of at least ``low``.
+    """
+    # nan fails the comparison.
+    sound = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (sound and value >= low and math.isfinite(value)):
+        raise ConfigError(f"Expected {option} of at least {low}, got {value!r}.")
+    return value
+
+
+def plain_options(
+    options: Mapping[str, Any] | None, reserved: Set[str], group: str = "llm"
+) -> dict[str, Any]:
+    """Return what requests say beyond the names that are reserved.
+
+    Raises
+    ------
+    ConfigError
+        One of those is among them, or a value is not plain.
+    """
+    try:
+        plain: dict[str, Any] = dict(options or {})
+        json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ConfigError(f"Expected {group}.options to map names to plain values.") from None
+    for name in sorted(reserved & plain.keys()):
+        raise ConfigError(f"Expected {group}.options without {name}, which is not an option.")
+    return plain

@@ -1,0 +1,280 @@
+"""The one way to services that speak OpenAI's API, for texts as for vectors: the package openai.
+
+It makes the requests. When one is made again, how long it may take in all and what a failure
+means, :class:`ServiceClient` decides; its users say what they ask and how they read an answer.
+
+The package's errors hold the request with its key: none of them leaves this module, neither as
+a cause nor as a context.
+"""
+
+import logging
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+import tenacity
+
+from specahd.core.errors import ConfigError, TransportError
+from specahd.core.services import host_of
+from specahd.llm.completion import NoReply, read_models
+from specahd.llm.faults import Complaint, RetryableError, retry_after
+from specahd.llm.keys import find_key
+from specahd.llm.options import number
+from specahd.llm.service import Refusal, Service
+
+PREFLIGHT = 15.0
+"""Seconds within which a service must answer before a run starts."""
+MAX_BODY = 32 * 2**20
+"""Longest body that is read, in bytes."""
+
+_BRIEFLY = 3
+_CONNECT = 10.0
+_LOG = logging.getLogger(__name__)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+T = TypeVar("T")
+
+
+class ServiceClient:
+    """Makes requests of one service; called from several threads.
+
+    Parameters
+    ----------
+    base_url
+        The address before ``/models``.
+    api_key_env
+        The environment variable that holds the key (:mod:`specahd.llm.keys`);
+        None if the service wants none.
+    group
+        The conf group whose options these are, for messages.
+    timeout
+        Seconds of silence, and seconds in all, after which a request counts as
+        unanswered; so it ends in less than twice as many.
+    attempts
+        How often one request is made before it fails.
+    backoff, patience
+        Seconds of the longest wait after the first attempt, which doubles with
+        each further one, and of the longest wait of all, Retry-After included.
+
+    Raises
+    ------
+    ConfigError
+        An option is out of range, or there is no key.
+    FileError
+        The key's file cannot be read.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key_env: str | None = None,
+        *,
+        group: str,
+        timeout: float = 120.0,
+        attempts: int = 6,
+        backoff: float = 1.0,
+        patience: float = 60.0,
+    ) -> None:
+        self.host = host_of(base_url, group)
+        self.base_url = base_url
+        self._timeout = number(f"{group}.timeout", timeout, 0.001)
+        self._attempts = int(number(f"{group}.attempts", attempts, 1))
+        self._backoff = number(f"{group}.backoff", backoff, 0)
+        self._patience = number(f"{group}.patience", patience, 0)
+        self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
+        self._closed = threading.Event()
+        # At DEBUG it writes headers, in which a service may repeat the key.
+        logging.getLogger("httpcore2").setLevel(logging.INFO)
+        # A server on this machine is not behind the proxy that the environment may name.
+        away = urlsplit(base_url).hostname not in _LOOPBACK
+        key = self._key.value if self._key else "none"
+        try:
+            self.openai = openai.OpenAI(
+                api_key=key,
+                base_url=base_url,
+                # Else OPENAI_CUSTOM_HEADERS could put another key there.
+                default_headers={"Authorization": f"Bearer {key}"},
+                http_client=_PunctualClient(trust_env=away, verify=_certificates(away)),
+                max_retries=0,
+            )
+        except (httpx2.InvalidURL, ImportError, ValueError):
+            pass
+        else:
+            return
+        # Raised out here, for a proxy's address may hold a password.
+        raise ConfigError(
+            f"Expected {group}.base_url, and the proxy of the environment, to be http(s)://…, "
+            f"got {self.host}."
+        )
+
+    def service(self, model: str, option: str) -> Service:
+        """Return a model of the service, which ``option`` names."""
+        return Service(model, self.host, self._key, option)
+
+    def close(self) -> None:
+        """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
+        self._closed.set()
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless the client is closed meanwhile.
+
+        Raises
+        ------
+        TransportError
+            It was closed.
+        """
+        if self._closed.wait(seconds):
+            raise TransportError(f"{self.host} is not asked again: the client was closed.")
+
+    def ask(self, service: Service, attempt: Callable[[], T], failed: str) -> T:
+        """Make a request as often as it takes.
+
+        Parameters
+        ----------
+        failed
+            What is said of a service that answered no attempt.
+
+        Raises
+        ------
+        TransportError
+            No attempt was answered.
+        ServiceError
+            The service refuses every request.
+        """
+
+        def warn(state: tenacity.RetryCallState) -> None:
+            _LOG.warning(
+                "%s: %s; attempt %d follows in %.1f s.",
+                *(service, _fault(state), state.attempt_number + 1, state.upcoming_sleep),
+            )
+
+        stop = tenacity.stop_after_attempt(self._attempts)
+        try:
+            return self._retrying(stop=stop, before_sleep=warn)(attempt)
+        except RetryableError as fault:
+            raise TransportError(f"{service} {failed}: {fault}.") from None
+
+    def ask_briefly(self, question: Callable[[float], T]) -> T:
+        """Ask before a run starts; the question gets the deadline. Nothing is written to the log.
+
+        Raises
+        ------
+        RetryableError
+            No attempt was answered within :data:`PREFLIGHT` seconds.
+        """
+        deadline = time.monotonic() + PREFLIGHT
+        stop = tenacity.stop_after_attempt(_BRIEFLY) | tenacity.stop_before_delay(PREFLIGHT)
+        return self._retrying(stop=stop)(question, deadline)
+
+    def _retrying(self, **when: Any) -> tenacity.Retrying:
+        return tenacity.Retrying(
+            wait=self._wait,
+            retry=tenacity.retry_if_exception_type(RetryableError),
+            before=lambda _: self.pause(0),
+            sleep=self.pause,
+            reraise=True,
+            **when,
+        )
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds to the next attempt: full jitter, but no less than asked for."""
+        jitter = tenacity.wait_random_exponential(self._backoff, self._patience)(state)
+        return max(jitter, min(_fault(state).retry_after, self._patience))
+
+    def deadline(self) -> float:
+        """Return when a request that is made now must have been answered."""
+        return time.monotonic() + self._timeout
+
+    def listed(self, service: Service, deadline: float) -> list[str]:
+        """Return the models that the service lists, none if it lists none."""
+        try:
+            list_models = self.openai.models.with_raw_response.list
+            return self.exchange(service, list_models, deadline, read_models)
+        except Refusal as refusal:
+            # A service need not list its models, nor to every key.
+            if refusal.status == 401:
+                raise
+            return []
+
+    def exchange(
+        self,
+        service: Service,
+        method: Callable[..., Any],
+        deadline: float,
+        read: Callable[[bytes], T],
+        **arguments: Any,
+    ) -> T:
+        """Make a request once and return what is read in its answer.
+
+        Parameters
+        ----------
+        method, arguments
+            One of ``openai`` that returns raw responses, and what it is called with.
+        read
+            Reads a body, and raises NoReply for one that is no answer.
+
+        Raises
+        ------
+        RetryableError, Blocked, ServiceError
+            As :mod:`specahd.llm.faults` decides.
+        """
+        seconds = max(deadline - time.monotonic(), 0.001)
+        timeout = httpx2.Timeout(seconds, connect=min(seconds, _CONNECT))
+        try:
+            return read(method(**arguments, timeout=timeout).content)
+        except NoReply as error:
+            problem: Exception = RetryableError(str(error))
+            if error.error is not None:
+                problem = service.judge(200, Complaint.of(error.error))
+        except openai.APIStatusError as error:
+            complaint = Complaint.of_body(error.response.content)
+            problem = service.judge(
+                error.status_code, complaint, retry_after(error.response.headers)
+            )
+        except openai.APITimeoutError:
+            problem = RetryableError(f"no answer within {round(seconds, 1):g} seconds")
+        except openai.APIConnectionError as error:
+            problem = RetryableError(f"no connection ({service.quoted(str(error.__cause__))})")
+        # Raised out here, so that the error that holds the key is not its context.
+        raise problem
+
+
+class _PunctualClient(openai.DefaultHttpxClient):
+    """Reads bodies, those of refusals too, unless they take too long or are too long.
+
+    A timeout of httpx bounds each silence; here it bounds all of a request.
+    """
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        deadline = time.monotonic() + request.extensions["timeout"]["read"]
+        body = bytearray()
+        with closing(super().send(request, **options | {"stream": True})) as response:
+            for piece in response.iter_bytes():
+                body += piece
+                if len(body) > MAX_BODY:
+                    raise RetryableError(f"a body of more than {MAX_BODY} bytes")
+                # A service that is busy may send blanks for as long as it likes.
+                if time.monotonic() > deadline:
+                    raise httpx2.ReadTimeout("too slow", request=request)
+        # What was compressed is so no longer.
+        headers = {k: v for k, v in response.headers.items() if k != "content-encoding"}
+        return httpx2.Response(
+            response.status_code, headers=headers, content=bytes(body), request=request
+        )
+
+
+@cache
+def _certificates(trust_env: bool) -> ssl.SSLContext:
+    """Read the trusted certificates once for all clients: it takes 50 ms."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
+
+
+def _fault(state: tenacity.RetryCallState) -> RetryableError:
+    fault = state.outcome.exception() if state.outcome else None
+    return fault if isinstance(fault, RetryableError) else RetryableError("no attempt was made")

@@ -1,0 +1,36 @@
+"""Ranges that numbers of files must lie in, and how what is accepted is told."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers in [low, high], or the integers among them; nan is in no range."""
+
+    low: float
+    high: float
+    integer: bool = False
+
+    def __str__(self) -> str:
+        kind = "an integer" if self.integer else "a number"
+        return f"{kind} in [{_short(self.low)}, {_short(self.high)}]"
+
+    def __contains__(self, number: float) -> bool:
+        return self.low <= number <= self.high and not (self.integer and number % 1)
+
+    def outside(self, numbers: ArrayLike) -> list[int]:
+        """Return where numbers are outside of the range, of a table in which rows; in order."""
+        numbers = np.asarray(numbers)
+        inside = (numbers >= self.low) & (numbers <= self.high)
+        if self.integer:
+            inside &= np.floor(numbers) == numbers
+        places: list[int] = np.unique(np.nonzero(~inside)[0]).tolist()
+        return places
+
+
+def _short(bound: float) -> str:
+    text = f"{bound:g}".replace("e+0", "e")
+    return text if float(text) == bound else f"{bound:.12g}"
