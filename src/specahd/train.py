@@ -31,7 +31,7 @@ from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
 
 if TYPE_CHECKING:
-    from specahd.api.plans import Training, TrainingPlan
+    from specahd.api.plans import TrainingPlan
 
 
 def train(config: DictConfig) -> None:
@@ -85,19 +85,15 @@ def train(config: DictConfig) -> None:
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     _warn(observer)
-    _tell(run, f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}")
-
-
-def _warn(observer: Observers) -> None:
-    for warning in observer.warnings:
-        sys.stderr.write(warning + "\n")
-
-
-def _tell(run: "Training", title: str) -> None:
     from specahd.api.conclusion import conclusion
     from specahd.tracking.tables import print_summaries
 
+    title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
     print_summaries(run.summaries, title, conclusion(run))
+
+
+def _warn(observer: Observers) -> None:
+    sys.stderr.write("".join(f"{warning}\n" for warning in observer.warnings))
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":

@@ -27,6 +27,10 @@ ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
 INTERPRETED = """
+return int((~((v > 1) + (f > 0.5)[:5])).sum())
+return int((~((v > 1) * (f > 0.5)[:5])).sum())
+x = [(i, b) for i, b in enumerate(f)]; x[9] = (n, 0.5); return n
+x = [b for b in f]; t = m.copy(); t[9] = x[0]; return n
 return n >> z
 t = v.copy(); t >>= 1; return int(t[0])
 return n << 2
@@ -131,6 +135,13 @@ r = m[1:2, :3].ravel(); r[0] = 9.0; return int(r[0])
 return int(np.array([[n, z], [z, n]]).sum())
 """
 RAISES = """
+return int(v[np.array([1, 2, 3][8:])].sum()) + n
+return int(v[np.array([i for i in range(z)])].sum()) + n
+return int(m[3:, 6:][np.arange(4)].sum()) + n
+return int(m[v + 9, 2:2].sum()) + n
+return int(m[4:n, v + 9].sum()) + n
+t = m[3:, 6:].copy(); t[np.arange(4)] = 0.0; return n
+t = m.copy(); t[v + 9, 2:2] = 0.0; return n
 x = m[n, 99]; return n if bool(z) else z
 x = m[n, 99]; return n if n > z else z
 return len(np.zeros((2 ** 40, 2 ** 40)))
@@ -256,6 +267,7 @@ t = m.copy(); t *= t; t += m; k = t[::-1] > n; k &= k; k |= m > 0; return int(t.
 t = m.copy(); t[:, 3] = t[:, 2]; t[1] = t[3]; t[n] = f; t[:, 1] *= t[:, 5]; return int(t.sum() * 10)
 t = m.copy(); t[1] += t[3]; t[1:, 2] += 1; t[v, n] = t[n, 1:] * 2; return int(t.sum() * 10)
 t = m.copy(); r = t.T.flatten(); r[0] = 9.0; s = t[:, 1].flatten(); s += r[:6]; return int(s.sum())
+return int(m[v][:, v].sum() * 10 + m[v, 1:].sum() + m[:, v - 1].sum() + m[n, v].sum() * 9)
 return int(m.ravel()[7] * 10 + np.ravel(m[1:3]).sum() * 10) + v.ravel()[n]
 return int(f[0] in f) + int((f / 0)[1] * 0 in f / 0) + int(n in (z, n)) + [0.5, 1.5].index(1.5)
 x = [1, 2, 3]; x += x; x.extend(x); x.insert(1, x.pop(0)); x.remove(3); return len(x) + sum(x[3:8])

@@ -35,9 +35,7 @@ _COMPARISONS = frozenset(
 )
 _BITS = frozenset({operator.and_, operator.or_, operator.xor})
 _IDENTITY = frozenset({operator.is_, operator.is_not})
-_PLAIN = frozenset(
-    {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
-)
+_PLAIN = {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
@@ -154,7 +152,7 @@ class Verifier:
     # Elements
 
     def _index(self, value: Any, index: Any, variable: Any) -> None:
-        """Verify what selects from a value: numba checks integers and arrays of them."""
+        """Verify what selects from a value: numba checks integers."""
         of = self._type(value)
         if isinstance(of, types.List):
             known = integer(index) or isinstance(index, types.SliceType)
@@ -171,13 +169,17 @@ class Verifier:
             raise NotInLanguage(f"an index of {index} into {of}")
 
     def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
-        """Check integers beside arrays of indices; False if the axis of one cannot be told."""
-        # numba does so for what is selected alone.
-        integers = [axis for axis, part in enumerate(parts(index)) if integer(part)]
-        for axis in integers:
-            self._check(runtime_checks.inside[axis], value, variable)
-        unclear = (types.NoneType, types.EllipsisType)
-        return not (integers and any(isinstance(part, unclear) for part in parts(index)))
+        """Check what stands beside an array of indices; False if the axis of it cannot be told."""
+        # numba checks indices as it selects, so none where nothing is selected beside them.
+        if ndim(self._type(value)) > 1:
+            self._check(runtime_checks.occupied, value)
+        for axis, part in enumerate(parts(index)):
+            if isinstance(part, types.NoneType | types.EllipsisType):
+                return False
+            if not ndim(part):
+                checks = runtime_checks.inside if integer(part) else runtime_checks.some
+                self._check(checks[axis], value, variable)
+        return True
 
     def _store(self, target: Any, index: Any, value: Any) -> None:
         selected = self._type(index)
@@ -233,14 +235,11 @@ class Verifier:
             known = kinds == "ff" and ndim(one) == ndim(other) == 1
         elif function in _ARITHMETIC and "b" in kinds:
             # What NumPy does with two truth values is no arithmetic of numbers.
-            bothways = bool(ndim(one) and ndim(other)) and function in (operator.add, operator.mul)
-            known = (kinds != "bb" or bothways) and function in _SUMS | {operator.mul}
-        elif function in _ARITHMETIC and arrays:
-            known = self._of_arrays(function, kinds, right)
-        elif function in _ARITHMETIC:
+            known = kinds != "bb" and function in _SUMS | {operator.mul}
+        elif function in _ARITHMETIC and not arrays:
             return self._of_numbers(function, kinds, left, right)
         else:
-            known = False
+            known = function in _ARITHMETIC and self._of_arrays(function, kinds, right)
         if not known:
             raise NotInLanguage(f"{one} {function.__name__} {other}")
         return None

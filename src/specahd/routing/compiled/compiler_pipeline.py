@@ -30,13 +30,22 @@ class ClosureInlining(InlineClosureLikes):
     def run_pass(self, state: Any) -> bool:
         """Inline the closures of one function."""
         function = state.func_ir
+        stores = _stores(function)
         needed = [one for one in _expressions(function) if not _inlined(function, one)]
         changed = super().run_pass(state)
+        if len(_stores(function) & stores) < len(stores):
+            raise NotInLanguage("a store into what is not used")
         remaining = {id(one) for one in _expressions(function)}
         for expression in needed:
             if id(expression) not in remaining and expression.op not in _HARMLESS:
                 raise NotInLanguage(f"the expression {expression.op}, whose value is not used")
         return bool(changed)
+
+
+def _stores(function: Any) -> set[Any]:
+    kinds = ir.SetItem, ir.StaticSetItem
+    blocks = function.blocks.values()
+    return {one for block in blocks for kind in kinds for one in block.find_insts(kind)}
 
 
 def _expressions(function: Any) -> Iterator[Any]:

@@ -123,7 +123,14 @@ FUNCTIONS: Mapping[Any, CallRule] = {
         ),
     ),
     **_named(np, "linspace", CallRule(SIZED, 3, _keywords("num"))),
-    **_named(np, "array asarray", CallRule(JOINED, 2, _keywords("dtype"), "bif", converts=True)),
+    # NumPy makes floats of an empty list, whatever it might hold.
+    **_named(
+        np,
+        "array asarray",
+        CallRule(
+            JOINED, 2, _keywords("dtype"), "bif", after=runtime_checks.occupied, converts=True
+        ),
+    ),
     **_named(np, "concatenate", CallRule(JOINED, 2, _keywords("axis"), "bif")),
     **_named(np, "vstack hstack column_stack stack", _STACKED),
     **_named(np, "append", CallRule(JOINED, 2, kinds="bif")),
@@ -131,7 +138,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "dot outer", CallRule(LINEAR, 2, kinds="f", array=True, ndim=1)),
     # numba's own, for an array of a comprehension: stores into it are checked like others.
     length_of_iterator: CallRule(ITERATED),
-    empty_inferred: CallRule(SIZED, kinds="i"),
+    empty_inferred: CallRule(SIZED, kinds="i", after=runtime_checks.occupied),
     argsort: CallRule("our own, of one dimension", array=True, ndim=1),
     **_named(
         math,

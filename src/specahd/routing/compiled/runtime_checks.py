@@ -98,6 +98,28 @@ inside = tuple(map(_inside, range(3)))
 
 
 @_check
+def occupied(array: Any) -> None:
+    """Refuse an array without elements, into which NumPy looks at indices too."""
+    if array.size == 0:
+        raise ValueError("Arrays without elements are left to the interpreter.")
+
+
+def _some(axis: int) -> Any:
+    @_check
+    def some(array: Any, index: Any) -> None:
+        """Refuse a slice that selects nothing: NumPy looks at the indices beside it too."""
+        start, stop, step = index[axis].indices(array.shape[axis])
+        if len(range(start, stop, step)) == 0:
+            raise IndexError("Indices beside an empty slice are left to the interpreter.")
+
+    return some
+
+
+some = tuple(map(_some, range(3)))
+"""For each axis, the check of a slice that stands beside an array of indices."""
+
+
+@_check
 def fits(target: Any, value: Any) -> None:
     """Refuse a value that does not broadcast to the shape of a target."""
     for axis in range(value.ndim):
