@@ -64,7 +64,7 @@ class Contract:
     others
         Further hand-written programs that a search begins with, the strongest last.
     varied
-        Those that a search with ``search.seeds=varied`` begins with too.
+        Those that a search with ``search.seeds=varied`` begins with too; a variant has none.
     """
 
     id: str
@@ -109,6 +109,7 @@ class Contract:
             task=task,
             document=_reworded(self.document, passages),
             seed=replace(self.seed, contract=id),
+            varied=(),
         )
 
     @classmethod

@@ -11,7 +11,7 @@ import numpy as np
 from specahd.engine import select_groups, select_position, strings
 from specahd.problems.cvrp import construct
 from specahd.routing.base import FloatArray, IntArray
-from specahd.routing.vehicles import customer_groups, next_customer
+from specahd.routing.vehicles import customer_groups, next_customer, varied_customers
 
 
 def generate_customer_groups(
@@ -138,6 +138,7 @@ APPEND = next_customer.contract(
     problem=_PROBLEM,
     runner=construct.rebuild,
     compiled="specahd.problems.cvrp.compiled:REBUILD",
+    varied=varied_customers.VARIED,
     vocabulary=next_customer.vocabulary(),
 )
 CONSTRUCT = next_customer.construction(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.engine import select_groups, select_position
-from specahd.problems.sdvrp import construct, insertion, vocabulary
+from specahd.problems.sdvrp import construct, insertion, varied_deliveries, vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -153,6 +153,7 @@ APPEND = next_customer.contract(
     runner=construct.rebuild,
     compiled="specahd.problems.sdvrp.compiled:REBUILD",
     vocabulary=vocabulary.lower(),
+    varied=varied_deliveries.VARIED,
     leaving=" and leave all that fits",
     asked=_ASKED,
 )

@@ -11,8 +11,14 @@ import numpy as np
 from specahd.core.contract import Contract
 from specahd.core.program import Level
 from specahd.engine import families, select_groups, select_position, tour_vocabulary
-from specahd.problems.tsp import construct, insertion, lower_vocabulary, upper_vocabulary
-from specahd.problems.tsp.varied_segments import VARIED
+from specahd.problems.tsp import (
+    construct,
+    insertion,
+    lower_vocabulary,
+    upper_vocabulary,
+    varied_nodes,
+    varied_segments,
+)
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -123,7 +129,7 @@ TOUR_SEGMENTS = Contract.of(
     runner=construct.propose,
     vocabulary=upper_vocabulary.vocabulary(),
     cheaper=("stays only if the tour gets shorter", "stays even if the tour gets longer"),
-    varied=VARIED,
+    varied=varied_segments.VARIED,
 )
 APPEND = Contract.of(
     select_next_node,
@@ -136,6 +142,7 @@ APPEND = Contract.of(
     runner=construct.rebuild,
     compiled="specahd.problems.tsp.compiled:REBUILD",
     vocabulary=lower_vocabulary.vocabulary(),
+    varied=varied_nodes.VARIED,
 )
 CONSTRUCT = APPEND.variant(
     id="construct",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.engine import families, select_groups, select_position, strings
-from specahd.problems.vrptw import construct, time_vocabulary
+from specahd.problems.vrptw import construct, time_vocabulary, varied_customers
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -169,6 +169,7 @@ APPEND = next_customer.contract(
     runner=construct.rebuild,
     compiled="specahd.problems.vrptw.compiled:REBUILD",
     vocabulary=time_vocabulary.nodes(),
+    varied=varied_customers.VARIED,
 )
 CONSTRUCT = next_customer.construction(
     APPEND,

@@ -243,6 +243,7 @@ def contract(
     runner: Callable[..., Any],
     compiled: str,
     vocabulary: Vocabulary,
+    varied: Sequence[tuple[Callable[..., Any], str]],
     leaving: str = "",
     asked: str = "",
 ) -> Contract:
@@ -254,7 +255,7 @@ def contract(
         Goes to the nearest candidate.
     problem
         What the problem is, in whole sentences.
-    runner, compiled, vocabulary
+    runner, compiled, vocabulary, varied
         As in :class:`~specahd.core.contract.Contract`.
     leaving
         What the seed does besides.
@@ -271,6 +272,7 @@ def contract(
         runner=runner,
         compiled=compiled,
         vocabulary=vocabulary,
+        varied=varied,
     )
 
 

@@ -1,0 +1,80 @@
+"""Lower programs by hand that choose the next delivery, each in another way than the nearest.
+
+A search with ``search.seeds=varied`` begins with all of them. Each is a whole program that is shown
+and varied by itself, so they share no function. Arguments that one does not use are added to it.
+"""
+
+import numpy as np
+
+from specahd.routing.base import FloatArray, IntArray
+
+
+def farthest_first(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Open a route at the customer farthest from the depot, and go on to the nearest."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+def half_saving(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Open a route at the farthest customer, and go on between the nearest and the saving."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    score = -home if current_node == depot else here - 0.5 * home
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+def loneliest(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: int,
+    residual_demands: IntArray,
+    distance_matrix: FloatArray,
+) -> tuple[int, int]:
+    """Open a route at the farthest customer, and go on to near ones without a neighbour."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    home = distance_matrix[depot, unvisited_nodes]
+    between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
+    second = min(1, len(unvisited_nodes) - 1)
+    lonely = np.partition(between, second, axis=1)[:, second]
+    score = -home if current_node == depot else here - 0.7 * lonely
+    customer = int(unvisited_nodes[np.argmin(score)])
+    return (customer, min(int(residual_demands[customer]), rest_capacity))
+
+
+VARIED = (
+    (
+        farthest_first,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here, and leave all that fits.",
+    ),
+    (
+        half_saving,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here minus 0.5 times distance to the depot, and leave all that fits.",
+    ),
+    (
+        loneliest,
+        "Open a route at the customer farthest from the depot, go on to the least distance from "
+        "here minus 0.7 times distance to the nearest other candidate, and leave all that fits.",
+    ),
+)
+"""The functions, each with its idea."""
