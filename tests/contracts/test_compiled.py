@@ -18,6 +18,7 @@ from specahd.methods.eoh import INITIAL
 from specahd.routing.base import Region, contracts
 from specahd.routing.compiled.runner import Untranslatable
 from specahd.routing.whole import is_whole
+from specahd.sandbox.guard import guard
 
 ODD = (
     "unvisited_nodes[0]",
@@ -89,6 +90,23 @@ def alike(bench, source):
 
 def test_the_seed_builds_the_same(bench):
     alike(bench, bench[0].seed.source)
+
+
+def test_so_do_varied_programs_and_otherwise_than_the_seed(bench):
+    contract, run, _, calls = bench
+    assert bool(contract.varied) == (contract.id == "append")
+
+    def rebuilt(source):
+        program = defined(source, contract.name)
+        return [built(lambda a, i: run(program, a, i), *call) for call in calls]
+
+    nearest = rebuilt(contract.seed.source)
+    for program in contract.varied:
+        assert guard(program.source, contract.name, contract.arguments) is None
+        alike(bench, program.source)
+        answers = rebuilt(program.source)
+        assert answers != nearest, program.id
+        assert {fallbacks for _, fallbacks in answers} == {0}
 
 
 def test_so_do_odd_answers(bench):

@@ -19,26 +19,24 @@ def far_from_end(
     return int(unvisited_nodes[np.argmin(score)])
 
 
-def loneliest(current_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray) -> int:
-    """Go to near nodes, those without a neighbour first."""
+def outer_nodes(current_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray) -> int:
+    """Go to near nodes, those far from the others first."""
     here = distance_matrix[current_node, unvisited_nodes]
     between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
-    second = min(1, len(unvisited_nodes) - 1)
-    lonely = np.partition(between, second, axis=1)[:, second]
-    score = here - 0.7 * lonely
+    apart = between.sum(axis=1) / len(unvisited_nodes)
+    score = here - 0.3 * apart
     return int(unvisited_nodes[np.argmin(score)])
 
 
-def loneliest_from_end(
+def outer_nodes_from_end(
     current_node: int, destination_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
 ) -> int:
-    """Go to near nodes, those without a neighbour and those far from the destination first."""
+    """Go to near nodes, those far from the others and from the destination first."""
     here = distance_matrix[current_node, unvisited_nodes]
     there = distance_matrix[destination_node, unvisited_nodes]
     between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
-    second = min(1, len(unvisited_nodes) - 1)
-    lonely = np.partition(between, second, axis=1)[:, second]
-    score = here - 0.5 * lonely - 0.2 * there
+    apart = between.sum(axis=1) / len(unvisited_nodes)
+    score = here - 0.2 * apart - 0.2 * there
     return int(unvisited_nodes[np.argmin(score)])
 
 
@@ -49,14 +47,14 @@ VARIED = (
         "destination.",
     ),
     (
-        loneliest,
-        "Visit the city with the least distance from here minus 0.7 times distance to the nearest "
-        "other candidate.",
+        outer_nodes,
+        "Visit the city with the least distance from here minus 0.3 times mean distance to the "
+        "other candidates.",
     ),
     (
-        loneliest_from_end,
-        "Visit the city with the least distance from here minus 0.5 times distance to the nearest "
-        "other candidate minus 0.2 times distance to the destination.",
+        outer_nodes_from_end,
+        "Visit the city with the least distance from here minus 0.2 times mean distance to the "
+        "other candidates minus 0.2 times distance to the destination.",
     ),
 )
 """The functions, each with its idea."""

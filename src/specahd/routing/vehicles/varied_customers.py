@@ -39,16 +39,13 @@ def half_saving(
     return int(unvisited_nodes[np.argmin(score)])
 
 
-def loneliest(
+def inner_customers(
     current_node: int, depot: int, unvisited_nodes: IntArray, distance_matrix: FloatArray
 ) -> int:
-    """Open a route at the farthest customer, and go on to near ones without a neighbour."""
+    """Go to near customers, those near the depot first."""
     here = distance_matrix[current_node, unvisited_nodes]
     home = distance_matrix[depot, unvisited_nodes]
-    between = distance_matrix[unvisited_nodes][:, unvisited_nodes]
-    second = min(1, len(unvisited_nodes) - 1)
-    lonely = np.partition(between, second, axis=1)[:, second]
-    score = -home if current_node == depot else here - 0.7 * lonely
+    score = here + 0.5 * home
     return int(unvisited_nodes[np.argmin(score)])
 
 
@@ -69,9 +66,9 @@ VARIED = (
         "here minus 0.5 times distance to the depot.",
     ),
     (
-        loneliest,
-        "Open a route at the customer farthest from the depot, go on to the least distance from "
-        "here minus 0.7 times distance to the nearest other candidate.",
+        inner_customers,
+        "Visit the customer with the least distance from here plus 0.5 times distance to the "
+        "depot.",
     ),
 )
 """The functions, each with its idea."""
