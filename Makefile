@@ -12,7 +12,7 @@ READY := $(VENV)/.ready-$(EXTRAS)
 # Python keeps its byte code, whatever is asked elsewhere: some hundred processes of the tests load it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check test-slow test-extras lint ui clean
+.PHONY: demo test check test-slow test-extras mutants lint ui clean
 
 demo: $(READY)
 	@echo "Training on CVRP, then solving an unseen instance: a minute, or three the first time, when loops are compiled"
@@ -35,6 +35,10 @@ test-slow:
 # The tests that need torch, Chromium or PostgreSQL; the last two are Debian's.
 test-extras:
 	$(MAKE) test VENV=.venv-extras EXTRAS=dev,embed TESTS="-m extras -rs"
+
+# Which changes of a module its tests do not notice: make mutants MODULE=src/specahd/core/journal.py
+mutants: $(READY)
+	$(BIN)/python scripts/mutants.py $(MODULE) $(TESTS) $(if $(EVERY),--every $(EVERY))
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -212,66 +212,6 @@ def test_prepare_writes_once_and_verifies_after(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"pools"}
 
 
-TINY = (Path(__file__).parent / "data" / "tiny.vrp").read_text()
-MISTAKES = {
-    "no such problem": (["problem=nope"], "problem"),
-    "no integer": (["seed=x"], "seed"),
-    "unknown key": (["nope=1"], "nope"),
-    "out of range": (["executor.workers=0"], "executor.workers"),
-    "no such baseline": (["problem.baseline=best"], "baseline"),
-    "no such repertoire": (["search.levels=upper", "search.repertoire=gone"], "gone"),
-    "no repertoire at all": (["search.levels=upper"], "search.repertoire"),
-    "a population of one": (["method.policy.population=1"], "population"),
-    "no place to write": (["hydra.run.dir=/proc/run"], "/proc/run"),
-    "a negative seed": (["seed=-1"], "seed"),
-    "another pool seed": (["pools.seed=-3"], "pools.seed"),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_in_training_gets_one_sentence_and_leaves_nothing(tmp_path, mistake):
-    arguments, word = MISTAKES[mistake]
-    done = call("train", *SMALL, *arguments, cwd=tmp_path, check=False)
-    assert_refused(done, word)
-    assert list(tmp_path.iterdir()) == []
-
-
-FILES = {
-    "truncated": (TINY[: TINY.index("DEMAND_SECTION") + 18], "DEMAND_SECTION"),
-    "demand above capacity": (re.sub(r"CAPACITY.*", "CAPACITY : 1", TINY), "CAPACITY"),
-}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_bad_instance_gets_one_sentence(trained, tmp_path, name):
-    place, _ = trained
-    text, word = FILES[name]
-    (tmp_path / "bad.vrp").write_text(text)
-    done = call(
-        "evaluate", f"checkpoint={place / 'run1' / 'checkpoint'}", "instance=bad.vrp",
-        cwd=tmp_path, check=False,
-    )  # fmt: skip
-    assert_refused(done, word)
-    assert "bad.vrp" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["bad.vrp"]
-
-
-def test_a_bad_checkpoint_gets_one_sentence(trained, tmp_path):
-    place, _ = trained
-    done = call("evaluate", "checkpoint=gone", "pool=validation", cwd=tmp_path, check=False)
-    assert_refused(done, "gone")
-    copy = tmp_path / "altered"
-    for name, content in tree(place / "run1" / "checkpoint").items():
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).write_bytes(content)
-    content = bytearray((copy / "responses.parquet").read_bytes())
-    content[len(content) // 2] ^= 1
-    (copy / "responses.parquet").write_bytes(bytes(content))
-    done = call("evaluate", "checkpoint=altered", "pool=validation", cwd=tmp_path, check=False)
-    assert_refused(done, "responses.parquet")
-    assert [path.name for path in tmp_path.iterdir()] == ["altered"]
-
-
 def assert_refused(done, word):
     assert done.returncode == 2, done.stderr
     assert word in done.stderr

@@ -100,8 +100,6 @@ def test_a_finished_run_is_repeated_without_a_change(whole, tmp_path):
         (["resume=run", "budget.programs=13"], "budget.programs contradicts the run"),
         (["resume=run", "experiment=paper"], "experiment contradicts the run in run"),
         (["-m", "resume=run", "executor.workers=1,2"], "Expected resume=RUN by itself"),
-        (["+resume=run"], "Expected resume=RUN by itself"),
-        (["resume=nowhere"], "nowhere holds no run to resume: it has no config.yaml."),
         ([*SMALL, "hydra.run.dir=run"], "run holds a run already; go on with resume=run"),
     ],
 )

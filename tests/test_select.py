@@ -107,15 +107,11 @@ def test_selecting_again_makes_nothing_new(here, capsys):
 
 
 REFUSED = {
-    "no tracker": (["tracking=none"], "tracking=mlflow"),
-    "no store": (["tracking.uri=sqlite:///gone/mlflow.db"], "no MLflow store at gone/mlflow.db"),
     "no experiment": (["tracking.experiment=gone"], "no experiment 'gone'"),
     "no run": (["problem=tsp"], "no run of tsp"),
     "another baseline": (["problem.baseline=savings"], "1 problem.baseline=nearest"),
     "another budget": (["budget=pilot"], "1 budget.name=smoke"),
-    "no sweep": (["sweep=abc"], "sweep"),
     "an empty sweep": ([f"sweep={'a' * 32}"], "no run of cvrp"),
-    "no such problem": (["problem=nope"], "problem=nope is not a choice"),
 }
 
 

@@ -147,58 +147,6 @@ def test_an_unknown_key_or_a_wrong_type_fails_at_composition(override):
         compose_command("train", override)
 
 
-@pytest.mark.parametrize(
-    ("command", "override", "message"),
-    [
-        ("train", "executor.workers=0", "Expected executor.workers in [1, 64], got 0."),
-        ("train", "executor.workers=2.5", "Expected executor.workers to be an integer, got 2.5."),
-        ("train", "executor.workers=true", "Expected executor.workers to be an integer, got True."),
-        ("train", "seed=-1", "Expected seed of at least 0, got -1."),
-        ("train", "search.beta=1.2", "Expected search.beta in [0, 1], got 1.2."),
-        ("train", "search.beta=nan", "Expected search.beta in [0, 1], got nan."),
-        (
-            "train",
-            "search.penalty.empty=-1",
-            "Expected search.penalty.empty of at least 0, got -1.0.",
-        ),
-        (
-            "train",
-            "search.levels=middle",
-            "Expected search.levels to be one of both, lower, upper, got 'middle'.",
-        ),
-        ("train", "budget.selection=0", "Expected budget.selection of at least 1, got 0."),
-        (
-            "train",
-            "limits.candidate=0",
-            "Expected limits.candidate in [0.001, 1000000.0], got 0.0.",
-        ),
-        ("evaluate", "checkpoint=???", "checkpoint has no value; write checkpoint=VALUE."),
-        ("evaluate", "pool=null", "Expected either pool=NAME or instance=FILE, got neither."),
-        ("evaluate", "instance=a.vrp", "Expected either pool=NAME or instance=FILE, got both."),
-        ("evaluate", "accept=no", "Expected accept to be one of feasible, improving, got 'no'."),
-        ("solve", "instance=???", "instance has no value; write instance=VALUE."),
-        ("solve", "time_limit=-1", "Expected time_limit in [0, 10000000.0], got -1.0."),
-        ("solve", "time_limit=nan", "Expected time_limit in [0, 10000000.0], got nan."),
-        ("solve", "repairs=-1", "Expected repairs of at least 0, got -1."),
-        ("solve", "target=-1", "Expected target of at least 0, got -1.0."),
-        ("solve", "seed=-1", "Expected seed in [0, 9223372036854775807], got -1."),
-        ("solve", "capacity=0", "Expected capacity in [1e-06, 2147483647], got 0.0."),
-        ("solve", "speed=0", "Expected speed in [1e-06, 1000000.0], got 0.0."),
-        ("solve", "memory_gb=0", "Expected memory_gb in [0.001, 1000000.0], got 0.0."),
-        (
-            "solve",
-            "sandbox.require=no",
-            "Expected sandbox.require to be one of available, strict, got 'no'.",
-        ),
-        ("prepare", "pools.seed=-1", "Expected pools.seed of at least 0, got -1."),
-    ],
-)
-def test_a_value_out_of_range_is_refused_in_one_sentence(command, override, message):
-    with pytest.raises(ConfigError) as refusal:
-        validate(compose_command(command, override))
-    assert str(refusal.value) == message
-
-
 def test_a_frozen_repertoire_needs_the_upper_level():
     with pytest.raises(ConfigError, match=r"search\.levels=upper"):
         validate(compose_command("train", "search.repertoire=c"))

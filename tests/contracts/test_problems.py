@@ -33,10 +33,11 @@ def test_names_are_unique_and_carry_problem_and_seed(name, problem):
     refuse_overlap(
         {pool: {x.name: problem.dumps(x) for x in pool_of(name, pool)} for pool in POOLS}
     )
-    for instance in itertools.chain(*pools.values()):
-        serial = instance.rpartition("-s")[2]
-        assert instance.startswith(f"{name}-")
-        assert int(serial) // 1000 == SEED
+    names = list(itertools.chain(*pools.values()))
+    serials = [int(instance.rpartition("-s")[2]) for instance in names]
+    assert len(serials) == len(set(serials))
+    assert all(instance.startswith(f"{name}-") for instance in names)
+    assert {serial // 1000 for serial in serials} == {SEED}
 
 
 def test_an_instance_under_another_name_is_the_same_instance(name, problem):

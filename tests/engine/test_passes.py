@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from cases import block_of, program_of, translated
 
-from specahd.core.program import canonical_source
-from specahd.core.syntax import parse
 from specahd.engine import (
     capacitated,
     changes,
@@ -21,7 +20,7 @@ from specahd.engine.random import state_of, uniform
 from specahd.engine.state import Instance, Scratch
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
-from specahd.routing.kernels.distances import CODES, fill_distance_matrix
+from specahd.routing.kernels.distances import CODES
 
 UPPER = (
     "preceding following route_of neighbours neighbour_distances depot_distances removal_gains "
@@ -36,17 +35,6 @@ GROUPS = (
 )
 
 
-def source_of(function):
-    import inspect
-
-    return canonical_source(parse(inspect.getsource(function)).body[0])
-
-
-def written(name, arguments, body):
-    lines = "".join(f"    {line}\n" for line in body.splitlines())
-    return f"def {name}({', '.join(arguments.split())}):\n{lines}"
-
-
 @pytest.fixture(scope="module")
 def instance():
     rng = np.random.default_rng(5)
@@ -57,23 +45,12 @@ def instance():
 
 @pytest.fixture(scope="module")
 def block(instance):
-    size = instance.size + 1
-    matrix = np.empty((size, size))
-    fill_distance_matrix(instance.coords, instance.convention, matrix)
-    near = np.argsort(matrix[:, 1:], axis=1, kind="stable")[:, 1:13] + 1
-    return {
-        "coords": instance.coords,
-        "demands": instance.demands,
-        "capacity": np.array([instance.capacity]),
-        "distance_matrix": matrix,
-        "neighbours": near,
-        "neighbour_distances": np.take_along_axis(matrix, near, 1),
-    }
+    return block_of(CVRP(), instance)
 
 
 @pytest.fixture(scope="module")
 def upper():
-    return runner.GROUPS.translate(source_of(strings.adjacent_strings), "adjacent_strings")
+    return translated(runner.GROUPS, strings.adjacent_strings)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -81,7 +58,7 @@ def lower():
     """The only lower program but those that tests add; its number."""
     held = runner.POSITIONS.held
     number = 0 if held is None else len(held)
-    runner.POSITIONS.translate(source_of(strings.greedy_with_blinks), "greedy_with_blinks")
+    translated(runner.POSITIONS, strings.greedy_with_blinks)
     return number
 
 
@@ -121,7 +98,7 @@ def test_orders_and_reports_come_back():
 
 @pytest.mark.parametrize("function", GROUPS)
 def test_hand_written_programs_improve_and_stay_feasible(function, block, instance, lower):
-    program = runner.GROUPS.translate(source_of(function), function.__name__)
+    program = translated(runner.GROUPS, function)
     report, answer = search(program, block, instance, lower)
     alone = CVRP().cost(instance, [[node] for node in range(1, instance.size + 1)])
     assert is_true(report, answer, instance)
@@ -217,7 +194,7 @@ def test_undo_restores_every_bit(block, instance):
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
     number = len(runner.POSITIONS.held)
-    runner.POSITIONS.translate(written("choose", LOWER, body), "choose")
+    runner.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, instance, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
     if len(answer.arrays) > 1:
@@ -234,7 +211,7 @@ def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instan
     ],
 )
 def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
-    program = runner.GROUPS.translate(written("choose", UPPER, body), "choose")
+    program = runner.GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, instance, lower, repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
@@ -244,7 +221,7 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
 
 @pytest.mark.parametrize("body", ["return demands[:0].copy()", "return demands[10**6 + demands]"])
 def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower):
-    program = runner.GROUPS.translate(written("choose", UPPER, body), "choose")
+    program = runner.GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, instance, lower, repairs=500)
     assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
     assert len(answer.arrays) == 1
@@ -252,8 +229,8 @@ def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower
 
 def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     _, answer = search(upper, block, instance, lower)
-    groups = runner.GROUPS.translate(source_of(strings.nearest_customers), "nearest_customers")
-    source = written("worst", LOWER, "return int(np.argmax(detours))")
+    groups = translated(runner.GROUPS, strings.nearest_customers)
+    source = program_of("worst", LOWER, "return int(np.argmax(detours))")
     runner.POSITIONS.translate(source, "worst")
     order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(runner.POSITIONS.held) - 1,))
     said = runner.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]

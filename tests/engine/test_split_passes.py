@@ -5,6 +5,7 @@ from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
+from cases import block_of, translated
 
 from specahd.core.program import canonical_source
 from specahd.core.syntax import parse
@@ -13,7 +14,7 @@ from specahd.engine.orders import Order, Report
 from specahd.problems.sdvrp import insertion
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
-from specahd.routing.kernels.distances import CODES, fill_distance_matrix
+from specahd.routing.kernels.distances import CODES
 
 UPPER = (
     "preceding following route_of neighbours neighbour_distances depot_distances removal_gains "
@@ -29,31 +30,6 @@ def instance_of(seed, size, demands, capacity, side=1000):
     drawn[0] = 0
     coords = rng.integers(0, side, (size + 1, 2)).astype(float)
     return SDVRPInstance("parts", coords, drawn, capacity)
-
-
-def block_of(instance, count=12):
-    nodes = instance.size + 1
-    matrix = np.empty((nodes, nodes))
-    fill_distance_matrix(instance.coords, instance.convention, matrix)
-    others = matrix[:, 1:].copy()
-    np.fill_diagonal(others[1:], np.inf)
-    near = np.argsort(others, axis=1, kind="stable")[:, : min(count, nodes - 2)] + 1
-    block = {
-        "coords": instance.coords,
-        "demands": instance.demands,
-        "capacity": np.array([instance.capacity]),
-        "distance_matrix": matrix,
-        "neighbours": near,
-        "neighbour_distances": np.take_along_axis(matrix, near, 1),
-    }
-    for array in block.values():
-        array.flags.writeable = False
-    return block
-
-
-def translated(role, function):
-    source = canonical_source(parse(inspect.getsource(function)).body[0])
-    return role.translate(source, function.__name__)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +55,7 @@ def instance():
 
 @pytest.fixture(scope="module")
 def block(instance):
-    return block_of(instance)
+    return block_of(PROBLEM, instance)
 
 
 def search(program, block, instance, lower, repairs=3000, seed=0, temperature=50.0, start=None):
@@ -144,7 +120,7 @@ def optimum(instance, block):
 @pytest.mark.parametrize("seed", range(6))
 def test_tiny_instances_are_solved_to_the_optimum(seed, upper, lower):
     instance = instance_of(seed, 4, (4, 10), 10)
-    block = block_of(instance)
+    block = block_of(PROBLEM, instance)
     report, solution = search(upper, block, instance, lower, repairs=3000, temperature=300.0)
     assert PROBLEM.check(instance, solution) == ()
     assert report.best == optimum(instance, block)
@@ -241,7 +217,7 @@ def test_who_names_groups_sees_the_solution():
     instance = instance_of(2, 4, (9, 10), 50)
     routes = np.array([2, 4, 0, 3, 1]), np.array([9, 9, 0, 9, 9])
     inputs = [Order.asking(0, 9, 4, 0.0).encode(), *routes]
-    lengths, customers = runner.GROUPS(program, block_of(instance), inputs).arrays
+    lengths, customers = runner.GROUPS(program, block_of(PROBLEM, instance), inputs).arrays
     assert (lengths.tolist(), customers.tolist()) == ([2], [4, 1])
 
 
@@ -284,7 +260,7 @@ def test_whole_loads_to_one_customer_stay_apart(upper, lower):
     demands = few.demands.copy()
     demands[3] = 100_007
     instance = SDVRPInstance("loads", few.coords, demands, 10)
-    block = block_of(instance)
+    block = block_of(PROBLEM, instance)
     start = PROBLEM.baseline(instance)
     report, solution = search(upper, block, instance, lower)
     assert PROBLEM.check(instance, solution) == ()

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cases import block_of
 
 from specahd.engine import links, runner, strings, timed, timed_strings
 from specahd.engine.orders import Order, Report
@@ -13,7 +14,6 @@ from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import fill_distance_matrix
 
 SIZE = 50
 
@@ -36,20 +36,7 @@ def instance():
 
 @pytest.fixture(scope="module")
 def block(instance):
-    matrix = np.empty((SIZE + 1, SIZE + 1))
-    fill_distance_matrix(instance.coords, instance.measure, matrix)
-    near = np.argsort(matrix[:, 1:], axis=1, kind="stable")[:, 1:16] + 1
-    return {
-        "coords": instance.coords,
-        "demands": instance.demands,
-        "capacity": np.array([instance.capacity]),
-        "distance_matrix": matrix,
-        "neighbours": near,
-        "neighbour_distances": np.take_along_axis(matrix, near, 1),
-        "ready_times": instance.windows.ready,
-        "due_times": instance.windows.due,
-        "service_times": instance.windows.service,
-    }
+    return block_of(VRPTW(), instance, near=15)
 
 
 ALONE = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], np.int64)

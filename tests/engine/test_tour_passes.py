@@ -1,49 +1,25 @@
 """The compiled passes over a closed tour: exact lengths, exact undoing, nothing hostile taken."""
 
-import inspect
 from itertools import permutations
 
 import numpy as np
 import pytest
+from cases import block_of, program_of, translated
 
-from specahd.core.program import canonical_source
-from specahd.core.syntax import parse
 from specahd.engine import changes, links, passes, programs, runner, tour_strings, tours
 from specahd.engine.orders import Order, Report
 from specahd.engine.state import Instance, Scratch
+from specahd.engine.written import source_of
 from specahd.problems.tsp import insertion
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
-from specahd.routing.kernels.distances import CODES, fill_distance_matrix
+from specahd.routing.kernels.distances import CODES
 
 UPPER = (
     "preceding following neighbours neighbour_distances removal_gains exposures noise progress "
     "max_groups max_size"
 )
 LOWER = "detours distances edges noise removal_gain progress"
-
-
-def source_of(function):
-    return canonical_source(parse(inspect.getsource(function)).body[0])
-
-
-def written(name, arguments, body):
-    return f"def {name}({', '.join(arguments.split())}):\n    {body}\n"
-
-
-def block_of(instance, near=12):
-    size = instance.size
-    matrix = np.empty((size, size))
-    fill_distance_matrix(instance.coords, instance.convention, matrix)
-    away = matrix + np.diag(np.full(size, np.inf))
-    away[:, 0] = np.inf
-    neighbours = np.argsort(away, axis=1, kind="stable")[:, : min(near, size - 2)]
-    return {
-        "coords": instance.coords,
-        "distance_matrix": matrix,
-        "neighbours": np.ascontiguousarray(neighbours),
-        "neighbour_distances": np.take_along_axis(matrix, neighbours, 1),
-    }
 
 
 def instance_of(size, seed):
@@ -58,12 +34,12 @@ def instance():
 
 @pytest.fixture(scope="module")
 def block(instance):
-    return block_of(instance)
+    return block_of(TSP(), instance)
 
 
 @pytest.fixture(scope="module")
 def upper():
-    source = source_of(tour_strings.neighbouring_strings)
+    source = source_of(tour_strings.neighbouring_strings, "neighbouring_strings")
     return runner.TOUR_GROUPS.translate(source, "neighbouring_strings")
 
 
@@ -72,7 +48,7 @@ def lower():
     """The only lower program but those that tests add; its number."""
     held = runner.TOUR_POSITIONS.held
     number = 0 if held is None else len(held)
-    source = source_of(tour_strings.greedy_with_blinks)
+    source = source_of(tour_strings.greedy_with_blinks, "greedy_with_blinks")
     runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
     return number
 
@@ -98,9 +74,9 @@ def is_true(report, answer, instance):
     ],
 )
 def test_written_programs_improve_and_stay_feasible(groups, position, block, instance):
-    program = runner.TOUR_GROUPS.translate(source_of(groups), groups.__name__)
+    program = translated(runner.TOUR_GROUPS, groups)
     number = len(runner.TOUR_POSITIONS.held)
-    runner.TOUR_POSITIONS.translate(source_of(position), position.__name__)
+    translated(runner.TOUR_POSITIONS, position)
     report, answer = search(program, block, number)
     assert is_true(report, answer, instance)
     assert report.best < 0.3 * TSP().cost(instance, tuple(range(instance.size)))
@@ -113,7 +89,9 @@ def test_small_tours_become_shortest(size, seed, upper, lower):
     instance = instance_of(size, seed)
     cost = TSP().cost
     shortest = min(cost(instance, (0, *order)) for order in permutations(range(1, size)))
-    report, answer = search(upper, block_of(instance), lower, repairs=2000, temperature=200.0)
+    report, answer = search(
+        upper, block_of(TSP(), instance), lower, repairs=2000, temperature=200.0
+    )
     assert report.best == shortest
     if len(answer.arrays) > 1:
         assert is_true(report, answer, instance)
@@ -203,10 +181,10 @@ def test_positions_are_the_gaps_next_to_neighbours_each_once(block, instance):
 
 def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upper, lower):
     """All nodes leave at once: the first that is inserted has no neighbour there."""
-    everybody = written("choose", UPPER, "return np.arange(1, len(preceding))")
+    everybody = program_of("choose", UPPER, "return np.arange(1, len(preceding))")
     program = runner.TOUR_GROUPS.translate(everybody, "choose")
     instance = instance_of(20, 8)
-    report, answer = search(program, block_of(instance), lower, repairs=19)
+    report, answer = search(program, block_of(TSP(), instance), lower, repairs=19)
     assert report.repairs == 19
     assert is_true(report, answer, instance)
 
@@ -222,7 +200,7 @@ def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upp
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
     number = len(runner.TOUR_POSITIONS.held)
-    runner.TOUR_POSITIONS.translate(written("choose", LOWER, body), "choose")
+    runner.TOUR_POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
     if len(answer.arrays) > 1:
@@ -239,7 +217,7 @@ def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instan
     ],
 )
 def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
-    program = runner.TOUR_GROUPS.translate(written("choose", UPPER, body), "choose")
+    program = runner.TOUR_GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, lower, repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
@@ -249,7 +227,7 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
 
 def test_groups_are_named_as_a_pass_reads_them(block):
     answer = "return np.array([3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, 60, 59, 0, 2, 0, 6])"
-    program = runner.TOUR_GROUPS.translate(written("choose", UPPER, answer), "choose")
+    program = runner.TOUR_GROUPS.translate(program_of("choose", UPPER, answer), "choose")
     inputs = [Order.asking(0, 3, 3, 0.5).encode(), np.arange(1, 60)]
     lengths, nodes = runner.TOUR_GROUPS(program, block, inputs).arrays
     assert (lengths.tolist(), nodes.tolist()) == ([3, 2, 1], [3, 1, 7, 5, 59, 2])
@@ -257,15 +235,15 @@ def test_groups_are_named_as_a_pass_reads_them(block):
 
 def test_who_names_groups_sees_the_tour():
     """Node 0, where the tour ends, stands between two groups."""
-    source = written("choose", UPPER, "return following[1:] * 1")
+    source = program_of("choose", UPPER, "return following[1:] * 1")
     program = runner.TOUR_GROUPS.translate(source, "choose")
     inputs = [Order.asking(0, 9, 4, 0.0).encode(), np.array([3, 1, 4, 2])]
-    lengths, nodes = runner.TOUR_GROUPS(program, block_of(instance_of(5, 1)), inputs).arrays
+    lengths, nodes = runner.TOUR_GROUPS(program, block_of(TSP(), instance_of(5, 1)), inputs).arrays
     assert (lengths.tolist(), nodes.tolist()) == ([1, 2], [4, 1, 2])
 
 
 def test_a_lower_program_alone_moves_the_given_group(block, instance):
-    source = source_of(tour_strings.greedy_with_blinks)
+    source = source_of(tour_strings.greedy_with_blinks, "greedy_with_blinks")
     program = runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
     start, group = np.arange(1, 60), [7, 3, 22]
     order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
@@ -279,7 +257,7 @@ def test_a_lower_program_alone_moves_the_given_group(block, instance):
 
 
 def test_a_program_that_names_nobody_ends_the_slice(block, lower):
-    source = written("choose", UPPER, "return preceding[:0].copy()")
+    source = program_of("choose", UPPER, "return preceding[:0].copy()")
     program = runner.TOUR_GROUPS.translate(source, "choose")
     report, answer = search(program, block, lower, repairs=500)
     assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
@@ -289,7 +267,7 @@ def test_a_program_that_names_nobody_ends_the_slice(block, lower):
 def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     _, answer = search(upper, block, lower)
     number = len(runner.TOUR_POSITIONS.held)
-    source = written("worst", LOWER, "return int(np.argmax(detours))")
+    source = program_of("worst", LOWER, "return int(np.argmax(detours))")
     runner.TOUR_POSITIONS.translate(source, "worst")
     order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (number,))
     report = Report.decode(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.corruptions import CORRUPTIONS
 from specahd.problems.cvrp.checker import check, cost
 from specahd.problems.cvrp.instance import CVRPInstance, read
 from specahd.problems.cvrp.problem import CVRP
@@ -57,49 +58,6 @@ def random_instance(rng):
         demands=np.concatenate(([0], rng.integers(0, 9, customers))),
         capacity=int(rng.integers(9, 30)),
     )
-
-
-def drop(routes, rng, size):
-    route = routes[rng.integers(len(routes))]
-    if route:
-        route.pop(rng.integers(len(route)))
-
-
-def duplicate(routes, rng, size):
-    insert(routes, rng, int(rng.integers(1, size + 1)))
-
-
-def swap(routes, rng, size):
-    first, second = (routes[rng.integers(len(routes))] for _ in range(2))
-    if first and second:
-        i, j = rng.integers(len(first)), rng.integers(len(second))
-        first[i], second[j] = second[j], first[i]
-
-
-def overload(routes, rng, size):
-    if len(routes) > 1:
-        moved = routes.pop(rng.integers(len(routes)))
-        routes[rng.integers(len(routes))].extend(moved)
-
-
-def depot_inside(routes, rng, size):
-    insert(routes, rng, 0)
-
-
-def stranger(routes, rng, size):
-    insert(routes, rng, int(rng.choice([-(2**40), -1, size + 1, 2**40])))
-
-
-def empty(routes, rng, size):
-    routes.insert(rng.integers(len(routes) + 1), [])
-
-
-def insert(routes, rng, node):
-    route = routes[rng.integers(len(routes))]
-    route.insert(rng.integers(len(route) + 1), node)
-
-
-CORRUPTIONS = [drop, duplicate, swap, overload, depot_inside, stranger, empty]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,49 +1,13 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import FileError
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import given_case
-from specahd.routing.base import POOLS, Region
+from specahd.routing.base import Region
 from specahd.routing.formats.sol import dumps_deliveries
 from specahd.routing.geometry import Convention, distances
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"baseline": "best"}, "Expected a baseline in nearest, savings, pyvrp, got 'best'."),
-        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
-        ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
-        (
-            {"final_repairs_per_customer": 0},
-            "Expected final_repairs_per_customer of at least 1, got 0.",
-        ),
-        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
-        (
-            {"solver_iterations": 0},
-            "Expected solver_iterations of at least 1, got 0.",
-        ),
-        (
-            {"convention": "dimacs"},
-            "Expected convention to be one of rounded, float, got 'dimacs'.",
-        ),
-    ],
-)
-def test_parameters_are_validated_where_born(parameters, message):
-    with pytest.raises(ConfigError) as caught:
-        CVRP(**parameters)
-    assert str(caught.value) == message
-
-
-def test_a_baseline_by_name(data):
-    problem = CVRP(baseline="savings")
-    tiny = problem.read(data / "tiny.vrp")
-    assert problem.baseline(tiny) == problem.baseline(tiny, "savings")
-    assert problem.baseline(tiny, "nearest") != problem.baseline(tiny)
-    with pytest.raises(ConfigError, match="Expected a baseline in"):
-        problem.baseline(tiny, "best")
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny-explicit"])
@@ -107,10 +71,6 @@ def test_a_file_may_repeat_the_demands_of_its_instance(data, tmp_path):
     path.write_text(dumps_deliveries(routes, given, cost))
     with pytest.raises(FileError, match="a line 'Delivery #k' gives customer 1 the quantity"):
         given_case(problem, tiny, path)
-
-
-def test_every_pool_is_generated():
-    assert all(next(iter(CVRP().generate(pool, 0))).size > 0 for pool in POOLS)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from specahd.problems.cvrp.generator import generate
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import Region
-from specahd.routing.geometry import Convention
 from specahd.routing.vehicles.descriptor import NAMES
 from specahd.routing.vehicles.routes import merge
 
@@ -72,38 +71,6 @@ def test_merging_a_sound_rebuild_is_feasible(data):
     route = [index for node in order for index in (node, 0)][:-1]
     merged = problem.operator.merge(instance, solution, region, [ints(*route)])
     assert check(instance, merged) == ()
-
-
-def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return CVRPInstance(
-        name=instance.name,
-        coords=scale * instance.coords @ turn.T + shift,
-        demands=instance.demands,
-        capacity=instance.capacity,
-        convention=Convention.EXACT_2D,
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"shift": (3e4, -7e3)},
-        {"angle": 0.7},
-        {"angle": np.pi / 2},
-        {"scale": 1e-3},
-        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e5)},
-    ],
-)
-def test_descriptor_is_invariant(change):
-    rng = np.random.default_rng(4)
-    for _, instance in zip(range(15), generate("validation", 3), strict=False):
-        solution = nearest(instance)
-        nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
-        region = Region(tuple(nodes.tolist()))
-        before = CVRP().describe(instance, solution, region)
-        after = CVRP().describe(transformed(instance, **change), solution, region)
-        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
 
 
 def test_descriptor_by_hand():

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems import corruptions
+from problems.corruptions import drop, empty, join, swap, unknown
 from specahd.problems.sdvrp.checker import check, cost
 from specahd.problems.sdvrp.deliveries import Delivery
 from specahd.problems.sdvrp.instance import SDVRPInstance
@@ -69,12 +71,6 @@ def anywhere(routes, rng):
     return route, int(rng.integers(len(route))) if route else None
 
 
-def drop(routes, rng, size):
-    route, place = anywhere(routes, rng)
-    if place is not None:
-        route.pop(place)
-
-
 def duplicate(routes, rng, size):
     insert(routes, rng, int(rng.integers(1, size + 1)))
 
@@ -83,18 +79,6 @@ def extra(routes, rng, size):
     route, place = anywhere(routes, rng)
     if place is not None:
         routes.append([route[place]])
-
-
-def swap(routes, rng, size):
-    (first, i), (second, j) = anywhere(routes, rng), anywhere(routes, rng)
-    if i is not None and j is not None:
-        first[i], second[j] = second[j], first[i]
-
-
-def overload(routes, rng, size):
-    if len(routes) > 1:
-        moved = routes.pop(rng.integers(len(routes)))
-        routes[rng.integers(len(routes))].extend(moved)
 
 
 def change(routes, rng, size):
@@ -117,20 +101,15 @@ def depot_inside(routes, rng, size):
 
 
 def stranger(routes, rng, size):
-    insert(routes, rng, int(rng.choice([-(2**40), -1, size + 1, 2**40])))
-
-
-def empty(routes, rng, size):
-    routes.insert(rng.integers(len(routes) + 1), [])
+    insert(routes, rng, unknown(rng, size))
 
 
 def insert(routes, rng, node):
-    route = routes[rng.integers(len(routes))]
-    route.insert(rng.integers(len(route) + 1), Delivery(node, int(rng.integers(1, 4))))
+    corruptions.insert(routes, rng, Delivery(node, int(rng.integers(1, 4))))
 
 
 CORRUPTIONS = [
-    drop, duplicate, extra, swap, overload, change, move_units, depot_inside, stranger, empty,
+    drop, duplicate, extra, swap, join, change, move_units, depot_inside, stranger, empty,
 ]  # fmt: skip
 
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 import vrplib as other_reader
 
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import FileError
 from specahd.problems.sdvrp.deliveries import Delivery
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.repair.cases import given_case
-from specahd.routing.base import POOLS, Region
+from specahd.routing.base import Region
 from specahd.routing.geometry import Convention, distances
 
 
@@ -22,36 +22,6 @@ def square():
 
 
 SOLUTION = plan([(1, 4), (2, 6)], [(2, 6), (3, 3)])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"baseline": "best"}, "Expected a baseline in unsplit, nearest, splitting, got 'best'."),
-        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
-        ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
-        (
-            {"final_repairs_per_customer": 0},
-            "Expected final_repairs_per_customer of at least 1, got 0.",
-        ),
-        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
-        ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
-    ],
-)
-def test_parameters_are_validated_where_born(parameters, message):
-    with pytest.raises(ConfigError) as caught:
-        SDVRP(**parameters)
-    assert str(caught.value) == message
-
-
-def test_a_baseline_by_name(square):
-    problem = SDVRP(baseline="unsplit")
-    assert problem.baseline(square) == problem.baseline(square, "unsplit")
-    assert problem.baseline(square, "nearest") != problem.baseline(square)
-    for name in problem.baselines:
-        assert problem.check(square, problem.baseline(square, name)) == ()
-    with pytest.raises(ConfigError, match="Expected a baseline in"):
-        problem.baseline(square, "best")
 
 
 def test_the_child_sees_the_instance(square):
@@ -140,10 +110,6 @@ def test_a_stop_without_quantity_in_a_given_file_is_refused(square, tmp_path):
         path.write_text(text.replace("#1: 1 2", f"#1: {stops}").replace("#1: 4 6", f"#1: {given}"))
         with pytest.raises(FileError, match=r"x\.sol does not solve square: Route 1 delivers 0"):
             given_case(SDVRP(), square, path)
-
-
-def test_every_pool_is_generated():
-    assert all(next(iter(SDVRP().generate(pool, 0))).size > 0 for pool in POOLS)
 
 
 def test_the_engine_takes_solutions_and_gives_them_back(square):

@@ -9,11 +9,9 @@ from specahd.problems.sdvrp.checker import check, cost
 from specahd.problems.sdvrp.construct import rebuild
 from specahd.problems.sdvrp.deliveries import Delivery, merge
 from specahd.problems.sdvrp.descriptor import NAMES
-from specahd.problems.sdvrp.generator import generate
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.base import Region
-from specahd.routing.geometry import Convention
 from specahd.routing.vehicles import descriptor as shared
 
 
@@ -111,37 +109,6 @@ def test_the_solution_is_feasible_after_any_program(program, seed, solver):
     merged = problem.operator.merge(instance, solution, region, output)
     assert check(instance, merged) == ()
     assert cost(instance, merged) >= 0
-
-
-def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return SDVRPInstance(
-        name=instance.name,
-        coords=scale * instance.coords @ turn.T + shift,
-        demands=instance.demands,
-        capacity=instance.capacity,
-        convention=Convention.EXACT_2D,
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"shift": (3e4, -7e3)},
-        {"angle": 0.7},
-        {"scale": 1e-3},
-        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e5)},
-    ],
-)
-def test_descriptor_is_invariant(change):
-    rng = np.random.default_rng(4)
-    for _, instance in zip(range(12), generate("validation", 3), strict=False):
-        solution = nearest(instance)
-        nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
-        region = Region(tuple(nodes.tolist()))
-        before = SDVRP().describe(instance, solution, region)
-        after = SDVRP().describe(transformed(instance, **change), solution, region)
-        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
 
 
 def test_descriptor_by_hand():

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError, FileError
+from specahd.core.errors import FileError
 from specahd.core.program import Level
 from specahd.problems.tsp import construct
 from specahd.problems.tsp.contracts import select_next_node
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.tsp.regions import whole_tour
-from specahd.routing.base import POOLS, Region, contracts
+from specahd.routing.base import Region, contracts
 from specahd.routing.formats.tsplib import dumps_tour
 from specahd.routing.geometry import Convention, distances
 
@@ -27,37 +27,6 @@ def block(problem, instance):
     }
     problem.fill(instance, arrays)
     return arrays
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"baseline": "best"},
-            "Expected a baseline in nearest, greedy, space_filling, two_opt, got 'best'.",
-        ),
-        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
-        ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
-        (
-            {"final_repairs_per_customer": 0},
-            "Expected final_repairs_per_customer of at least 1, got 0.",
-        ),
-        ({"max_size": 3}, "Expected max_size of at least 4, got 3."),
-    ],
-)
-def test_parameters_are_validated_where_born(parameters, message):
-    with pytest.raises(ConfigError) as caught:
-        TSP(**parameters)
-    assert str(caught.value) == message
-
-
-def test_a_baseline_by_name():
-    problem = TSP(baseline="greedy")
-    instance = next(problem.generate("selection", 1))
-    assert problem.baseline(instance) == problem.baseline(instance, "greedy")
-    assert problem.baseline(instance, "nearest") != problem.baseline(instance)
-    with pytest.raises(ConfigError, match="Expected a baseline in"):
-        problem.baseline(instance, "best")
 
 
 @pytest.mark.parametrize("instance", [SQUARE, EXPLICIT], ids=["square", "explicit"])
@@ -129,10 +98,6 @@ def test_solution_files(tmp_path):
     tour = tmp_path / "x.tour"
     tour.write_text(dumps_tour((3, 1, 0, 4, 2), "x"))
     assert problem.read_solution(tour) == ((3, 1, 0, 4, 2), None)
-
-
-def test_every_pool_is_generated():
-    assert all(next(iter(TSP().generate(pool, 0))).size > 0 for pool in POOLS)
 
 
 def test_the_contracts_name_their_runners():

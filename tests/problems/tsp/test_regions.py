@@ -200,37 +200,6 @@ def test_feasible_after_any_program(data):
             solution = merged
 
 
-def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return TSPInstance(
-        name=instance.name,
-        coords=scale * instance.coords @ turn.T + shift,
-        convention=Convention.EXACT_2D,
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"shift": (3e5, -7e4)},
-        {"angle": 0.7},
-        {"angle": np.pi / 2},
-        {"scale": 1e-3},
-        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e6)},
-    ],
-)
-def test_descriptor_is_invariant(change):
-    rng = np.random.default_rng(4)
-    for _, instance in zip(range(15), generate("validation", 3), strict=False):
-        solution = nearest(instance)
-        start, size = int(rng.integers(instance.size)), int(rng.integers(4, 51))
-        region = Region(tuple(np.roll(solution, -start)[:size].tolist()))
-        before = TSP().describe(instance, solution, region)
-        after = TSP().describe(transformed(instance, **change), solution, region)
-        assert before.shape == (len(NAMES),)
-        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
-
-
 def test_descriptor_is_the_same_in_either_direction():
     instance = next(generate("selection", 3))
     solution = nearest(instance)

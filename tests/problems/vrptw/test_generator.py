@@ -1,4 +1,3 @@
-import hashlib
 from collections import Counter
 
 import numpy as np
@@ -6,45 +5,16 @@ import pytest
 import pyvrp
 import vrplib as other_reader
 
-from specahd.core.errors import ConfigError
-from specahd.problems.vrptw.generator import generate
 from specahd.problems.vrptw.instance import dumps, read
 from specahd.routing.base import POOLS
 from specahd.routing.geometry import Convention, distances
 
-GOLDEN = {
-    "lower_train": "cedf9286ace706cbb28e85621749d3d447b117b935e1f164c477340efc737696",
-    "upper_train": "6b3dfff90b4a41821d7d2aa49e841c0d4bd1ac8e6103f9cbc9336ad153023067",
-    "selection": "2bee473d1ee1ed3267f9c6bf660316f960753a222ecd222b92e126c25a850587",
-    "validation": "f5e47a1e35a22193721164d0c20172ec8822a17bb926bbf612c154499f8e48ba",
-}
 CLASSES = ("c1", "c2", "r1", "r2", "rc1", "rc2")
 SIZES = (200, 400, 600, 800, 1000)
 
 
-@pytest.fixture(scope="module")
-def pools():
-    return {pool: list(generate(pool, 2024)) for pool in POOLS}
-
-
 def family(instance):
     return instance.name.split("-")[1]
-
-
-@pytest.mark.parametrize("pool", POOLS)
-def test_same_bytes_everywhere(pools, pool):
-    text = "".join(map(dumps, pools[pool]))
-    assert hashlib.sha256(text.encode()).hexdigest() == GOLDEN[pool]
-
-
-def test_pools_are_disjoint(pools):
-    instances = [instance for pool in pools.values() for instance in pool]
-    names = [instance.name for instance in instances]
-    contents = [
-        instance.coords.tobytes() + instance.windows.due.tobytes() for instance in instances
-    ]
-    serials = [name.rpartition("-s")[2] for name in names]
-    assert len(names) == len(set(names)) == len(set(contents)) == len(set(serials)) == 240
 
 
 def test_names_say_class_size_and_seed(pools):
@@ -156,13 +126,3 @@ def test_files_read_back_here_and_elsewhere(pools, tmp_path):
         assert [client.tw_late for client in clients] == windows.due[1:].tolist()
         assert [client.service_duration for client in clients] == windows.service[1:].tolist()
         assert [client.delivery[0] for client in clients] == instance.demands[1:].tolist()
-
-
-def test_another_seed_gives_other_instances():
-    assert dumps(next(generate("selection", 1))) != dumps(next(generate("selection", 2)))
-
-
-@pytest.mark.parametrize(("pool", "seed"), [("public", 2024), ("selection", -1)])
-def test_what_cannot_be_generated(pool, seed):
-    with pytest.raises(ConfigError, match="Expected a pool"):
-        next(generate(pool, seed))

@@ -1,48 +1,9 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import ConfigError
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.routing.base import POOLS, Region
+from specahd.routing.base import Region
 from specahd.routing.geometry import Convention, distances
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        (
-            {"baseline": "best"},
-            "Expected a baseline in nearest, insertion, cheapest, pyvrp, got 'best'.",
-        ),
-        ({"max_regions": 0}, "Expected max_regions of at least 1, got 0."),
-        ({"repairs_per_customer": 0}, "Expected repairs_per_customer of at least 1, got 0."),
-        (
-            {"final_repairs_per_customer": 0},
-            "Expected final_repairs_per_customer of at least 1, got 0.",
-        ),
-        ({"max_size": 1}, "Expected max_size of at least 2, got 1."),
-        ({"solver_iterations": 0}, "Expected solver_iterations of at least 1, got 0."),
-        ({"convention": "EUC_2D"}, "Expected convention to be one of dimacs, float, got 'EUC_2D'."),
-        ({"customers": 0}, "Expected customers of at least 1, got 0."),
-    ],
-)
-def test_parameters_are_validated_where_born(parameters, message):
-    with pytest.raises(ConfigError) as caught:
-        VRPTW(**parameters)
-    assert str(caught.value) == message
-
-
-def test_a_baseline_by_name(line):
-    problem = VRPTW(baseline="insertion", solver_iterations=3)
-    instance = next(iter(problem.generate("selection", 0)))
-    assert problem.baseline(instance) == problem.baseline(instance, "insertion")
-    assert problem.baseline(instance, "nearest") != problem.baseline(instance)
-    more = VRPTW(solver_iterations=30).baseline(instance, "pyvrp")
-    assert problem.cost(instance, more) < problem.cost(
-        instance, problem.baseline(instance, "pyvrp")
-    )
-    with pytest.raises(ConfigError, match="Expected a baseline in"):
-        problem.baseline(line, "best")
 
 
 @pytest.mark.parametrize("convention", ["dimacs", "float"])
@@ -112,7 +73,3 @@ def test_solution_files(line, tmp_path):
     path = tmp_path / "x.sol"
     path.write_text(problem.solution_files("x", ((1, 2), (3,), (4,)), 180.0)[".sol"])
     assert problem.read_solution(path) == (((1, 2), (3,), (4,)), 180.0)
-
-
-def test_every_pool_is_generated():
-    assert all(next(iter(VRPTW().generate(pool, 0))).size > 0 for pool in POOLS)

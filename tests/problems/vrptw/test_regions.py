@@ -31,43 +31,6 @@ def test_merging_everyone_alone_is_feasible(data):
     assert check(INSTANCE, merged) == ()
 
 
-def transformed(instance, scale=1.0, angle=0.0, shift=(0.0, 0.0)):
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    windows = instance.windows
-    return VRPTWInstance(
-        name=instance.name,
-        coords=scale * instance.coords @ turn.T + shift,
-        demands=instance.demands,
-        capacity=instance.capacity,
-        windows=TimeWindows(
-            *(scale * times for times in (windows.ready, windows.due, windows.service))
-        ),
-        convention=Convention.EXACT_2D,
-    )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"shift": (3e4, -7e3)},
-        {"angle": 0.7},
-        {"angle": np.pi / 2},
-        {"scale": 1e-3},
-        {"scale": 640.0, "angle": 2.0, "shift": (-500.0, 1e5)},
-    ],
-)
-def test_descriptor_is_invariant(change):
-    rng = np.random.default_rng(4)
-    for _, instance in zip(range(12), generate("validation", 3), strict=False):
-        unrounded = transformed(instance)
-        solution = nearest(unrounded)
-        nodes = rng.choice(np.arange(1, instance.size + 1), rng.integers(2, 50), replace=False)
-        region = Region(tuple(nodes.tolist()))
-        before = PROBLEM.describe(unrounded, solution, region)
-        after = PROBLEM.describe(transformed(instance, **change), solution, region)
-        np.testing.assert_allclose(after, before, rtol=1e-6, atol=1e-6)
-
-
 def test_descriptor_by_hand(line):
     found = PROBLEM.describe(line, ((1, 2, 3), (4,)), Region((2, 3)))
     expected = {

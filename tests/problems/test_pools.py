@@ -1,0 +1,58 @@
+"""What the pools of every problem are; tests/contracts says what they have in common."""
+
+import hashlib
+
+import numpy as np
+import pytest
+import vrplib as other_reader
+
+from offered import PROBLEMS, problem
+from problems.conftest import generated
+from specahd.core.errors import ConfigError
+
+GOLDEN = [
+    ("cvrp", "lower_train", "e77dd5446ea802b31a3a58eb90576182e54baf5337964d42d70f3915d6f59cbf"),
+    ("cvrp", "upper_train", "73573c2a2066060e30efee5f1ee0fcf38648ef88d39196bfdd530aa858005f71"),
+    ("cvrp", "selection", "659abf19343a9dee92afd93c6611ac9f1919e858ca6c2027b281c5f213931e25"),
+    ("cvrp", "validation", "3248d3d68348cefcedefaed04a16c440556b3600732f19846a09d01d5ca3c1a4"),
+    ("sdvrp", "lower_train", "ae282d3c9db9fa40b5f6198f611d4aab73e8f2cf0ed661713740a2bb04a88272"),
+    ("sdvrp", "upper_train", "704e83901c50e74a62781ea352844f4f91f86c974919ce18017218130e32e6c2"),
+    ("sdvrp", "selection", "be8fdf71dc644a6abdfc32922cda58630a9874c99c6a30d99f2764f6fed19e09"),
+    ("sdvrp", "validation", "0313247fdc483a58c5507e29e9ebfd0acaddafc84b0d7192096333e5364b5e06"),
+    ("tsp", "lower_train", "68e5ed984bce3ff8890612dac1113362071ff159e51d463d04ddcfb0886b2fdf"),
+    ("tsp", "upper_train", "a7ba562067efbef8072c0d4744b608c3c401d6f4b069c743f6b78927d405de73"),
+    ("tsp", "selection", "b47e4615457c8806f9523d77d2318d3a078559fb9a913f059f8a399bd77c8f9a"),
+    ("tsp", "validation", "a4c9357fe332f0b06334f2645e3140d76d903d72b7e153eb6c953929ca37243b"),
+    ("vrptw", "lower_train", "cedf9286ace706cbb28e85621749d3d447b117b935e1f164c477340efc737696"),
+    ("vrptw", "upper_train", "6b3dfff90b4a41821d7d2aa49e841c0d4bd1ac8e6103f9cbc9336ad153023067"),
+    ("vrptw", "selection", "2bee473d1ee1ed3267f9c6bf660316f960753a222ecd222b92e126c25a850587"),
+    ("vrptw", "validation", "f5e47a1e35a22193721164d0c20172ec8822a17bb926bbf612c154499f8e48ba"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "pool", "digest"), GOLDEN)
+def test_same_bytes_everywhere(name, pool, digest):
+    text = "".join(map(problem(name).dumps, generated(name)[pool]))
+    assert hashlib.sha256(text.encode()).hexdigest() == digest
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_files_read_the_same_elsewhere(name, tmp_path):
+    path = tmp_path / f"x{problem(name).suffix}"
+    for pool in ("lower_train", "validation"):
+        instance = generated(name)[pool][0]
+        path.write_text(problem(name).dumps(instance))
+        theirs = other_reader.read_instance(path)
+        assert theirs["name"] == instance.name
+        assert theirs["type"] == name.upper()
+        np.testing.assert_array_equal(theirs["node_coord"], instance.coords)
+        if name != "tsp":
+            assert theirs["capacity"] == instance.capacity
+            np.testing.assert_array_equal(theirs["demand"], instance.demands)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(("pool", "seed"), [("public", 2024), ("selection", -1)])
+def test_what_cannot_be_generated(name, pool, seed):
+    with pytest.raises(ConfigError, match="Expected a pool"):
+        next(problem(name).generate(pool, seed))
