@@ -208,14 +208,14 @@ def test_one_pass_of_one_upper_program_reads_as_it_always_did(frozen):
 @pytest.mark.parametrize(
     ("field", "odd"),
     [
-        *((name, odd) for name in ("passes", "tries") for odd in (0, 1, -3, 1.5, "2", None, True)),
-        *(("uppers", odd) for odd in (None, [], "x", [{}], {"id": "a"})),
+        *((name, odd) for name in ("passes", "tries") for odd in (0, -3, 1.5, "2", None, True)),
+        *(("uppers", odd) for odd in (None, "x", [{}], {"id": "a"})),
     ],
 )
 def test_what_there_are_several_of_is_told_as_training_tells_it(tmp_path, field, odd):
     freeze(several(), tmp_path / "several")
     altered(tmp_path / "several", **{field: odd})
-    with pytest.raises(CheckpointError, match=f"{field} is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match=rf"manifest: {field}(\[0\])?: "):
         thaw(tmp_path / "several")
 
 
@@ -226,7 +226,7 @@ def test_the_first_of_several_upper_programs_is_the_one_told_alone(tmp_path):
     assert manifest["upper"] == first
     for wrong in ([second, first], [first], [first, first], [first, second, second]):
         altered(tmp_path / "several", uppers=wrong)
-        with pytest.raises(CheckpointError, match=r"uppers|repertoire|upper-a"):
+        with pytest.raises(CheckpointError, match=r"uppers|every program once|upper-a"):
             thaw(tmp_path / "several")
 
 

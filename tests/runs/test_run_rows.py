@@ -36,7 +36,7 @@ def test_there_is_no_mean_of_nothing(tmp_path):
 @pytest.mark.parametrize("name", ["cost", "improvement", "baseline_cost", "steps", "instance"])
 def test_a_row_that_lacks_a_field_is_refused(tmp_path, name):
     torn = {key: value for key, value in row("a", 10, 90.0).items() if key != name}
-    with pytest.raises(FileError, match=rf"rows\.jsonl: line 1 .*{name} is missing"):
+    with pytest.raises(FileError, match=rf"rows\.jsonl: line 1 .*missing required field {name}"):
         read(tmp_path, torn)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.plain import parse_json
+from specahd.core.plain import fitting, parse_json
 
 Record = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ def read(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
     Parameters
     ----------
     kind
-        The type of every record (:mod:`specahd.core.plain`), or a function that tells it of a line.
+        The type of the records (:mod:`specahd.core.plain`), or a function that tells that of one.
 
     Raises
     ------
@@ -45,7 +45,8 @@ def read(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
                 if not line.endswith(b"\n"):
                     return
                 try:
-                    yield parse_json(line, kind(line) if isfunction(kind) else kind)
+                    record = parse_json(line, dict[str, Any])
+                    yield fitting(record, kind(record) if isfunction(kind) else kind)
                 except ValueError as error:
                     raise damaged(path, number, str(error)) from None
     except OSError as error:

@@ -4,6 +4,7 @@ A type is a ``msgspec.Struct``, a dataclass or an annotation of plain types; fie
 not have are not read, unless it forbids them.
 """
 
+import json
 import re
 import stat
 from pathlib import Path
@@ -53,13 +54,13 @@ def parse_json(text: bytes, kind: Any) -> Any:
         It is none, or of another type; a phrase names the field.
     """
     try:
-        return msgspec.json.decode(text, type=kind)
-    except msgspec.ValidationError as error:
-        raise ValueError(_phrase(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise ValueError("it is not JSON") from None
+        # Not by msgspec, which takes no half of a surrogate pair: a model may write one.
+        value = json.loads(text, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except ValueError:
+        raise ValueError("it is not JSON") from None
+    return fitting(value, kind)
 
 
 def read_json(path: Path, limit: int, kind: Any) -> Any:
@@ -105,6 +106,10 @@ def told(text: str, length: int = 80) -> str:
     """Return a foreign text as it may be shown to the user: one short line of ASCII."""
     plain = ascii(text)[1:-1]
     return plain if len(plain) <= length else f"{plain[: length - 3]}..."
+
+
+def _no_number(constant: str) -> Any:
+    raise ValueError(constant)
 
 
 def _phrase(error: msgspec.ValidationError) -> str:

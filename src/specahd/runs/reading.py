@@ -14,7 +14,7 @@ from specahd.core.plain import read_json, told
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
 from specahd.runs.kinds import RunKind
-from specahd.runs.records import Sample, Timing, of_journal
+from specahd.runs.records import Other, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
@@ -196,7 +196,7 @@ def _precedence(run: Run) -> tuple[bool, float, float, str]:
 
 
 def _samples(directory: Path) -> tuple[Sample, ...]:
-    records = journal.read(directory / JOURNAL, of_journal)
+    records = journal.read(directory / JOURNAL, lambda each: Sample if is_sample(each) else Other)
     return tuple(record for record in records if isinstance(record, Sample))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from specahd.core.plain import Finite, Name, parse_json
+from specahd.core.plain import Finite, Name
 from specahd.core.program import Level, Outcome, Tier
 
 
@@ -64,11 +64,7 @@ class Round(Struct, frozen=True):
 class Other(Struct, frozen=True):
     """Any other record of ``journal.jsonl``."""
 
-    record: str
-
-
-class _Head(Struct):
-    record: str = "sample"
+    record: str = ""
 
 
 class Paid(Struct, frozen=True):
@@ -121,7 +117,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     regions: list[list[Finite] | None] = []
 
     def __post_init__(self) -> None:
-        if (self.sample is None) == (self.carried is None):
+        if self.sample is None and self.carried is None:
             raise ValueError("Object missing required field `sample`")
 
     @property
@@ -135,10 +131,6 @@ class Tasks(Struct, frozen=True):
 
     round: int
     tasks: list[Task]
-
-
-class _TasksHead(Struct):
-    tasks: Any = None
 
 
 class Timing(Struct, frozen=True):
@@ -168,17 +160,18 @@ class Routes(Struct, frozen=True):
     cost_after: float
 
 
-def of_journal(line: bytes, sample: type[Sample] = Sample) -> type[Struct]:
-    """Return the type of a line of ``journal.jsonl``."""
-    kinds: Mapping[str, type[Struct]] = {"sample": sample, "round": Round}
-    return kinds.get(parse_json(line, _Head).record, Other)
+def of_journal(record: Mapping[str, Any], sample: type[Sample] = Sample) -> type[Struct]:
+    """Return the type of a record of ``journal.jsonl``."""
+    if "record" not in record:
+        return sample
+    return Round if record["record"] == "round" else Other
 
 
-def of_told_journal(line: bytes) -> type[Struct]:
+def of_told_journal(record: Mapping[str, Any]) -> type[Struct]:
     """Return the same where all is needed that MLflow is told of a sample."""
-    return of_journal(line, ToldSample)
+    return of_journal(record, ToldSample)
 
 
-def of_responses(line: bytes) -> type[Struct]:
-    """Return the type of a line of ``responses.jsonl``."""
-    return Measured if parse_json(line, _TasksHead).tasks is None else Tasks
+def of_responses(record: Mapping[str, Any]) -> type[Struct]:
+    """Return the type of a record of ``responses.jsonl``."""
+    return Tasks if "tasks" in record else Measured

@@ -29,8 +29,9 @@ class RowRecord(Struct, frozen=True):
     improvement: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.failed and (self.cost is None or self.improvement is None):
-            raise ValueError("Object missing required field `cost` or `improvement`")
+        for name in ("cost", "improvement"):
+            if not self.failed and getattr(self, name) is None:
+                raise ValueError(f"Object missing required field `{name}`")
 
     @property
     def failed(self) -> bool:
