@@ -156,17 +156,17 @@ def altered(frozen, **fields):
     )
 
 
-@pytest.mark.parametrize("odd", [False, 1, "yes", None])
+@pytest.mark.parametrize("odd", [1, "yes", None])
 def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
     altered(frozen, portfolio=odd)
-    with pytest.raises(CheckpointError, match="portfolio is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match="portfolio: expected bool"):
         thaw(frozen)
 
 
 @pytest.mark.parametrize("odd", [None, "yes", [["seed", 0]], 3])
 def test_a_training_is_a_group_of_options_or_is_not_told(frozen, odd):
     altered(frozen, training=odd)
-    with pytest.raises(CheckpointError, match="training is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match="training: expected object"):
         thaw(frozen)
 
 

@@ -101,7 +101,8 @@ def test_of_several_upper_programs_each_has_its_place_and_what_it_added(run):
     freeze(run, uppers[0], LOWER, uppers=uppers)
     with (run.directory / "responses.jsonl").open("a") as responses:
         for name, gained in zip(uppers, ([0.3, 0.1], [0.0, 0.2]), strict=True):
-            record = {"sample": name, "round": 1, "utilities": gained, "penalties": [0.01, 0.01]}
+            record = {"sample": name, "round": 1, "outcome": "ok", "utilities": gained}
+            record |= {"penalties": [0.01, 0.01]}
             responses.write(json.dumps(record) + "\n")
     found = read_frozen(run.directory)
     assert [each.role for each in found[:2]] == ["upper 1 of 2", "upper 2 of 2"]

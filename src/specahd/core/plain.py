@@ -116,6 +116,7 @@ def _phrase(error: msgspec.ValidationError) -> str:
     """Return msgspec's message, the field first: ``nodes[...]: expected int, got str``."""
     match = _PATH.fullmatch(str(error))
     words, field = match.groups() if match else (str(error), None)
+    words = re.sub("matching regex .*", "of another form", words, flags=re.DOTALL)
     words = told(words.replace("`", "").removeprefix("Object "), 200)
     words = words[:1].lower() + words[1:]
     return f"{told(field)}: {words}" if field else words

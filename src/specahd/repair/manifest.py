@@ -7,7 +7,7 @@ name and number is of its kind.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from specahd.core.plain import Name
 from specahd.core.program import Tier
@@ -59,7 +59,7 @@ class Manifest(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=Tr
 
     schema: int
     problem: Name
-    settings: dict[_Option, _Setting | _Integer | _Number | bool | None]
+    settings: dict[str, Any]
     accept: Accept
     neighbours: _Count
     upper: Entry
@@ -74,6 +74,11 @@ class Manifest(Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=Tr
     def __post_init__(self) -> None:
         if self.uppers and (len(self.uppers) == 1 or self.uppers[0] != self.upper):
             raise ValueError("Expected uppers to be several, the first of them upper")
+        for name, value in self.settings.items():
+            try:
+                convert({name: value}, dict[_Option, _Setting | _Integer | _Number | bool | None])
+            except ValidationError:
+                raise ValueError(f"Expected no settings.{name} like this") from None
         names = [entry.id for entry in self.programs]
         if len(set(names)) < len(names):
             raise ValueError("Expected every program once")
