@@ -49,7 +49,7 @@ ROWS = {
         ("scores[0] - scores[1]", "scores[1] - scores[0]", "tests/design/test_level_searches.py::test_lower_effects_are_the_childs_minus_the_parents"),
         ("for response in rows[0] if", "for response in rows[1] if", "tests/design/test_level_searches.py::test_lower_effects_are_the_childs_minus_the_parents"),
         ("np.array([task.case for task in self.table.tasks])", "np.arange(len(self.table.tasks))", "tests/design/test_level_searches.py::test_lower_effects_are_the_childs_minus_the_parents"),
-        ("lengths != {len(self.table.tasks)}", "len(lengths) != 1", "tests/design/test_level_searches.py::test_a_recalled_lower_result_is_the_one_that_was_recorded"),
+        ("!= {len(self.table.tasks)}:", "!= {len(outcomes)}:", "tests/design/test_level_searches.py::test_a_recalled_lower_result_is_the_one_that_was_recorded"),
         ("for row in chosen] or programs[:1]", "for row in chosen]", "tests/design/test_level_searches.py::test_without_any_gain_the_first_member_stands_alone"),
         ("float(scores[row].mean())", "float(scores[row].max())", "tests/design/test_level_searches.py::test_lower_programs_rank_by_greedy_gain_then_by_their_means"),
         ("result.outcome is Outcome.OK or not self._plain,", "True,", "tests/design/test_level_searches.py::test_a_plain_lower_candidate_that_fails_on_every_task_is_not_retained"),

@@ -23,10 +23,10 @@ ROWS = {
         ('"refunds": 0 if text else attempt', '"refunds": 0', "tests/search/test_repeating.py::test_the_log_of_replies_counts_refunds"),
     ],
     "src/specahd/search/replay.py": [
-        ('if record["hash"] != request.hash:', "if False:", "tests/search/test_replay.py::test_another_request_than_was_paid_for_ends_the_run"),
-        ('measured[record["round"], program] = record', "measured[1, program] = record", "tests/search/test_replay.py::test_measurements_belong_to_a_round_and_a_program"),
-        ('failed = record.get("selection_failed", 0)', "failed = 0", "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
-        ('mean = nan if record["selection"] is None', 'mean = 0.0 if record["selection"] is None', "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
+        ('if record.hash != request.hash:', "if False:", "tests/search/test_replay.py::test_another_request_than_was_paid_for_ends_the_run"),
+        ('measured[record.round, record.program] = record', "measured[1, record.program] = record", "tests/search/test_replay.py::test_measurements_belong_to_a_round_and_a_program"),
+        ('mean, record.selection_failed', "mean, 0", "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
+        ('mean = nan if record.selection is None', 'mean = 0.0 if record.selection is None', "tests/search/test_replay.py::test_how_each_candidate_did_on_selection_is_recalled"),
     ],
     "src/specahd/search/pending.py": [
         ("retained=evaluation.retained", "retained=True", "tests/search/test_engine.py::test_texts_take_no_tickets_and_are_told_in_their_turn"),
