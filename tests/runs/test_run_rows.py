@@ -48,7 +48,7 @@ def test_a_mean_baseline_is_over_the_same_instances(tmp_path):
 
 WRONG = {
     "journal.jsonl": [
-        ({"sample": "a", "round": "1"}, "missing required field level"),
+        ({"sample": "a"}, "missing required field"),
         ({"record": "round", "round": "1", "upper": "a"}, "round: expected int, got str"),
     ],
     "responses.jsonl": [

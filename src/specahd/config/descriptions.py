@@ -8,6 +8,7 @@ pattern that fits counts, so what is particular to a command comes first. An opt
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from specahd.core.budget import Budget
 from specahd.core.ranges import described
 from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
 
@@ -45,6 +46,7 @@ _MODEL: Mapping[str, str] = {
 
 _COMMON: Mapping[str, str] = {
     **described(Pools, "pools."),
+    **described(Budget, "budget."),
     **described(Settings, "search."),
     **described(Penalty, "search.penalty."),
     **described(CallLimits, "limits."),
@@ -116,13 +118,6 @@ _COMMON: Mapping[str, str] = {
     "tracking.candidates": "what is kept of each: nested runs, a row of a table, none",
     "tracking.traces": "whether requests to the model are kept as traces",
     "tracking.patience": "seconds without progress after which MLflow is not waited for",
-    "budget.name": "what runs with this budget are called",
-    "budget.programs": "programs that are asked for, both levels together",
-    "budget.rounds": "rounds that share them, at least 1",
-    "budget.lower_share": "the lower level's share of them, 0 to 1",
-    "budget.max_cost": "US dollars that replies may cost; null: no bound",
-    "budget.max_tokens": "tokens that requests and replies may take; null: no bound",
-    "budget.*": "instances of this pool that are used; null: all",
     "sandbox.require": "strict: do not run where a layer of the sandbox is missing",
 }
 
