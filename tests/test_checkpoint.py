@@ -156,17 +156,17 @@ def altered(frozen, **fields):
     )
 
 
-@pytest.mark.parametrize("odd", [False, 1, "yes", None])
+@pytest.mark.parametrize("odd", [1, "yes", None])
 def test_a_portfolio_is_one_or_is_not_told(frozen, odd):
     altered(frozen, portfolio=odd)
-    with pytest.raises(CheckpointError, match="portfolio is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match="portfolio: expected bool"):
         thaw(frozen)
 
 
 @pytest.mark.parametrize("odd", [None, "yes", [["seed", 0]], 3])
 def test_a_training_is_a_group_of_options_or_is_not_told(frozen, odd):
     altered(frozen, training=odd)
-    with pytest.raises(CheckpointError, match="training is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match="training: expected object"):
         thaw(frozen)
 
 
@@ -208,14 +208,14 @@ def test_one_pass_of_one_upper_program_reads_as_it_always_did(frozen):
 @pytest.mark.parametrize(
     ("field", "odd"),
     [
-        *((name, odd) for name in ("passes", "tries") for odd in (0, 1, -3, 1.5, "2", None, True)),
-        *(("uppers", odd) for odd in (None, [], "x", [{}], {"id": "a"})),
+        *((name, odd) for name in ("passes", "tries") for odd in (0, -3, 1.5, "2", None, True)),
+        *(("uppers", odd) for odd in (None, "x", [{}], {"id": "a"})),
     ],
 )
 def test_what_there_are_several_of_is_told_as_training_tells_it(tmp_path, field, odd):
     freeze(several(), tmp_path / "several")
     altered(tmp_path / "several", **{field: odd})
-    with pytest.raises(CheckpointError, match=f"{field} is missing or not as a training run"):
+    with pytest.raises(CheckpointError, match=rf"manifest: {field}(\[0\])?: "):
         thaw(tmp_path / "several")
 
 
@@ -226,7 +226,7 @@ def test_the_first_of_several_upper_programs_is_the_one_told_alone(tmp_path):
     assert manifest["upper"] == first
     for wrong in ([second, first], [first], [first, first], [first, second, second]):
         altered(tmp_path / "several", uppers=wrong)
-        with pytest.raises(CheckpointError, match=r"uppers|repertoire|upper-a"):
+        with pytest.raises(CheckpointError, match=r"uppers|every program once|upper-a"):
             thaw(tmp_path / "several")
 
 

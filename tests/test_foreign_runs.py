@@ -1,9 +1,8 @@
-"""Run directories and marks of a stranger: one sentence or a correct load, and no attack."""
+"""Run directories that are damaged or of another version, and a repertoire of a stranger."""
 
 import copy
 import functools
 import json
-import random
 import shutil
 
 import pytest
@@ -13,7 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import open_dict
 
 from commands import call
-from foreign import CALLS, SECRET, TEXTS, attacked, harmless, look, mutated, seal
+from foreign import SECRET, TEXTS, attacked, harmless, look, seal
 from specahd.config import CONF_DIR
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.resume import resumed, with_choices
@@ -57,17 +56,11 @@ def run(trained, place):
     return place / "run"
 
 
-def test_no_command_runs_what_a_stranger_names(run, place):
+def test_no_command_runs_what_a_checkpoint_names(run, place):
     attacked(place)
-    config = yaml.safe_load((run / "config.yaml").read_text())
-    config["tracking"] = {**CALLS, "uri": "${oc.env:SPECAHD_CANARY}"}
-    config["choices"]["tracking"] = "mlflow"
-    (run / "config.yaml").write_text(yaml.safe_dump(config))
     before = look(place)
     for words in (
         ("evaluate", "checkpoint=checkpoint", "pool=validation"),
-        ("train", "resume=run"),
-        ("track", "run=run"),
         ("train", *SMALL, "search.levels=upper", "search.repertoire=checkpoint"),
     ):
         done = command(*words, cwd=place)
@@ -110,43 +103,21 @@ def composed(words):
             raise ConfigError(message_for(error)) from None
 
 
-def test_no_mutated_configuration_does_anything(run, place, capfd):
-    honest = yaml.safe_load((run / "config.yaml").read_text())
-    classes = {name: honest[name]["_target_"] for name in ("problem", "llm", "memory", "executor")}
-    made = resume(run)
-    assert {name: made[name]["_target_"] for name in classes} == classes
-    rng = random.Random(7)
-    refused = 0
-    for number in range(150):
-        (run / "config.yaml").write_text(yaml.safe_dump(mutated(honest, rng)))
-        with harmless(place, capfd, f"case {number}"):
-            refused += 1
-            made = resume(run)
-            refused -= 1
-            # What is called is ours, and nothing is left to be looked up.
-            assert {name: made[name]["_target_"] for name in classes} == classes
-            assert "${" not in str(made)
-    assert 90 < refused < 150
-
-
-LEADS = {
-    "llm": ("openai", "llm.base_url", {"llm": {"base_url": "https://stranger.example/v1"}}),
-    "key": ("openai", "llm.api_key_env", {"llm": {"api_key_env": "AWS_SECRET_ACCESS_KEY"}}),
-    "ray": ("offline", "executor.address", {"executor": {"address": "stranger.example:1"}}),
-}
-
-
-@pytest.mark.parametrize("name", LEADS)
-def test_nothing_goes_elsewhere_because_a_directory_says_so(run, name):
-    model, option, change = LEADS[name]
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"strange": 1}, r"config\.yaml is not the configuration of a run \(strange\)"),
+        ({"search": {"strange": 1}}, r"config\.yaml: .*strange"),
+        ({"search": {"lag": "many"}}, r"config\.yaml: .*lag"),
+        ({"choices": {"problem": ["x"]}}, r"config\.yaml is not .* \(choices.*expected str"),
+    ],
+)
+def test_a_configuration_of_another_version_gets_one_sentence(run, change, words):
     config = yaml.safe_load((run / "config.yaml").read_text())
-    config["choices"] |= {"llm": model, "executor": "ray" if name == "ray" else "local"}
-    for group in ("llm", "executor"):
-        path = CONF_DIR / group / f"{config['choices'][group]}.yaml"
-        config[group] = yaml.safe_load(path.read_text()) | change.get(group, {})
-    (run / "config.yaml").write_text(yaml.safe_dump(config))
-    with pytest.raises(UserError, match=f"{option} in .* leads elsewhere; if the run is yours"):
+    (run / "config.yaml").write_text(yaml.safe_dump(config | change))
+    with pytest.raises(UserError, match=words) as refusal:
         resume(run)
+    assert len(str(refusal.value).splitlines()) == 1
 
 
 def test_honest_options_that_conf_does_not_have_go_on(run):
@@ -164,28 +135,8 @@ def test_honest_options_that_conf_does_not_have_go_on(run):
     assert (made.llm.model, made.seed) == ("mine", 0)
 
 
-CHOICES = [{"problem": "../../run/evil"}, {"seed": "3"}, {"hydra/launcher": "joblib"}, {"x": "y"}]
-
-
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_a_choice_names_a_file_of_conf_only(run, choice):
-    (run / "evil.yaml").write_text(yaml.safe_dump(CALLS))
-    config = yaml.safe_load((run / "config.yaml").read_text())
-    config["choices"] |= choice
-    (run / "config.yaml").write_text(yaml.safe_dump(config))
-    with pytest.raises(FileError, match="is not the configuration of a run"):
-        resume(run)
-
-
-def test_a_link_in_a_run_directory_is_not_written_through(run, place):
-    (run / "machine.json").unlink()
-    (run / "machine.json").symlink_to(place / "outside.py")
-    with pytest.raises(FileError, match=r"holds machine\.json, which is neither"):
-        resume(run)
-
-
 LINES = [
-    *(b"[]", b"3", b"null", b"{}", b"{", b"\xff", b'{"round":1,"round":1}', b"NaN"),
+    *(b"[]", b"3", b"null", b"{}", b"{", b"\xff", b'{"round":"1"}', b"NaN"),
     *(b"[" * 100_000, b'{"sample":' + b"9" * 5000 + b"}"),
 ]
 
@@ -202,22 +153,6 @@ def test_a_line_that_no_run_wrote_is_named(run, place, capfd, name):
                 read(run)
         with pytest.raises(FileError, match=rf"{name}: line 2 is not a JSON record"):
             check_records(run) if name == "journal.jsonl" else Replay.read(run)
-
-
-def test_no_mutated_record_does_anything_but_be_named(run, place, capfd):
-    rng = random.Random(3)
-    for name in ("wal.jsonl", "responses.jsonl", "journal.jsonl", "timings.jsonl"):
-        path = run / name
-        honest = path.read_text().splitlines(keepends=True)
-        for number in range(40):
-            lines = list(honest)
-            index = rng.randrange(len(lines))
-            lines[index] = json.dumps(mutated(json.loads(lines[index]), rng)) + "\n"
-            path.write_text("".join(lines))
-            for read in (Replay.read, check_records):
-                with harmless(place, capfd, f"{name} {number}"):
-                    read(run)
-        path.write_text("".join(honest))
 
 
 def test_a_damaged_line_is_not_answered_by_advice_that_fails(run, place, trained):
@@ -245,13 +180,9 @@ def test_a_mark_is_used_or_passed_over(place):
     }
     (place / CURSOR).write_text(json.dumps(honest))
     assert SyncCursor.read(place) == SyncCursor(**honest)
-    rng = random.Random(1)
-    for _ in range(100):
-        changed = mutated(honest, rng)
-        (place / CURSOR).write_text(json.dumps(changed))
-        mark = SyncCursor.read(place)
-        assert mark is None or mark == SyncCursor(**changed)
-        assert mark is None or (mark.key == "0" * 32 and mark.records >= 0)
+    for odd in ({"records": -1}, {"records": "3"}, {"key": None}):
+        (place / CURSOR).write_text(json.dumps(honest | odd))
+        assert SyncCursor.read(place) is None
     for text in TEXTS:
         (place / CURSOR).write_bytes(text)
         assert SyncCursor.read(place) is None

@@ -10,20 +10,22 @@ any of it is used. The hashes tell that nothing was altered by accident, not who
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from specahd.core.errors import CheckpointError
 from specahd.core.folders import whole
-from specahd.core.plain import NAME, Shape, misfit, parse_json, told
+from specahd.core.plain import NAME, parse_json, told
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
+from specahd.repair.manifest import Descriptor, Entry, Manifest, Schema
 from specahd.repair.passes import single_pass
 from specahd.repair.sums import MANIFEST, seal, text_of, verify
 from specahd.repair.system import RepairSystem
@@ -32,30 +34,6 @@ from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.guard import guard
 
 SCHEMA = 2
-_SETTING = re.compile(r"(?!.*\$\{)[^\x00-\x1f\x7f]{0,200}")
-_PROGRAM: Shape = {
-    "id": NAME,
-    "contract": NAME,
-    "idea": str,
-    "operator": NAME,
-    "parents": [NAME],
-    "skills": [re.compile(r"[A-Za-z0-9_-]{1,200}/[0-9]{1,9}")],
-    "tier": Tier,
-}
-_MANIFEST: Shape = {
-    "schema": int,
-    "problem": NAME,
-    "settings": dict[str, object],
-    "accept": Accept,
-    "neighbours": int,
-    "upper": _PROGRAM,
-    "repertoire": [_PROGRAM],
-    "descriptor": {"names": [NAME], "mean": [float], "scale": [float]},
-}
-_COUNTS = ("passes", "tries")
-"""Told where they are not 1."""
-_LEAST_SCALE = 1e-12
-"""As of :meth:`ResponseArchive.statistics`, which gives no smaller one."""
 
 
 @dataclass(frozen=True)
@@ -157,26 +135,26 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     for program in checkpoint.programs:
         (directory / _source(program.id)).write_text(program.source, encoding="utf-8")
     checkpoint.archive.write(directory)
-    manifest = {
-        "schema": SCHEMA,
-        "problem": checkpoint.problem,
-        "settings": dict(checkpoint.settings),
-        "accept": checkpoint.accept,
-        "neighbours": checkpoint.neighbours,
-        "upper": _describe(checkpoint.upper),
-        "repertoire": [_describe(program) for program in checkpoint.repertoire],
-        "descriptor": {
-            "names": list(checkpoint.archive.descriptor_names),
-            "mean": list(checkpoint.statistics.mean),
-            "scale": list(checkpoint.statistics.scale),
-        },
-        **({"portfolio": True} if checkpoint.portfolio else {}),
-        # The first of several is `upper` too.
-        **({"uppers": list(map(_describe, checkpoint.uppers))} if checkpoint.uppers[1:] else {}),
-        **{name: count for name in _COUNTS for count in [getattr(checkpoint, name)] if count > 1},
-        **({"training": dict(checkpoint.training)} if checkpoint.training else {}),
-    }
-    text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
+    manifest = Manifest(
+        schema=SCHEMA,
+        problem=checkpoint.problem,
+        settings=dict(checkpoint.settings),
+        accept=checkpoint.accept,
+        neighbours=checkpoint.neighbours,
+        upper=_describe(checkpoint.upper),
+        repertoire=list(map(_describe, checkpoint.repertoire)),
+        descriptor=Descriptor(
+            checkpoint.archive.descriptor_names,
+            checkpoint.statistics.mean,
+            checkpoint.statistics.scale,
+        ),
+        uppers=list(map(_describe, checkpoint.uppers)) if checkpoint.uppers[1:] else [],
+        portfolio=checkpoint.portfolio,
+        passes=checkpoint.passes,
+        tries=checkpoint.tries,
+        training=dict(checkpoint.training),
+    )
+    text = json.dumps(to_builtins(manifest), indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
     seal(directory)
 
@@ -188,16 +166,16 @@ def _source(program: str) -> str:
     return f"programs/{program}.py"
 
 
-def _describe(program: Program) -> dict[str, Any]:
-    return {
-        "id": program.id,
-        "idea": program.idea,
-        "contract": program.contract,
-        "operator": program.operator,
-        "parents": list(program.parents),
-        "skills": list(program.skills),
-        "tier": program.tier or Tier.INTERPRETED,
-    }
+def _describe(program: Program) -> Entry:
+    return Entry(
+        id=program.id,
+        idea=program.idea,
+        contract=program.contract,
+        operator=program.operator,
+        parents=program.parents,
+        skills=program.skills,
+        tier=program.tier or Tier.INTERPRETED,
+    )
 
 
 def located(directory: Path) -> Path:
@@ -219,112 +197,61 @@ def thaw(directory: Path) -> Checkpoint:
         version.
     """
     manifest = _manifest(directory, verify(directory))
-    descriptor = manifest["descriptor"]
+    descriptor = manifest.descriptor
     archive = ResponseArchive.read(directory)
-    if archive.descriptor_names != tuple(descriptor["names"]):
+    if archive.descriptor_names != tuple(descriptor.names):
         raise CheckpointError(f"The archive of the checkpoint {directory} has another descriptor.")
     return Checkpoint(
-        problem=manifest["problem"],
-        settings=manifest["settings"],
-        uppers=tuple(_program(directory, Level.UPPER, each) for each in uppers_of(manifest)),
-        repertoire=tuple(_program(directory, Level.LOWER, each) for each in manifest["repertoire"]),
+        problem=manifest.problem,
+        settings=manifest.settings,
+        uppers=tuple(_program(directory, Level.UPPER, each) for each in manifest.turns),
+        repertoire=tuple(_program(directory, Level.LOWER, each) for each in manifest.repertoire),
         archive=archive,
-        statistics=Statistics(tuple(descriptor["mean"]), tuple(descriptor["scale"])),
-        accept=Accept(manifest["accept"]),
-        neighbours=manifest["neighbours"],
-        portfolio="portfolio" in manifest,
-        **{name: manifest[name] for name in _COUNTS if name in manifest},
-        training=manifest.get("training", {}),
+        statistics=Statistics(tuple(descriptor.mean), tuple(descriptor.scale)),
+        accept=manifest.accept,
+        neighbours=manifest.neighbours,
+        portfolio=manifest.portfolio,
+        passes=manifest.passes,
+        tries=manifest.tries,
+        training=manifest.training,
     )
 
 
-def _manifest(directory: Path, listed: set[str]) -> dict[str, Any]:
+def _manifest(directory: Path, listed: set[str]) -> Manifest:
     """Return the manifest, every field as a training run writes it, for the files of a list."""
-    path = directory / MANIFEST
+    path, text = directory / MANIFEST, text_of(directory, MANIFEST)
     try:
-        manifest = parse_json(text_of(directory, MANIFEST))
+        schema = parse_json(text, Schema).schema
+        if schema != SCHEMA:
+            raise CheckpointError(
+                f"The checkpoint {directory} has schema {told(str(schema))}; "
+                f"this version reads schema {SCHEMA}."
+            )
+        manifest: Manifest = parse_json(text, Manifest)
     except ValueError as error:
         raise CheckpointError(f"{path} is not a manifest: {error}.") from None
-    schema = manifest.get("schema") if isinstance(manifest, dict) else None
-    if isinstance(schema, int) and schema != SCHEMA:
-        raise CheckpointError(
-            f"The checkpoint {directory} has schema {told(str(schema))}; "
-            f"this version reads schema {SCHEMA}."
-        )
-    wrong = misfit(manifest, _MANIFEST) or _wrong(manifest)
-    if wrong is not None:
-        raise CheckpointError(
-            f"{path} is not a manifest: {wrong} is missing or not as a training run writes it."
-        )
-    named = {_source(entry["id"]) for entry in _programs(manifest)}
+    named = {_source(entry.id) for entry in manifest.programs}
     if odd := listed - {MANIFEST, *ARCHIVE} ^ named:
         raise CheckpointError(
             f"The checkpoint {directory} lists other programs than its manifest, for example "
             f"{told(min(odd))}."
         )
-    return dict(manifest)
+    return manifest
 
 
-def uppers_of(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what a manifest says of its upper programs, in the order of their turns."""
-    uppers: list[Mapping[str, Any]] = manifest.get("uppers", [manifest["upper"]])
-    return uppers
-
-
-def _programs(manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [*uppers_of(manifest), *manifest["repertoire"]]
-
-
-def _wrong(manifest: Mapping[str, Any]) -> str | None:
-    """Return which part of a manifest of the right shape no training run writes."""
-    if "uppers" in manifest:
-        uppers = manifest["uppers"]
-        if misfit(uppers, [_PROGRAM]) or len(uppers) < 2 or uppers[0] != manifest["upper"]:
-            return "uppers"
-    for name in _COUNTS:
-        if misfit(manifest.get(name, 2), int) or manifest.get(name, 2) < 2:
-            return name
-    for part, shape in (
-        (manifest, {**_MANIFEST, **dict.fromkeys(("portfolio", "training", "uppers", *_COUNTS))}),
-        (manifest["descriptor"], _MANIFEST["descriptor"]),
-        *((entry, _PROGRAM) for entry in _programs(manifest)),
-    ):
-        if extra := part.keys() - shape.keys():
-            return told(min(extra))
-    for name, value in manifest["settings"].items():
-        if not NAME.fullmatch(name) or name.startswith("_"):
-            return f"settings.{told(name)}"
-        if misfit(value, (_SETTING, int, float, bool, None)) is not None:
-            return f"settings.{name}"
-    if manifest["neighbours"] < 1:
-        return "neighbours"
-    if manifest.get("portfolio", True) is not True:
-        return "portfolio"
-    if misfit(manifest.get("training", {}), dict[str, object]) is not None:
-        return "training"
-    descriptor = manifest["descriptor"]
-    if not len(descriptor["names"]) == len(descriptor["mean"]) == len(descriptor["scale"]):
-        return "descriptor"
-    if any(scale < _LEAST_SCALE for scale in descriptor["scale"]):
-        return "descriptor.scale"
-    names = [entry["id"] for entry in _programs(manifest)]
-    lacking = not manifest["repertoire"]
-    return "repertoire" if lacking or len(set(names)) < len(names) else None
-
-
-def _program(directory: Path, level: Level, entry: Mapping[str, Any]) -> Program:
+def _program(directory: Path, level: Level, entry: Entry) -> Program:
     try:
-        source = text_of(directory, _source(entry["id"])).decode()
+        source = text_of(directory, _source(entry.id)).decode()
     except UnicodeDecodeError:
-        raise CheckpointError(f"{directory / _source(entry['id'])} is not UTF-8.") from None
+        raise CheckpointError(f"{directory / _source(entry.id)} is not UTF-8.") from None
     return Program(
-        id=entry["id"],
+        id=entry.id,
         level=level,
         source=source,
-        idea=entry["idea"],
-        operator=entry["operator"],
-        parents=tuple(entry["parents"]),
-        skills=tuple(entry["skills"]),
-        tier=Tier(entry["tier"]),
-        contract=entry["contract"],
+        idea=entry.idea,
+        operator=entry.operator,
+        parents=tuple(entry.parents),
+        skills=tuple(entry.skills),
+        tier=entry.tier,
+        contract=entry.contract,
     )

@@ -17,7 +17,6 @@ from specahd.config.cli import run_command
 from specahd.config.resume import asked, overlay, saved_config
 from specahd.config.targets import made
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.plain import misfit
 from specahd.runs.configuration import is_among
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
@@ -33,26 +32,23 @@ def track(config: DictConfig) -> None:
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
     saved = saved_config(directory)
-    tickets = {"budget": {"programs": int}}
-    if misfit(saved, tickets) is not None:
-        raise FileError(f"{directory / CONFIG} is not the configuration of a run.")
     check_records(directory)
     tracker = made(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
-    status = read_run(directory).status
+    run = read_run(directory)
     upload = RunUpload(tracker.options, directory)
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:
         with exclusive(directory), progress:
-            bar = progress.add_task("into MLflow", total=saved["budget"]["programs"])
-            for _ in upload.close(status):
+            bar = progress.add_task("into MLflow", total=run.programs)
+            for _ in upload.close(run.status):
                 progress.update(bar, completed=upload.samples)
     except UploadFailed as error:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
-    sys.stdout.write(f"{directory}: {upload.samples} programs, {status}\n")
+    sys.stdout.write(f"{directory}: {upload.samples} programs, {run.status}\n")
     sys.stdout.write(f"{whereabouts(directory)}\n")
 
 

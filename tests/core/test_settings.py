@@ -1,5 +1,6 @@
 """What is out of range is refused where it is said, in the words of the command."""
 
+import re
 from dataclasses import fields, replace
 
 import pytest
@@ -107,3 +108,15 @@ def test_each_of_several_upper_programs_has_a_pass():
         ConfigError, match=r"search\.passes of at least search\.uppers=3, .*, got 2\."
     ):
         Settings(uppers=3, passes=2)
+
+
+@pytest.mark.parametrize("options", [Budget, CallLimits, Penalty, Pools, Settings, TierRule])
+def test_a_line_of_help_states_no_other_range_than_the_one_that_is_checked(options):
+    for each in fields(options):
+        if "words" in each.metadata:
+            words, (low, high, choices) = each.metadata["words"], each.metadata["range"]
+            if stated := re.search(r"at least ([\d.]+)", words):
+                assert (float(stated[1]), None) == (low, high), each.name
+            if stated := re.search(r"([\d.]+) to ([\d.]+)", words):
+                assert (float(stated[1]), float(stated[2])) == (low, high), each.name
+            assert all(choice in words for choice in choices), each.name

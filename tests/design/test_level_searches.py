@@ -1,5 +1,6 @@
 """What each level measures, ranks, recalls and learns, by hand."""
 
+import json
 from dataclasses import replace
 from math import isnan
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from arithmetic import PROBLEM, WIDTH, Arithmetic, task
 
 from specahd.core.contract import Context
 from specahd.core.errors import RunFailed
+from specahd.core.plain import fitting
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
 from specahd.design.lower import LowerSearch
@@ -17,6 +19,7 @@ from specahd.repair.cases import Incumbent
 from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import Response
 from specahd.routing.base import contracts
+from specahd.runs.records import Measured
 
 TASKS = [task(4, (1, 2), 0.5), task(4, (3, 5), 1.5), task(6, (2, 4), 2.5), task(7, (1, 3), 3.5)]
 CONTRACTS = contracts(PROBLEM.operator)
@@ -96,6 +99,10 @@ def test_a_plain_lower_candidate_that_fails_on_every_task_is_not_retained():
         assert lower(plain=True).measure(answer).retained
 
 
+def measurement(record):
+    return fitting(json.loads(json.dumps({"sample": "a", "round": 1, **record})), Measured)
+
+
 def test_a_recalled_lower_result_is_the_one_that_was_recorded():
     search, result = lower(), answered(90.0, None, 110.0, 70.0)
     measured = search.measure(result)
@@ -105,8 +112,8 @@ def test_a_recalled_lower_result_is_the_one_that_was_recorded():
         "tier": str(measured.tier),
         **measured.vector,
     }
-    assert search.recall(record) == result
-    failed = search.recall({"outcome": "launch_failed", "detail": "why"})
+    assert search.recall(measurement(record)) == result
+    failed = search.recall(measurement({"outcome": "launch_failed", "detail": "why"}))
     assert (failed.launched, failed.outcome, failed.detail) == (
         False,
         Outcome.LAUNCH_FAILED,
@@ -114,9 +121,10 @@ def test_a_recalled_lower_result_is_the_one_that_was_recorded():
     )
     for column in ("outcomes", "cost_before", "cost_merged", "fallbacks"):
         with pytest.raises(RunFailed):
-            search.recall({**record, column: record[column][:-1]})
+            search.recall(measurement({**record, column: record[column][:-1]}))
+    shorter = {name: values[:-1] for name, values in measured.vector.items()}
     with pytest.raises(RunFailed):
-        search.recall({**record, **{name: values[:-1] for name, values in measured.vector.items()}})
+        search.recall(measurement({**record, **shorter}))
 
 
 def test_lower_programs_rank_by_greedy_gain_then_by_their_means():
@@ -264,8 +272,8 @@ def test_a_recalled_upper_result_is_the_one_that_was_recorded():
     search, result = upper(), scored([0.2, 0.1], [0.01, 0.03], [None, (0.25,) * WIDTH])
     measured = search.measure(result)
     record = {"outcome": "ok", "detail": "", **measured.vector}
-    assert search.recall(record) == result
-    failed = search.recall({"outcome": "timeout", "detail": "x1: slow"})
+    assert search.recall(measurement(record)) == result
+    failed = search.recall(measurement({"outcome": "timeout", "detail": "x1: slow"}))
     assert (failed.outcome, failed.utilities) == (Outcome.TIMEOUT, ())
     for change in (
         {"utilities": [0.2], "penalties": [0.01], "regions": [None]},
@@ -274,7 +282,7 @@ def test_a_recalled_upper_result_is_the_one_that_was_recorded():
         {"regions": [None, [0.25] * (WIDTH - 1)]},
     ):
         with pytest.raises(RunFailed):
-            search.recall({**record, **change})
+            search.recall(measurement({**record, **change}))
 
 
 def test_upper_programs_rank_by_score_and_the_older_comes_first_on_ties():

@@ -21,7 +21,7 @@ from specahd.memory.endpoint import Endpoint
 
 # Its digits are nowhere by chance, as 0123456789 are in a table.
 CANARY = "sk-canary-7f3d91c0a6e2b854"
-WAYS = ("as it is", "capitals", "lines", "backwards", "per cent")
+WAYS = ("as it is", "capitals", "lines", "per cent")
 PIECES = [letters(CANARY)[i : i + 12] for i in range(len(letters(CANARY)) - 11)]
 
 

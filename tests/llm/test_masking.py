@@ -31,7 +31,6 @@ SPELLINGS = {
     "unicode escapes": lambda key: "".join(f"\\u{ord(c):04x}" for c in key),
     "entities": lambda key: "".join(f"&#{ord(c)};" for c in key),
     "escaped lines": "\\n".join,
-    "backwards": lambda key: key[::-1],
     "the first half": lambda key: key[:15],
     "the second half": lambda key: key[11:],
     "a name": lambda key: key.replace("-", "_"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from specahd.core.plain import parse_json
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.settings import Accept, CallLimits, Penalty
 from specahd.problems.cvrp.problem import CVRP
@@ -14,6 +15,7 @@ from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import RepairTask, ResponseTable
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
+from specahd.runs.records import Task
 
 PROBLEM = CVRP()
 SEEDS = {level: contracts(PROBLEM.operator)[level].seed for level in Level}
@@ -205,7 +207,7 @@ def test_regions_of_another_solution_are_rebuilt_and_priced_there(evaluator, cas
     assert (task.incumbent, task.region) == (there, before.region)
     assert task.key != before.key
     assert task.descriptor != before.descriptor
-    assert RepairTask.recalled(json.loads(json.dumps(task.record()))) == task
+    assert RepairTask.recalled(parse_json(json.dumps(task.record()), Task)) == task
     assert "solution" not in before.record()
     result = evaluator.respond(SEEDS[Level.LOWER], [task, before])
     assert [response.cost_before for response in result.responses] == [cost, case.cost]

@@ -4,9 +4,10 @@ import pytest
 
 import commands
 from run_directories import lines, row, sample, write_run
+from specahd.core.plain import fitting
 from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.runs.reading import read_runs
-from specahd.runs.rows import Row, read_seconds
+from specahd.runs.rows import Row, RowRecord, read_seconds
 
 UNKNOWN = defaultdict(dict)
 
@@ -50,9 +51,13 @@ def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     assert table(told, "cvrp")[2][4] == "–"
 
 
+def reference(*told):
+    return Row.of(fitting(row(*told), RowRecord))
+
+
 def test_references_stand_below_the_methods_of_their_problem(folder):
     runs = read_runs(folder)
-    rows = [Row.of(row("a", 200, 70.0)), Row.of(row("b", 800, 50.0))]
+    rows = [reference("a", 200, 70.0), reference("b", 800, 50.0)]
     savings, other = Reference("savings", rows, {"a": 0.0125}), Reference("no", rows, {})
     others = {"cvrp": [savings], "tsp": [other]}
     told = compare(runs, UNKNOWN, others)
@@ -67,7 +72,7 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
     for (method, seed), names in drawn.items():
         rows = [row(name, 200, 90.0 if name == "a" else 10.0) for name in names]
         write_run(tmp_path / f"{method}-{seed}", method=method, seed=seed, validation=rows)
-    rows = [Row.of(row(name, 200, cost)) for name, cost in (("b", 60.0), ("d", 1.0))]
+    rows = [reference(name, 200, cost) for name, cost in (("b", 60.0), ("d", 1.0))]
     others = {"cvrp": [Reference("savings", rows, {"b": 1.0, "d": 9.0})]}
     runs = read_runs(tmp_path)
     told = compare(runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others)

@@ -95,11 +95,11 @@ class ByConstant:
         return self._pool.submit(evaluate)
 
     def recall(self, record):
-        return record["scores"][0]
+        return record.utilities[0]
 
     def measure(self, result):
         return CandidateEvaluation(
-            Outcome.OK, "", result, True, responses=(result,), vector={"scores": [result]}
+            Outcome.OK, "", result, True, responses=(result,), vector={"utilities": [result]}
         )
 
     def admit(self, program, result):

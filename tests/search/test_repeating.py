@@ -13,6 +13,7 @@ from specahd.core.seeding import generator
 from specahd.memory.memory import Memory
 from specahd.memory.skills import Effects
 from specahd.runs.journal import Journal
+from specahd.runs.records import Measured
 from specahd.search.base import CandidateEvaluation, Query
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
@@ -58,7 +59,8 @@ def test_a_resumed_run_pays_for_no_reply_twice_and_counts_the_same(tmp_path):
 def test_a_program_that_was_measured_was_new_even_if_its_verdict_was_lost(tmp_path):
     _, _, records = run(tmp_path / "run", Scripted(bad=0.0, lost=0.0), tickets=60)
     repeats = [record["sample"] for record in records if record["outcome"] == "duplicate"]
-    measured = {(1, repeats[0]): {"scores": [0.5]}}
+    known = Measured(round=1, outcome=Outcome.OK, sample=repeats[0], utilities=[0.5])
+    measured = {(1, repeats[0]): known}
     _, _, again = run(
         tmp_path / "again",
         Scripted(bad=0.0, lost=0.0),

@@ -71,15 +71,17 @@ def test_measurements_belong_to_a_round_and_a_program(tmp_path):
     lines(tmp_path / "responses.jsonl", [*measured, {**measured[0], "sample": "lower-1-0000"}])
     replay = Replay.read(tmp_path)
     program = Program("lower-seed", Level.LOWER, "", "", "seed", contract="c")
-    assert replay.measurement(1, program)["detail"] == "in 1"
-    assert replay.measurement(2, program)["detail"] == "in 2"
+    assert replay.measurement(1, program).detail == "in 1"
+    assert replay.measurement(2, program).detail == "in 2"
     assert replay.measurement(3, program) is None
     assert replay.measurement(1, replace(program, id="lower-1-0000")) is not None
 
 
 def test_verdicts_are_recalled_by_program(tmp_path):
     verdict = {"duplicate_of": "a", "nearest": "b", "similarity": {"fused": 0.9}}
-    lines(tmp_path / "journal.jsonl", [{"sample": "c", "contract": "x", "novelty": verdict}])
+    told = {"level": "lower", "round": 1, "outcome": "ok", "best": None}
+    record = {"sample": "c", "contract": "x", "novelty": verdict, **told}
+    lines(tmp_path / "journal.jsonl", [record])
     assert Replay.read(tmp_path).verdicts == {"c": Verdict("a", "b", {"fused": 0.9})}
 
 

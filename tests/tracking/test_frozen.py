@@ -24,7 +24,16 @@ def run(tmp_path):
     written.commit(20)
     freeze(written, "upper-1-0001", LOWER)
     written.finish()
-    manifest = {"upper": named("upper-1-0001"), "repertoire": [named(name) for name in LOWER]}
+    manifest = {
+        "schema": 2,
+        "problem": "cvrp",
+        "settings": {},
+        "accept": "improving",
+        "neighbours": 5,
+        "descriptor": {"names": [], "mean": [], "scale": []},
+        "upper": named("upper-1-0001"),
+        "repertoire": [named(name) for name in LOWER],
+    }
     checkpoint = written.directory / "checkpoint"
     (checkpoint / "manifest.json").write_text(json.dumps(manifest))
     (checkpoint / "programs").mkdir()
@@ -34,7 +43,8 @@ def run(tmp_path):
 
 
 def named(name):
-    return {"id": name, "idea": f"The idea\nof {name}."}
+    known = {"contract": "c", "operator": "i1", "parents": [], "skills": [], "tier": "compiled"}
+    return {"id": name, "idea": f"The idea\nof {name}.", **known}
 
 
 def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
@@ -46,7 +56,7 @@ def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
                 "cost_before": [100.0] * len(gains),
                 "cost_merged": [100.0 * (1 - gain) for gain in gains],
             }
-            record = {"sample": name, "round": number, **measured}
+            record = {"sample": name, "round": number, "outcome": "ok", **measured}
             responses.write(json.dumps(record) + "\n")
     record = {"record": "round", "round": number, "upper": upper, "repertoire": list(lower)}
     with (run.directory / "journal.jsonl").open("a") as journal:
@@ -91,7 +101,8 @@ def test_of_several_upper_programs_each_has_its_place_and_what_it_added(run):
     freeze(run, uppers[0], LOWER, uppers=uppers)
     with (run.directory / "responses.jsonl").open("a") as responses:
         for name, gained in zip(uppers, ([0.3, 0.1], [0.0, 0.2]), strict=True):
-            record = {"sample": name, "round": 1, "utilities": gained, "penalties": [0.01, 0.01]}
+            record = {"sample": name, "round": 1, "outcome": "ok", "utilities": gained}
+            record |= {"penalties": [0.01, 0.01]}
             responses.write(json.dumps(record) + "\n")
     found = read_frozen(run.directory)
     assert [each.role for each in found[:2]] == ["upper 1 of 2", "upper 2 of 2"]

@@ -62,7 +62,13 @@ class WrittenRun:
         )
         if not failed and level == "upper":
             journal.responses.append(
-                {"sample": sample, "utilities": [0.5, 0.25], "penalties": [0.125, 0.0]}
+                {
+                    "sample": sample,
+                    "round": 1,
+                    "outcome": "ok",
+                    "utilities": [0.5, 0.25],
+                    "penalties": [0.125, 0.0],
+                }
             )
         journal.samples.append(
             {

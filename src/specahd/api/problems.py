@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.core.plain import misfit
+from specahd.core.plain import fitting
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
@@ -113,11 +113,15 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
     options = files.options("problem", checkpoint.problem)
     arguments = signature(make).parameters
     for name, value in checkpoint.settings.items():
-        if name not in options or misfit(value, arguments[name].annotation) is not None:
+        try:
+            if name not in options:
+                raise ValueError
+            fitting(value, arguments[name].annotation)
+        except ValueError:
             raise CheckpointError(
                 f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "
                 "or has a value of another type."
-            )
+            ) from None
     asked = {} if baseline is None else {"baseline": baseline}
     problem: AnyProblem = make(**{**options, **checkpoint.settings, **asked})
     checkpoint.admit(problem)

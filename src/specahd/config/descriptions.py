@@ -1,11 +1,16 @@
 """What each option of the commands is, in one line: what ``--help`` says.
 
 An option is named as on the command line; ``*`` stands for a part of a name. The first
-pattern that fits counts, so what is particular to a command comes first.
+pattern that fits counts, so what is particular to a command comes first. An option of a class in
+``core/settings.py`` has its line there, beside its range.
 """
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+
+from specahd.core.budget import Budget
+from specahd.core.ranges import described
+from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
 
 GROUPS: Mapping[str, str] = {
     "problem": "what is routed",
@@ -40,6 +45,12 @@ _MODEL: Mapping[str, str] = {
 }
 
 _COMMON: Mapping[str, str] = {
+    **described(Pools, "pools."),
+    **described(Budget, "budget."),
+    **described(Settings, "search."),
+    **described(Penalty, "search.penalty."),
+    **described(CallLimits, "limits."),
+    **described(TierRule, "tiers."),
     "seed": "same seed, same bytes, whatever the number of workers; at least 0",
     "resume": "a run to go on with: its directory, or its id in MLflow",
     "record": "a file that keeps every reply, for llm=recorded",
@@ -107,42 +118,7 @@ _COMMON: Mapping[str, str] = {
     "tracking.candidates": "what is kept of each: nested runs, a row of a table, none",
     "tracking.traces": "whether requests to the model are kept as traces",
     "tracking.patience": "seconds without progress after which MLflow is not waited for",
-    "pools.dir": "where the instance pools are, made there if they are missing",
-    "pools.seed": "the seed that makes the pools, at least 0",
-    "budget.name": "what runs with this budget are called",
-    "budget.programs": "programs that are asked for, both levels together",
-    "budget.rounds": "rounds that share them, at least 1",
-    "budget.lower_share": "the lower level's share of them, 0 to 1",
-    "budget.max_cost": "US dollars that replies may cost; null: no bound",
-    "budget.max_tokens": "tokens that requests and replies may take; null: no bound",
-    "budget.*": "instances of this pool that are used; null: all",
-    "search.levels": "which are searched: both, lower, upper",
-    "search.repertoire": "the checkpoint whose repertoire search.levels=upper keeps",
-    "search.lag": "samples in flight at most; part of the experiment",
-    "search.samplers": "requests made at once, 1 to 64; no result depends on it",
-    "search.beta": "β of a repertoire's score J, 0 to 1",
-    "search.finalists": "how many of a round's upper programs selection tries, at least 1",
-    "search.repertoire_size": "most programs of a repertoire, at least 1",
-    "search.neighbours": "stored tasks that route a region, at least 1",
-    "search.tries": "members that rebuild a region; the cheapest result counts, at least 1",
-    "search.passes": "most passes over a solution, at least 1; they end when none gains",
-    "search.seeds": "single (the contract's) or varied (also upper programs of other kinds)",
-    "search.incumbents": "solutions trained on: baseline, or repaired ones too from round 2 on",
-    "search.uppers": "most upper programs that take turns in the passes, at least 1",
-    "search.cells": "most measurements of a lower round: tasks times programs",
-    "search.penalty.weight": "weight of the penalties below in an upper program's score",
-    "search.penalty.empty": "penalty of an instance without a region",
-    "search.penalty.rejected": "penalty of proposals that are no regions",
-    "search.penalty.rolled_back": "penalty of rebuilds that end infeasible",
-    "search.accept": "improving, or feasible: the paper's rule, dearer rebuilds too",
-    "limits.upper_call": "CPU seconds of an upper program on one instance",
-    "limits.lower_call": "CPU seconds of a lower program on one region",
-    "limits.candidate": "CPU seconds of a lower program in one round",
-    "limits.memory_gb": "GiB that a program's process may take",
     "sandbox.require": "strict: do not run where a layer of the sandbox is missing",
-    "tiers.choose": "which lower programs are compiled: auto, interpreted, compiled",
-    "tiers.steps": "auto compiles those with so many construction steps to make",
-    "tiers.probes": "tasks on which compiled and interpreted must act alike",
 }
 
 _COMMANDS: Mapping[str, Mapping[str, str]] = {

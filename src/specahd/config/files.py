@@ -5,9 +5,10 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import Any
 
+import yaml
+
 from specahd.config import CONF_DIR
 from specahd.core.errors import ConfigError
-from specahd.core.plain import parse_yaml
 from specahd.core.ranges import one_of
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
@@ -104,5 +105,5 @@ def chosen_by(group: str, name: str, other: str) -> str | None:
 
 def _read(group: str, name: str) -> Mapping[str, Any]:
     one_of(group, name, names(group))
-    read: Mapping[str, Any] = parse_yaml((CONF_DIR / group / f"{name}.yaml").read_bytes())
+    read: Mapping[str, Any] = yaml.safe_load((CONF_DIR / group / f"{name}.yaml").read_bytes())
     return read

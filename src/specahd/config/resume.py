@@ -1,30 +1,25 @@
 """Going on with a run: its own configuration, and what may be different this time.
 
-Somebody else may have written the configuration in a run's directory. It is plain data. What is
-made of it is composed from ``conf/`` again, with the choices that it names; then it may say
-values of options that are there, and nothing of what is called.
+The run's directory is the user's own (``docs/sandbox.md``), so what it says is taken as it is,
+as far as ``conf/`` has such options.
 """
 
 import copy
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
-from inspect import signature
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
+from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config import CONF_DIR
 from specahd.config.cli import resolved, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
-from specahd.config.targets import locate
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.folders import oddity
-from specahd.core.plain import misfit, told
+from specahd.core.plain import told
 from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among, read_configuration
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
@@ -33,13 +28,12 @@ CHANGEABLE = (*WITHOUT_EFFECT, "llm")
 """What may be different: replies that were paid for are not asked again."""
 RAISABLE = ("budget.max_cost", "budget.max_tokens")
 """What may be larger: nothing that is measured depends on it."""
-# No longer than the name of a file may be.
-_CHOICE = re.compile(r"(?=.{1,100}\Z)\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
-_HERE = re.compile(
-    r"auto|sqlite:///.*|https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/[A-Za-z0-9._/-]*)?"
-)
-_SCALARS = (str, int, float, bool, type(None))
-_HINT = "if the run is yours, repeat that option on the command line."
+
+
+class _Saved(Struct):
+    """What a run's configuration must say to be composed again."""
+
+    choices: dict[str, str | None]
 
 
 def with_choices(arguments: Sequence[str]) -> list[str]:
@@ -173,32 +167,21 @@ def saved_config(directory: Path) -> dict[str, Any]:
     Raises
     ------
     FileError
-        There is none, or it is not what a run writes; or the directory holds a link, through
-        which going on would write elsewhere.
+        There is none, or it is not what a run writes.
     """
     path = directory / CONFIG
     if not path.is_file():
         raise FileError(f"{directory} holds no run to resume: it has no {CONFIG}.")
-    odd = oddity(directory)
-    if odd is not None:
-        raise FileError(f"{directory} holds {told(odd)}, which is neither a file nor a directory.")
-    saved = read_configuration(path, {"choices": dict[str, str | None]})
-    for group, choice in saved["choices"].items():
-        known = group.isidentifier() and group != "hydra" and (CONF_DIR / group).is_dir()
-        if not known or not (choice is None or _CHOICE.fullmatch(choice)):
-            raise FileError(f"{path} is not the configuration of a run (choices.{told(group)}).")
-    return saved
+    return read_configuration(path, _Saved)
 
 
 def overlay(
     config: DictConfig, saved: dict[str, Any], path: Path, anew: Sequence[str]
 ) -> DictConfig:
-    """Return a composed configuration with the values of a saved one, each of its own type.
+    """Return a composed configuration with the values of a saved one.
 
     Parameters
     ----------
-    saved
-        Of it, what ``anew`` names is removed.
     path
         Where it was found.
     anew
@@ -207,126 +190,23 @@ def overlay(
     Raises
     ------
     FileError
-        The saved one has an option that ``conf/`` does not have, another class, or a value of
-        another kind.
-    ConfigError
-        It leads to another machine, or names another key, than ``conf/`` does.
+        The saved one has an option that ``conf/`` does not have, or a value of another type.
     """
-    ours = resolved(config)
-    for key in anew:
-        group, _, name = key.rpartition(".")
-        part = _at(saved, group) if group else saved
-        if isinstance(part, dict):
-            part.pop(name, None)
-    strange = saved.keys() - ours.keys()
-    if strange:
-        raise FileError(f"{path} is not the configuration of a run ({told(str(min(strange)))}).")
     made = copy.deepcopy(config)
+    strange = sorted(saved.keys() - set(map(str, config)))
+    if strange:
+        raise FileError(f"{path} is not the configuration of a run ({told(strange[0])}).")
     try:
         with open_dict(made):
             for key, value in saved.items():
+                # Where a choice brings its options, the run's are all that it has.
                 closed = is_dataclass(OmegaConf.get_type(config, key))
-                values = _overlaid(ours[key], value, key, path, closed=closed)
-                made[key] = OmegaConf.merge(made[key], values) if closed else values
+                made[key] = OmegaConf.merge(made[key], value) if closed else value
+            for key in anew:
+                OmegaConf.update(made, key, OmegaConf.select(config, key), force_add=True)
     except REFUSALS as error:
         raise FileError(f"{path}: {message_for(error)}") from None
-    for key in anew:
-        OmegaConf.update(made, key, OmegaConf.select(config, key), force_add=True)
     return made
-
-
-def _overlaid(ours: Any, saved: Any, name: str, path: Path, *, closed: bool) -> Any:
-    """Return what ``conf/`` composes, with the values that a saved configuration has.
-
-    Parameters
-    ----------
-    ours, saved
-        Plain values: as composed now, and as found.
-    name
-        Of the option or group.
-    closed
-        Whether a schema says which options there are; else those that the saved
-        configuration lacks are left out, and a group that no class is made of may have more.
-    """
-    if isinstance(ours, dict) and isinstance(saved, dict):
-        return _group(ours, saved, name, path, closed=closed)
-    if isinstance(ours, dict) or not _is_plain(saved):
-        fits = saved == ours
-    else:
-        fits = ours is None or saved is None or _kind(ours) is _kind(saved)
-    if not fits:
-        raise _strange(name, path)
-    return saved
-
-
-def _group(
-    ours: Mapping[str, Any], saved: Mapping[Any, Any], name: str, path: Path, *, closed: bool
-) -> dict[str, Any]:
-    """Return :func:`_overlaid` of a group of options."""
-    made = {key: value for key, value in ours.items() if closed or str(key).startswith("_")}
-    for key, value in saved.items():
-        where = f"{name}.{key}"
-        if str(key).startswith("_"):
-            if key not in ours or ours[key] != value:
-                raise _strange(where, path)
-        elif key in ours:
-            made[key] = _overlaid(ours[key], value, where, path, closed=closed)
-        elif closed or "_target_" in ours or _calls(value):
-            raise _strange(where, path)
-        else:
-            made[key] = value
-    if "_target_" in ours:
-        _check_arguments(made, name, path)
-    _check_places(ours, made, name, path)
-    return made
-
-
-def _check_arguments(made: Mapping[str, Any], name: str, path: Path) -> None:
-    """Refuse values of another type than the class says that will be called with them."""
-    arguments = signature(locate(f"{name}._target_", made["_target_"])).parameters
-    for key, value in made.items():
-        kind = arguments[key].annotation if key in arguments else None
-        # Of others, the class itself says what it takes.
-        known = all(part in _SCALARS for part in get_args(kind) or (kind,))
-        if kind is not None and known and misfit(value, kind) is not None:
-            raise _strange(f"{name}.{key}", path)
-
-
-def _check_places(ours: Mapping[str, Any], made: Mapping[str, Any], name: str, path: Path) -> None:
-    """Refuse to send anything where only a saved configuration says so, least of all a key."""
-    keys = ["address", "uri"]
-    if not _here(made.get("base_url")):
-        keys += ["base_url", "api_key_env"]
-    for key in keys:
-        if made.get(key) != ours.get(key) and (key == "api_key_env" or not _here(made.get(key))):
-            raise ConfigError(f"{name}.{key} in {path} leads elsewhere; {_HINT}")
-
-
-def _here(place: Any) -> bool:
-    """Say whether an address is one of this machine."""
-    return place is None or (isinstance(place, str) and _HERE.fullmatch(place) is not None)
-
-
-def _strange(name: str, path: Path) -> FileError:
-    return FileError(f"{path}: {told(name)} is not what conf/ has for such a run; {_HINT}")
-
-
-def _calls(value: Any) -> bool:
-    """Say whether anything in plain values could be meant for Hydra."""
-    if isinstance(value, dict):
-        return any(str(key).startswith("_") or _calls(item) for key, item in value.items())
-    return isinstance(value, list) and any(map(_calls, value))
-
-
-def _is_plain(value: Any) -> bool:
-    """Say whether a value is a scalar or a list of scalars."""
-    items = value if isinstance(value, list) else [value]
-    return all(isinstance(item, _SCALARS) for item in items)
-
-
-def _kind(value: Any) -> type:
-    kind = type(value)
-    return float if kind is int else kind
 
 
 def _at(values: Mapping[str, Any], key: str) -> Any:

@@ -1,10 +1,10 @@
 """The one ledger of a run: tickets, auxiliary calls, tokens and money."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 
 from specahd.core.proposer import Reply
-from specahd.core.ranges import within
+from specahd.core.ranges import check, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,8 @@ class Allowance:
 class Budget:
     """What a training run may use; the files of ``conf/budget`` hold some by name.
 
-    Parameters
-    ----------
-    programs
-        Tickets, at least 0.
-    rounds, lower_share
-        How they are split: evenly over rounds, and this share of each to the lower level.
-    max_cost, max_tokens
-        What all replies together may cost, texts included; a request that might exceed it is
-        not sent, and ends the run. None for no bound.
-    lower_train, upper_train, selection, validation
-        How many instances of each pool are used; None for all of them.
-    name
-        What runs with this budget are known by.
+    Pools are None for all of their instances; a request that might exceed a bound is not sent, and
+    ends the run.
 
     Raises
     ------
@@ -98,27 +87,21 @@ class Budget:
         A value is out of its range.
     """
 
-    programs: int
-    rounds: int = 4
-    lower_share: float = 0.5
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    lower_train: int | None = None
-    upper_train: int | None = None
-    selection: int | None = None
-    validation: int | None = None
-    name: str = ""
+    programs: int = option(MISSING, "programs that are asked for, both levels together", 0)
+    rounds: int = option(4, "rounds that share them, at least 1", 1)
+    lower_share: float = option(0.5, "the lower level's share of them, 0 to 1", 0, 1)
+    max_cost: float | None = option(None, "US dollars that replies may cost; null: no bound", 0)
+    max_tokens: int | None = option(
+        None, "tokens that requests and replies may take; null: no bound", 0
+    )
+    lower_train: int | None = option(None, "instances of this pool that are used; null: all", 1)
+    upper_train: int | None = option(None, "instances of this pool that are used; null: all", 1)
+    selection: int | None = option(None, "instances of this pool that are used; null: all", 1)
+    validation: int | None = option(None, "instances of this pool that are used; null: all", 1)
+    name: str = option("", "what runs with this budget are called")
 
     def __post_init__(self) -> None:
-        within("budget.programs", self.programs, 0)
-        within("budget.rounds", self.rounds, 1)
-        within("budget.lower_share", self.lower_share, 0, 1)
-        for name, least in (
-            *(("max_cost", 0), ("max_tokens", 0), ("lower_train", 1), ("upper_train", 1)),
-            *(("selection", 1), ("validation", 1)),
-        ):
-            if getattr(self, name) is not None:
-                within(f"budget.{name}", getattr(self, name), least)
+        check(self, "budget.")
 
     @property
     def allowance(self) -> Allowance:

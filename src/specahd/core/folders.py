@@ -1,9 +1,7 @@
 """Files and folders that appear whole or not at all, and paths as users are told of them."""
 
-import os
 import re
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -122,20 +120,6 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise WriteError(f"Cannot write {path}: {reason}.") from error
-
-
-def oddity(directory: Path) -> str | None:
-    """Return the name of something below a directory that is neither a file nor a directory.
-
-    A link leads elsewhere, and opening a pipe waits for ever; None if there is neither.
-    """
-    for folder, folders, files in os.walk(directory):
-        for name in sorted((*folders, *files)):
-            path = Path(folder, name)
-            mode = path.lstat().st_mode
-            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                return path.relative_to(directory).as_posix()
-    return None
 
 
 def short(path: Path) -> Path:

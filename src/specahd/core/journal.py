@@ -4,17 +4,16 @@ import fcntl
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from inspect import isfunction
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.plain import Shape, misfit, parse_json
+from specahd.core.plain import fitting, parse_json
 
 Record = Mapping[str, Any]
-_LINE = 1 << 28
 
 
 def dumps(record: Record) -> str:
@@ -22,16 +21,13 @@ def dumps(record: Record) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def read(
-    path: Path, shape: Shape | Callable[[Record], Shape] = MappingProxyType({})
-) -> Iterator[dict[str, Any]]:
+def read(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
     """Yield the complete records of a file; a torn last line is passed over.
 
     Parameters
     ----------
-    shape
-        What each record must be (:mod:`specahd.core.plain`), or what tells it of a record; it
-        may have other fields as well.
+    kind
+        The type of the records (:mod:`specahd.core.plain`), or a function that tells that of one.
 
     Raises
     ------
@@ -45,30 +41,16 @@ def read(
         if not path.is_file():
             raise FileError(f"{path} is not a file.")
         with path.open("rb") as lines:
-            number = 0
-            while (line := lines.readline(_LINE)).endswith(b"\n"):
-                number += 1
-                yield _record(line, shape, path, number)
-            if len(line) == _LINE:
-                raise damaged(path, number + 1, f"it has more than {_LINE:,} bytes")
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    record = parse_json(line, dict[str, Any])
+                    yield fitting(record, kind(record) if isfunction(kind) else kind)
+                except ValueError as error:
+                    raise damaged(path, number, str(error)) from None
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
-
-
-def _record(
-    line: bytes, shape: Shape | Callable[[Record], Shape], path: Path, number: int
-) -> dict[str, Any]:
-    try:
-        record = parse_json(line)
-    except ValueError as error:
-        raise damaged(path, number, str(error)) from None
-    part = misfit(record, {})
-    if part is None:
-        part = misfit(record, shape(record) if callable(shape) else shape)
-    if part is not None:
-        raise damaged(path, number, f"{part} is missing or not what a run writes")
-    made: dict[str, Any] = record
-    return made
 
 
 def damaged(path: Path, number: int, reason: str) -> FileError:

@@ -1,30 +1,26 @@
-"""Files that somebody else may have written: read as plain data, bounded, compared with a shape.
+"""Values from files, each read as a type (by msgspec), or refused in one phrase.
 
-A shape is what a value must be: a type as annotations have it, a pattern that a text must match
-in full, a tuple of shapes of which one will do, a list of one shape for a list of such values, or
-a mapping of field names to shapes, of which every field must be there.
+A type is a ``msgspec.Struct``, a dataclass or an annotation of plain types; fields that it does
+not have are not read, unless it forbids them.
 """
 
 import json
 import re
 import stat
-import types
-from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any
 
+import msgspec
 import yaml
 
 from specahd.core.errors import FileError
 
-Shape = Any
-
 NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """What programs are called: a part of a file's name that leads nowhere else."""
-_INTEGER = 2**63
-_NUMBER = 1e300
-_DEPTH = 50
+Name = Annotated[str, msgspec.Meta(pattern=rf"^{NAME.pattern}\Z")]
+Finite = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
+"""A number as it was written: an integer stays one, so that it is written the same again."""
+_PATH = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 
 
 def content(path: Path, limit: int) -> bytes:
@@ -49,125 +45,61 @@ def content(path: Path, limit: int) -> bytes:
     return read
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes, kind: Any) -> Any:
     """Return the value of a JSON text.
 
     Raises
     ------
     ValueError
-        It is none, or one that readers may understand differently; a phrase says why.
+        It is none, or of another type; a phrase names the field.
     """
     try:
-        return json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_no_number)
-    except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8") from None
-    except json.JSONDecodeError:
-        raise ValueError("it is not JSON") from None
-    except ValueError as error:
-        raise _phrase(error) from None
+        # Not by msgspec, which takes no half of a surrogate pair: a model may write one.
+        value = json.loads(text, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except ValueError:
+        raise ValueError("it is not JSON") from None
+    return fitting(value, kind)
 
 
-def read_json(path: Path, limit: int) -> Any:
-    """Return the value of a JSON file; None if it cannot be read or is none."""
+def read_json(path: Path, limit: int, kind: Any) -> Any:
+    """Return the value of a JSON file; None if it cannot be read or is of another type."""
     try:
-        return parse_json(content(path, limit))
+        return parse_json(content(path, limit), kind)
     except (FileError, ValueError):
         return None
 
 
-def parse_yaml(text: bytes) -> Any:
-    """Return the value of a YAML text: scalars, lists and mappings, nothing by reference.
+def parse_yaml(text: bytes, kind: Any) -> Any:
+    """Return the value of a YAML text.
 
     Raises
     ------
     ValueError
-        It is none; a phrase says why.
+        It is none, or of another type; a phrase names the field.
     """
     try:
-        return yaml.load(text.decode(), _PlainLoader)  # one that makes no objects
-    except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8") from None
-    except yaml.YAMLError:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError):
         raise ValueError("it is not YAML") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    except ValueError as error:
-        raise _phrase(error) from None
+    return fitting(value, kind)
 
 
-def misfit(value: Any, shape: Shape, name: str = "") -> str | None:
-    """Return the name of a part that is not as its shape says, None if all of it is.
-
-    Numbers are finite and fit 64 bits, and an integer is a number too.
-
-    Parameters
-    ----------
-    name
-        Of the value; that of a part is ``name.field`` or ``name[index]``.
-    """
-    if isinstance(shape, Mapping):
-        if not isinstance(value, Mapping):
-            return name or "it"
-        for field, of_field in shape.items():
-            where = f"{name}.{field}" if name else field
-            found = where if field not in value else misfit(value[field], of_field, where)
-            if found is not None:
-                return found
-        return None
-    origin: Any = get_origin(shape)
-    arguments = get_args(shape)
-    if isinstance(shape, list) or origin in (list, Sequence):
-        if not isinstance(value, list):
-            return name or "it"
-        [of_item] = shape if isinstance(shape, list) else arguments
-        if all(misfit(item, of_item) is None for item in _extremes(value)):
-            return None
-        parts = (misfit(item, of_item, f"{name}[{index}]") for index, item in enumerate(value))
-        return next((part for part in parts if part is not None), None)
-    if origin in (dict, Mapping):
-        if not isinstance(value, dict):
-            return name or "it"
-        of_key, of_item = arguments
-        for key, item in value.items():
-            if misfit(key, of_key) is not None or misfit(item, of_item) is not None:
-                return name or "it"
-        return None
-    if isinstance(shape, tuple) or origin in (Union, types.UnionType):
-        choices = shape if isinstance(shape, tuple) else arguments
-        fits = any(misfit(value, each, name) is None for each in choices)
-        return None if fits else name or "it"
-    return None if _fits(value, shape) else name or "it"
-
-
-def check_plain(value: Any, name: str = "", depth: int = _DEPTH) -> None:
-    """Refuse what is no plain data: anything but scalars, lists and mappings with text as keys.
+def fitting(value: Any, kind: Any) -> Any:
+    """Return plain data as a type.
 
     Raises
     ------
     ValueError
-        A part is something else, or holds an interpolation; a phrase names it.
+        It does not fit; a phrase names the field.
     """
-    where = name or "it"
-    if depth == 0:
-        raise ValueError(f"{where} is nested too deeply")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            # A model's options may have numbers as keys.
-            if not _fits(key, int) and not (_fits(key, str) and _simple(key)):
-                raise ValueError(f"{where} has a key that is no name")
-            check_plain(item, f"{name}.{key}" if name else str(key), depth - 1)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            check_plain(item, f"{name}[{index}]", depth - 1)
-    elif isinstance(value, str):
-        if not _encodable(value):
-            raise ValueError(f"{where} is no text")
-        if "${" in value or value == "???":
-            raise ValueError(f"{where} holds an interpolation or nothing")
-    elif not (value is None or isinstance(value, bool) or _fits(value, float)):
-        raise ValueError(f"{where} is no text, no number, no list and no group of options")
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(_phrase(error)) from None
 
 
 def told(text: str, length: int = 80) -> str:
@@ -176,81 +108,15 @@ def told(text: str, length: int = 80) -> str:
     return plain if len(plain) <= length else f"{plain[: length - 3]}..."
 
 
-def _extremes(values: list[Any]) -> Iterator[Any]:
-    """Yield values that fit a shape if and only if all do: a list may have a million numbers."""
-    if not set(map(type, values)) <= {str, int, float, bool, type(None)}:
-        yield from values
-        return
-    for kind in set(map(type, values)):
-        alike: list[Any] = [value for value in values if type(value) is kind]
-        if kind in (int, float):
-            yield from (min(alike), max(alike))
-        else:
-            yield from set(alike)
-
-
-def _simple(key: str) -> bool:
-    return "${" not in key and len(key) <= 200 and key.isprintable()
-
-
-def _fits(value: Any, shape: Shape) -> bool:
-    """Say whether a value has a shape without parts."""
-    if shape in (Any, object):
-        return True
-    if shape is None or shape is type(None):
-        return value is None
-    if shape is bool:
-        return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
-    if shape is int:
-        return isinstance(value, int) and abs(value) < _INTEGER
-    if shape is float:
-        # Not isfinite, which cannot take every integer.
-        return isinstance(value, int | float) and -_NUMBER <= value <= _NUMBER
-    if not isinstance(value, str):
-        return False
-    if isinstance(shape, re.Pattern):
-        return shape.fullmatch(value) is not None
-    if isinstance(shape, type) and issubclass(shape, StrEnum):
-        return value in list(shape)
-    return shape is str
-
-
-def _phrase(error: ValueError) -> ValueError:
-    # Of a huge integer, what Python would do about it comes second.
-    return ValueError(str(error).partition(":")[0])
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("it names a field twice")
-    return made
-
-
 def _no_number(constant: str) -> Any:
-    raise ValueError(f"{constant} is not JSON")
+    raise ValueError(constant)
 
 
-class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
-    """Refuses tags, repeated keys, and references, with which a short text makes a huge value."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent) or self.peek_event().tag is not None:
-            raise ValueError("it has an alias or a tag")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [str(key.value) for key, _ in node.value]
-        if len(set(keys)) < len(keys):
-            raise ValueError("it names a field twice")
-        return super().construct_mapping(node, deep=deep)
+def _phrase(error: msgspec.ValidationError) -> str:
+    """Return msgspec's message, the field first: ``nodes[...]: expected int, got str``."""
+    match = _PATH.fullmatch(str(error))
+    words, field = match.groups() if match else (str(error), None)
+    words = re.sub("matching regex .*", "of another form", words, flags=re.DOTALL)
+    words = told(words.replace("`", "").removeprefix("Object "), 200)
+    words = words[:1].lower() + words[1:]
+    return f"{told(field)}: {words}" if field else words

@@ -1,7 +1,9 @@
 """What a parameter may be, said in one sentence where it is born."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import field, fields, is_dataclass
 from numbers import Integral, Real
+from typing import Any
 
 from specahd.core.errors import ConfigError
 
@@ -57,3 +59,47 @@ def one_of(name: str, value: str, choices: Collection[str]) -> None:
     """
     if value not in choices:
         raise ConfigError(f"Expected {name} to be one of {', '.join(choices)}, got {value!r}.")
+
+
+def option(
+    default: Any,
+    words: str,
+    low: float | None = None,
+    high: float | None = None,
+    choices: Collection[str] = (),
+) -> Any:
+    """Return a field of a dataclass that is an option, with its range and its line of ``--help``.
+
+    Parameters
+    ----------
+    low, high
+        The range that :func:`check` accepts, None for no bound; or else the ``choices``.
+    """
+    return field(default=default, metadata={"words": words, "range": (low, high, choices)})
+
+
+def check(options: Any, group: str = "") -> None:
+    """Refuse the first option of a dataclass that is out of its range; None is no value.
+
+    Raises
+    ------
+    ConfigError
+        With what is accepted and the value.
+    """
+    for each in fields(options):
+        low, high, choices = each.metadata.get("range", (None, None, ()))
+        value, name = getattr(options, each.name), f"{group}{each.name}"
+        if choices and value is not None:
+            one_of(name, value, choices)
+        elif low is not None and value is not None:
+            within(name, value, low, high)
+
+
+def described(options: type, group: str = "") -> Mapping[str, str]:
+    """Return the lines of ``--help`` of a dataclass's options, by their names."""
+    assert is_dataclass(options)
+    return {
+        f"{group}{each.name}": each.metadata["words"]
+        for each in fields(options)
+        if "words" in each.metadata
+    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import integer_within, number_within, one_of, within
+from specahd.core.ranges import check, integer_within, number_within, one_of, option, within
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
@@ -47,11 +47,11 @@ class Pools:
         The seed is negative.
     """
 
-    dir: str = "pools"
-    seed: int = POOLS_SEED
+    dir: str = option("pools", "where the instance pools are, made there if they are missing")
+    seed: int = option(POOLS_SEED, "the seed that makes the pools, at least 0", 0)
 
     def __post_init__(self) -> None:
-        within("pools.seed", self.seed, 0)
+        check(self, "pools.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,54 +64,21 @@ class Penalty:
         A value is negative.
     """
 
-    weight: float = 1.0
-    empty: float = 0.01
-    rejected: float = 0.005
-    rolled_back: float = 0.005
+    weight: float = option(1.0, "weight of the penalties below in an upper program's score", 0)
+    empty: float = option(0.01, "penalty of an instance without a region", 0)
+    rejected: float = option(0.005, "penalty of proposals that are no regions", 0)
+    rolled_back: float = option(0.005, "penalty of rebuilds that end infeasible", 0)
 
     def __post_init__(self) -> None:
-        for name in ("weight", "empty", "rejected", "rolled_back"):
-            within(f"search.penalty.{name}", getattr(self, name), 0)
+        check(self, "search.penalty.")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a search goes (``search``).
 
-    Parameters
-    ----------
-    levels
-        ``both``; ``lower`` keeps the upper seed program; ``upper`` keeps a given repertoire.
-    repertoire
-        The directory of the checkpoint that gives it, with ``levels="upper"`` alone.
-    lag
-        How many samples are in flight, which is part of the experiment.
-    samplers
-        How many requests are made at once, which is not.
-    finalists
-        How many of a round's best upper programs are scored on the selection pool.
-    beta, repertoire_size
-        β and q of J.
-    neighbours
-        k of the router.
-    incumbents
-        Which solutions are trained on: ``baseline``, those of B, or ``repaired``, from the second
-        round on also what the system makes of them, each of its upper programs in one pass.
-    seeds
-        Which programs by hand a search begins with: ``single``, those of its contract, or
-        ``varied``, also those that choose regions in other ways.
-    tries
-        How many members rebuild a region, the first ones that the router ranks.
-    passes
-        Most passes over a solution.
-    uppers
-        How many upper programs a round keeps at most; each makes passes in its turn.
-    cells
-        B_L, the largest dense table.
-    penalty
-        Ω of the upper utility U - λΩ.
-    accept
-        A value of :class:`Accept`.
+    Each field says what it is; ``repertoire`` belongs to ``levels="upper"`` alone, and ``beta`` and
+    ``repertoire_size`` are β and q of J, ``neighbours`` k of the router, ``cells`` B_L.
 
     Raises
     ------
@@ -119,25 +86,43 @@ class Settings:
         A value is out of its range, or a repertoire is given to the wrong levels or to none.
     """
 
-    levels: str = "both"
-    repertoire: str | None = None
-    lag: int = 8
-    samplers: int = 4
-    finalists: int = 1
-    beta: float = 0.5
-    repertoire_size: int = 10
-    neighbours: int = 5
-    incumbents: str = INCUMBENTS[0]
-    seeds: str = SEEDS[0]
-    tries: int = 1
-    passes: int = 1
-    uppers: int = 1
-    cells: int = 4000
+    levels: str = option("both", "which are searched: both, lower, upper", choices=LEVELS)
+    repertoire: str | None = option(
+        None, "the checkpoint whose repertoire search.levels=upper keeps"
+    )
+    lag: int = option(8, "samples in flight at most; part of the experiment", 1)
+    samplers: int = option(4, "requests made at once, 1 to 64; no result depends on it", 1, 64)
+    finalists: int = option(
+        1, "how many of a round's upper programs selection tries, at least 1", 1
+    )
+    beta: float = option(0.5, "β of a repertoire's score J, 0 to 1", 0, 1)
+    repertoire_size: int = option(10, "most programs of a repertoire, at least 1", 1)
+    neighbours: int = option(5, "stored tasks that route a region, at least 1", 1)
+    incumbents: str = option(
+        INCUMBENTS[0],
+        "solutions trained on: baseline, or repaired ones too from round 2 on",
+        choices=INCUMBENTS,
+    )
+    seeds: str = option(
+        SEEDS[0],
+        "single (the contract's) or varied (also upper programs of other kinds)",
+        choices=SEEDS,
+    )
+    tries: int = option(
+        1, "members that rebuild a region; the cheapest result counts, at least 1", 1
+    )
+    passes: int = option(1, "most passes over a solution, at least 1; they end when none gains", 1)
+    uppers: int = option(1, "most upper programs that take turns in the passes, at least 1", 1)
+    cells: int = option(4000, "most measurements of a lower round: tasks times programs", 1)
     penalty: Penalty = field(default_factory=Penalty)
-    accept: str = Accept.IMPROVING.value
+    accept: str = option(
+        Accept.IMPROVING.value,
+        "improving, or feasible: the paper's rule, dearer rebuilds too",
+        choices=ACCEPTS,
+    )
 
     def __post_init__(self) -> None:
-        one_of("search.levels", self.levels, LEVELS)
+        check(self, "search.")
         if self.repertoire is None and self.levels == "upper":
             raise ConfigError("Expected search.repertoire=CHECKPOINT with search.levels=upper.")
         if self.repertoire is not None and self.levels != "upper":
@@ -145,18 +130,11 @@ class Settings:
                 "Expected search.levels=upper with search.repertoire, which freezes "
                 f"the lower level, got search.levels={self.levels}."
             )
-        within("search.lag", self.lag, 1)
-        within("search.samplers", self.samplers, 1, 64)
-        within("search.beta", self.beta, 0, 1)
-        for name in ("finalists", "repertoire_size", "neighbours", *REPEATS, "cells"):
-            within(f"search.{name}", getattr(self, name), 1)
         if self.passes < self.uppers:
             raise ConfigError(
                 f"Expected search.passes of at least search.uppers={self.uppers}, since each upper "
                 f"program makes a pass of its own, got {self.passes}."
             )
-        for name, values in (("seeds", SEEDS), ("incumbents", INCUMBENTS), ("accept", ACCEPTS)):
-            one_of(f"search.{name}", getattr(self, name), values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +147,13 @@ class CallLimits:
         A value is not in [0.001, 1e6].
     """
 
-    upper_call: float = 120.0
-    lower_call: float = 10.0
-    candidate: float = 120.0
-    memory_gb: float = 2.0
+    upper_call: float = option(120.0, "CPU seconds of an upper program on one instance", 0.001, 1e6)
+    lower_call: float = option(10.0, "CPU seconds of a lower program on one region", 0.001, 1e6)
+    candidate: float = option(120.0, "CPU seconds of a lower program in one round", 0.001, 1e6)
+    memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
 
     def __post_init__(self) -> None:
-        for name in ("upper_call", "lower_call", "candidate", "memory_gb"):
-            within(f"limits.{name}", getattr(self, name), 0.001, 1e6)
+        check(self, "limits.")
 
     @property
     def memory_bytes(self) -> int:
@@ -203,14 +180,14 @@ class TierRule:
         A value is out of its range.
     """
 
-    choose: str = "auto"
-    steps: int = 30_000
-    probes: int = 8
+    choose: str = option(
+        "auto", "which lower programs are compiled: auto, interpreted, compiled", choices=TIERS
+    )
+    steps: int = option(30_000, "auto compiles those with so many construction steps to make", 0)
+    probes: int = option(8, "tasks on which compiled and interpreted must act alike", 1)
 
     def __post_init__(self) -> None:
-        one_of("tiers.choose", self.choose, TIERS)
-        within("tiers.steps", self.steps, 0)
-        within("tiers.probes", self.probes, 1)
+        check(self, "tiers.")
 
     def applies(self, steps: int) -> bool:
         """Say whether to compile a program whose first tasks take so many steps."""

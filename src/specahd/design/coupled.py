@@ -232,7 +232,7 @@ class Coupled:
             incumbents = self._incumbents(number, "lower_train", last=number - 1)
             tasks = expose(self._executor, self._uppers, incumbents)
         else:
-            tasks = [RepairTask.recalled(task) for task in known["tasks"]]
+            tasks = [RepairTask.recalled(task) for task in known.tasks]
             if not all(map(self._is_ours, tasks)):
                 raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})

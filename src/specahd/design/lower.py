@@ -1,8 +1,7 @@
 """The lower level: learn how to repair the regions that an upper program exposes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult
 from specahd.repair.repertoire import greedy, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable, count_outcomes
+from specahd.runs.records import Measured
 from specahd.sandbox.executor import Executor
 from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED
@@ -96,7 +96,7 @@ class LowerSearch:
             record={"tasks": count_outcomes(result.responses)},
         )
 
-    def recall(self, record: Mapping[str, Any]) -> LowerResult:
+    def recall(self, record: Measured) -> LowerResult:
         """Return the result of an evaluation that the journal recorded.
 
         Raises
@@ -104,18 +104,14 @@ class LowerSearch:
         RunFailed
             The record is not one of this round's tasks.
         """
-        outcome = Outcome(record["outcome"])
-        if "outcomes" not in record:
-            return LowerResult(False, Tier.INTERPRETED, outcome, record["detail"], ())
-        lengths = {len(record[name]) for name in _COLUMNS}
-        if lengths != {len(self.table.tasks)}:
+        outcome, outcomes = record.outcome, record.outcomes
+        if outcomes is None or record.tier is None:
+            return LowerResult(False, Tier.INTERPRETED, outcome, record.detail, ())
+        columns = outcomes, record.cost_before, record.cost_merged, record.fallbacks
+        if {len(column) for column in columns} != {len(self.table.tasks)}:
             raise RunFailed(NOT_REPRODUCED)
-        columns = (record[name] for name in _COLUMNS)
-        responses = tuple(
-            Response(Outcome(name), before, merged, fallbacks)
-            for name, before, merged, fallbacks in zip(*columns, strict=True)
-        )
-        return LowerResult(True, Tier(record["tier"]), outcome, record["detail"], responses)
+        responses = tuple(map(Response, *columns))
+        return LowerResult(True, record.tier, outcome, record.detail, responses)
 
     def admit(self, program: Program, result: LowerResult) -> None:
         """Enter a retained candidate's row.

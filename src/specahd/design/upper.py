@@ -1,9 +1,8 @@
 """The upper level: learn where to repair, under a frozen repair system."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from specahd.repair.evaluator import UpperResult
 from specahd.repair.repertoire import greedy, survival_order
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import FloatArray
+from specahd.runs.records import Measured
 from specahd.sandbox.executor import Executor
 from specahd.search.base import CandidateEvaluation, SearchMethod
 from specahd.search.replay import NOT_REPRODUCED
@@ -111,7 +111,7 @@ class UpperSearch:
             envelope = np.maximum(envelope, self._results[program.id].utilities)
         return float(np.maximum(own - envelope, 0.0).mean()) - price
 
-    def recall(self, record: Mapping[str, Any]) -> UpperResult:
+    def recall(self, record: Measured) -> UpperResult:
         """Return the result of an evaluation that the journal recorded.
 
         Raises
@@ -119,9 +119,9 @@ class UpperSearch:
         RunFailed
             The record is not one of this round's instances.
         """
-        utilities, penalties = (tuple(record.get(name, ())) for name in ("utilities", "penalties"))
-        regions = tuple(mean and tuple(mean) for mean in record.get("regions", ()))
-        complete = record["outcome"] != Outcome.OK or len(utilities) == len(self._incumbents)
+        utilities, penalties = tuple(record.utilities), tuple(record.penalties)
+        regions = tuple(None if mean is None else tuple(mean) for mean in record.regions)
+        complete = record.outcome != Outcome.OK or len(utilities) == len(self._incumbents)
         width = len(self._coordinates)
         if (
             not complete
@@ -129,9 +129,7 @@ class UpperSearch:
             or any(mean is not None and len(mean) != width for mean in regions)
         ):
             raise RunFailed(NOT_REPRODUCED)
-        return UpperResult(
-            Outcome(record["outcome"]), record["detail"], utilities, penalties, regions
-        )
+        return UpperResult(record.outcome, record.detail, utilities, penalties, regions)
 
     def admit(self, program: Program, result: UpperResult) -> None:
         """Remember a retained candidate's score."""

@@ -1,7 +1,7 @@
 """Takes a key out of a text, however it is spelt there.
 
-A service that repeats the key may do so in capitals, in pieces, escaped for an address or a
-string, or backwards. What it encrypts or translates is not found: it has the key anyway.
+A service that repeats the key may do so in capitals, in pieces, or escaped for an address or a
+string. What it turns round, encrypts or translates is not found: it has the key anyway.
 """
 
 import re
@@ -25,13 +25,13 @@ def masked(text: str, secret: str, piece: int) -> str:
     """Return a text in which so many letters and digits in a row of a secret do not stand.
 
     Upper and lower case are one, what stands between letters and digits does not count, nor
-    does it whether they are escaped, nor the direction. A secret of fewer than 8 is none.
+    does it whether they are escaped. A secret of fewer than 8 is none.
     """
     key = "".join(letter for letter, _ in _letters(secret, _PLAIN))
     if len(key) < _SHORTEST:
         return text
     size = min(piece, len(key))
-    wanted = {spelt[i : i + size] for spelt in (key, key[::-1]) for i in range(len(key) - size + 1)}
+    wanted = {key[i : i + size] for i in range(len(key) - size + 1)}
     told = bytearray(len(text))
     for token in (_PLAIN, _ESCAPED):
         for start, end in _places(text, wanted, size, token):

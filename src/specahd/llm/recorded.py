@@ -13,27 +13,44 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
 
 from specahd.core import journal
 from specahd.core.contract import Contract, Request
 from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
-from specahd.core.plain import misfit
+from specahd.core.plain import Finite
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.ranges import one_of
 from specahd.core.tariff import FREE, Tariff
 
 HASH, SAMPLE = "hash", "sample"
 """How a reply is found: by all that was asked, or by the sample that it was for alone."""
-_FIELDS = {
-    "hash": str,
-    "reply": str,
-    "prompt_tokens": int,
-    "completion_tokens": int,
-    "cost": float,
-}
-_TARIFF = {"input_price": float, "output_price": float, "max_reply": int | None}
+
+
+class _Line(Struct, frozen=True):
+    """A line of a cassette, or of a run's ``wal.jsonl``."""
+
+    hash: str
+    reply: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Finite
+    sample: str | None = None
+    tariff: Tariff | None = None
+
+    @property
+    def answer(self) -> Reply:
+        """The reply."""
+        return Reply(self.reply, self.prompt_tokens, self.completion_tokens, self.cost)
+
+    @property
+    def price(self) -> Tariff:
+        """What the reply was charged at; where the line does not say it, what it cost."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        price = 1e6 * self.cost / max(1, tokens)
+        return self.tariff or (Tariff(price, price) if tokens or price else FREE)
 
 
 class Recorder:
@@ -66,7 +83,7 @@ class Recorder:
         self._proposer.preflight(contracts)
         # Opening cuts off a torn last line, so it must be a cassette's.
         if self._path.exists():
-            read_cassette(self._path)
+            _read_lines(self._path)
         try:
             JournalFile(self._path).close()
         except JournalError as error:
@@ -127,8 +144,9 @@ class Recorded:
         one_of("llm.match", match, (HASH, SAMPLE))
         self._path = Path(path)
         self._match = match
-        self._replies = read_cassette(self._path, match)
-        self._tariffs = _read_tariffs(self._path, match)
+        lines = _read_lines(self._path, match)
+        self._replies = {key: line.answer for key, line in lines.items()}
+        self._tariffs = {key: line.price for key, line in lines.items()}
         self._dearest = reduce(Tariff.dearer, self._tariffs.values()) if self._tariffs else FREE
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
@@ -167,8 +185,8 @@ class Recorded:
         return request.hash if self._match == HASH else request.id
 
 
-def read_cassette(path: Path, match: str = HASH) -> Mapping[str, Reply]:
-    """Return the replies on a cassette by the hash of their request, or by their sample.
+def _read_lines(path: Path, match: str = HASH) -> Mapping[str, _Line]:
+    """Return the lines of a cassette by the hash of their request, or by their sample.
 
     A request that was made twice, by a run that was killed and resumed, has the
     reply that the run went on with: the last. A torn last line is passed over.
@@ -181,48 +199,17 @@ def read_cassette(path: Path, match: str = HASH) -> Mapping[str, Reply]:
     """
     if not path.is_file():
         raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")
-    replies = {}
-    hashes: dict[str, str] = {}
-    fields = _FIELDS if match == HASH else {"sample": str, **_FIELDS}
-    try:
-        for number, record in enumerate(journal.read(path), start=1):
-            _check(record, fields, f"{path}: line {number}")
-            key = record[match]
-            if hashes.setdefault(key, record["hash"]) != record["hash"]:
-                raise FileError(
-                    f"{path}: line {number} answers another request for {key} than a line above; "
-                    "llm.match=sample needs the replies of one run."
-                )
-            replies[key] = Reply(
-                record["reply"],
-                record["prompt_tokens"],
-                record["completion_tokens"],
-                record["cost"],
+    lines: dict[str, _Line] = {}
+    for number, line in enumerate(journal.read(path, _Line), start=1):
+        key = line.hash if match == HASH else line.sample
+        if key is None:
+            raise journal.damaged(path, number, "missing required field sample")
+        if key in lines and lines[key].hash != line.hash:
+            raise FileError(
+                f"{path}: line {number} answers another request for {key} than a line above; "
+                "llm.match=sample needs the replies of one run."
             )
-        if not replies and path.stat().st_size:
-            raise FileError(f"{path}: line 1 is not complete.")
-    except OSError as error:
-        raise FileError(f"Cannot read {path}: {error.strerror}.") from error
-    return replies
-
-
-def _read_tariffs(path: Path, match: str) -> Mapping[str, Tariff]:
-    """Return what each reply of a cassette was charged at; lines without it cost what they cost."""
-    tariffs = {}
-    for record in journal.read(path):
-        stated = record.get("tariff")
-        if stated is not None and misfit(stated, _TARIFF) is None:
-            tariffs[record[match]] = Tariff(**{name: stated[name] for name in _TARIFF})
-        else:
-            tokens = record["prompt_tokens"] + record["completion_tokens"]
-            price = 1e6 * record["cost"] / max(1, tokens)
-            tariffs[record[match]] = Tariff(price, price) if tokens or price else FREE
-    return tariffs
-
-
-def _check(record: Any, fields: Mapping[str, type], where: str) -> None:
-    name = misfit(record, fields)
-    if name is not None:
-        raise FileError(
-            f"{where} lacks {name}; expected a line of a cassette or of a run's wal.jsonl."
-        )
+        lines[key] = line
+    if not lines and path.stat().st_size:
+        raise FileError(f"{path}: line 1 is not complete.")
+    return lines

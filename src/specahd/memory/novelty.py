@@ -26,11 +26,6 @@ class Verdict:
     nearest: str | None = None
     similarity: Mapping[str, float] = field(default_factory=dict)
 
-    @classmethod
-    def recalled(cls, record: Mapping[str, Any]) -> "Verdict":
-        """Return the verdict of a :attr:`record`."""
-        return cls(record["duplicate_of"], record["nearest"], record["similarity"])
-
     @property
     def record(self) -> dict[str, Any]:
         """What the journal keeps of it, in plain values."""

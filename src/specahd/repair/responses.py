@@ -11,6 +11,7 @@ from specahd.core.program import Outcome
 from specahd.repair.cases import Incumbent
 from specahd.repair.merge import EPSILON
 from specahd.routing.base import FloatArray, Region
+from specahd.runs.records import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,12 @@ class RepairTask:
         }
 
     @classmethod
-    def recalled(cls, record: Mapping[str, Any]) -> "RepairTask":
+    def recalled(cls, record: Task) -> "RepairTask":
         """Return the task of a :meth:`record`."""
-        region = Region(tuple(record["nodes"]))
-        solution = _nested(record.get("solution"))
-        return cls(record["key"], record["case"], region, tuple(record["descriptor"]), solution)
+        region = Region(tuple(record.nodes))
+        return cls(
+            record.key, record.case, region, tuple(record.descriptor), _nested(record.solution)
+        )
 
 
 def _nested(value: Any) -> Any:

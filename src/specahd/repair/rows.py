@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from specahd.core.plain import fitting
 from specahd.core.program import Program
 from specahd.repair.cases import Case, Incumbents
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import POOLS, AnyProblem
 from specahd.runs.files import row_timings_file, rows_file, write_records
-from specahd.runs.rows import Row, mean, means
+from specahd.runs.rows import Row, RowRecord, mean, means
 from specahd.sandbox.executor import Executor
 
 
@@ -140,7 +141,7 @@ def summarise(
     B itself is passed over among them.
     """
     [source] = {case.source for case in cases}
-    found = means([Row.of(entry) for entry in rows])
+    found = means([Row.of(fitting(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
     written = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)

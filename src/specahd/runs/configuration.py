@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, check_plain, content, misfit, parse_yaml
+from specahd.core.plain import content, fitting, parse_yaml
 
 _LIMIT = 1 << 18
 
@@ -20,13 +20,13 @@ Of a memory, how its server is reached: verdicts that were found stand in the jo
 """
 
 
-def read_configuration(path: Path, shape: Shape) -> dict[str, Any]:
+def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
     """Return a run's configuration as plain values.
 
     Parameters
     ----------
-    shape
-        What it must have (:mod:`specahd.core.plain`); it may have more.
+    kind
+        The type of what it must have (:mod:`specahd.core.plain`); it may have more.
 
     Raises
     ------
@@ -34,12 +34,10 @@ def read_configuration(path: Path, shape: Shape) -> dict[str, Any]:
         It cannot be read, or is something else.
     """
     try:
-        found: dict[str, Any] = parse_yaml(content(path, _LIMIT))
-        check_plain(found)
+        found: dict[str, Any] = parse_yaml(content(path, _LIMIT), dict[str, Any])
+        fitting(found, kind)
     except ValueError as error:
         raise FileError(f"{path} is not the configuration of a run ({error}).") from None
-    if misfit(found, shape) is not None:
-        raise FileError(f"{path} is not the configuration of a run.")
     return found
 
 

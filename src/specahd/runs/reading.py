@@ -6,21 +6,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, misfit, read_json, told
-from specahd.core.program import Level, Outcome
+from specahd.core.plain import read_json, told
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
 from specahd.runs.kinds import RunKind
+from specahd.runs.records import Other, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
-_CONFIGURATION: Shape = {
-    "seed": int,
-    "choices": {"problem": str, "method": str, "llm": str},
-    "budget": {"name": str, "programs": int},
-}
-_SAMPLE: Shape = {"level": Level, "round": int, "outcome": Outcome, "best": float | None}
 _FACTS = 1 << 16
 _COMMIT = 7
 """Characters of a commit that are told."""
@@ -37,14 +33,28 @@ class RunStatus(StrEnum):
     """Its checkpoint was not evaluated."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRecord:
-    """One program of a run; ``best`` is the score of its level's best so far."""
+class _Choices(Struct):
+    problem: str
+    method: str
+    llm: str
 
-    level: Level
-    round: int
-    outcome: Outcome
-    best: float | None
+
+class _Budget(Struct):
+    name: str
+    programs: int
+
+
+class _Configuration(Struct):
+    """What a run's configuration must say of it."""
+
+    seed: int
+    choices: _Choices
+    budget: _Budget
+
+
+class _Machine(Struct):
+    version: str = field(name="version.specahd")
+    commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ class Run:
     seed: int
     programs: int
     recorded: float
-    samples: tuple[SampleRecord, ...]
+    samples: tuple[Sample, ...]
     selection: tuple[Row, ...]
     validation: tuple[Row, ...]
 
@@ -101,7 +111,7 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
     FileError
         A file is not what a run writes.
     """
-    config = read_configuration(directory / CONFIG, _CONFIGURATION)
+    config = read_configuration(directory / CONFIG, _Configuration)
     return Run(
         name=name or directory.name,
         kind=RunKind.of(config),
@@ -185,18 +195,9 @@ def _precedence(run: Run) -> tuple[bool, float, float, str]:
     return run.complete, *progress, run.name
 
 
-def _samples(directory: Path) -> tuple[SampleRecord, ...]:
-    records = journal.read(directory / JOURNAL, lambda each: _SAMPLE if is_sample(each) else {})
-    return tuple(
-        SampleRecord(
-            Level(record["level"]),
-            record["round"],
-            Outcome(record["outcome"]),
-            None if record["best"] is None else float(record["best"]),
-        )
-        for record in records
-        if is_sample(record)
-    )
+def _samples(directory: Path) -> tuple[Sample, ...]:
+    records = journal.read(directory / JOURNAL, lambda each: Sample if is_sample(each) else Other)
+    return tuple(record for record in records if isinstance(record, Sample))
 
 
 def is_sample(record: Mapping[str, Any]) -> bool:
@@ -205,15 +206,13 @@ def is_sample(record: Mapping[str, Any]) -> bool:
 
 
 def _recorded(directory: Path) -> float:
-    times = journal.read(directory / TIMINGS, lambda each: {"at": float} if "at" in each else {})
-    return max((float(record["at"]) for record in times if "at" in record), default=0.0)
+    return max((each.at for each in journal.read(directory / TIMINGS, Timing)), default=0.0)
 
 
 def _version(directory: Path) -> str:
     """Return which specahd wrote a run, as far as its directory tells."""
-    facts = read_json(directory / MACHINE, _FACTS)
-    if misfit(facts, {"version.specahd": str}) is not None:
+    facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
+    if facts is None:
         return "an older version of specahd"
-    commit = facts.get("commit")
-    of = f" of commit {told(commit[:_COMMIT])}" if isinstance(commit, str) else ""
-    return f"specahd {told(facts['version.specahd'])}{of}"
+    of = f" of commit {told(facts.commit[:_COMMIT])}" if facts.commit else ""
+    return f"specahd {told(facts.version)}{of}"

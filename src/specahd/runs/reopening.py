@@ -7,7 +7,7 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.journal import JournalFile
-from specahd.core.plain import misfit, read_json
+from specahd.core.plain import read_json
 from specahd.runs import files
 from specahd.runs.reading import is_sample
 
@@ -36,8 +36,8 @@ def reopen(directory: Path) -> None:
         _cut(directory / files.RESPONSES, lambda record: "sample" in record)
         left = _cut(directory / files.JOURNAL, is_sample)
         # What comes in place of the records that are gone is told to MLflow too.
-        cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES)
-        if misfit(cursor, {"records": int}) is None and cursor["records"] > left:
+        cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES, dict[str, Any])
+        if cursor is not None and cursor.get("records", 0) > left:
             files.write_json(directory / files.CURSOR, {**cursor, "records": left})
     finally:
         replies.close()

@@ -1,25 +1,42 @@
 """The rows of a frozen evaluation: one instance each, and their means."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, nan
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct
 
 from specahd.core import journal
-from specahd.core.plain import Shape
 
 _FIGURES = ("improvement", "baseline_cost", "cost")
-_UNKNOWN = ("improvement", "cost")
-"""Figures that a failed instance does not have."""
-_ROW: Shape = {
-    "instance": str,
-    "size": int,
-    "baseline": str,
-    "baseline_cost": float,
-    "status": str,
-    "steps": [{"outcome": str}],
-}
+
+
+class _Step(Struct):
+    outcome: str
+
+
+class RowRecord(Struct, frozen=True):
+    """A line of an evaluation; one that failed has neither a cost nor an improvement."""
+
+    instance: str
+    size: int
+    baseline: str
+    baseline_cost: float
+    status: str
+    steps: list[_Step]
+    cost: float | None = None
+    improvement: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cost", "improvement"):
+            if not self.failed and getattr(self, name) is None:
+                raise ValueError(f"Object missing required field `{name}`")
+
+    @property
+    def failed(self) -> bool:
+        """Whether the upper program failed."""
+        return self.status != "ok"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +60,17 @@ class Row:
     rollbacks: int
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Row":
+    def of(cls, record: RowRecord) -> "Row":
         """Return the row that a record states."""
-        failed = record["status"] != "ok"
-        outcomes = [step["outcome"] for step in record["steps"]]
+        outcomes = [step.outcome for step in record.steps]
         return cls(
-            instance=record["instance"],
-            size=record["size"],
-            baseline=record["baseline"],
-            baseline_cost=float(record["baseline_cost"]),
-            cost=nan if failed else float(record["cost"]),
-            improvement=nan if failed else float(record["improvement"]),
-            failed=failed,
+            instance=record.instance,
+            size=record.size,
+            baseline=record.baseline,
+            baseline_cost=record.baseline_cost,
+            cost=nan if record.cost is None else record.cost,
+            improvement=nan if record.improvement is None else record.improvement,
+            failed=record.failed,
             steps=len(outcomes),
             rollbacks=sum(outcome != "ok" for outcome in outcomes),
         )
@@ -106,7 +122,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     FileError
         A line is not what an evaluation writes.
     """
-    return tuple(Row.of(record) for record in journal.read(path, row_shape))
+    return tuple(map(Row.of, journal.read(path, RowRecord)))
 
 
 def read_seconds(path: Path) -> dict[str, float]:
@@ -117,14 +133,8 @@ def read_seconds(path: Path) -> dict[str, float]:
     FileError
         A line is not what an evaluation writes.
     """
-    shape = {"instance": str}
-    records = journal.read(path, lambda record: {**dict.fromkeys(record, float), **shape})
     return {
-        record["instance"]: fsum(record[stage] for stage in record if stage != "instance")
-        for record in records
+        str(record.pop("instance")): fsum(map(float, record.values()))
+        for record in journal.read(path, dict[str, str | float])
+        if "instance" in record
     }
-
-
-def row_shape(record: Mapping[str, Any]) -> Shape:
-    """Return what a row must be; a failed instance has neither a cost nor an improvement."""
-    return {**_ROW, **(dict.fromkeys(_UNKNOWN, float) if record.get("status") == "ok" else {})}

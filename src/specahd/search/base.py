@@ -10,6 +10,7 @@ import numpy as np
 from specahd.core.contract import Context, Contract, Operator, Parent, Request
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.memory.skills import Effects
+from specahd.runs.records import Measured
 
 Rank = Callable[[Sequence[Program]], list[Parent]]
 """Orders programs, given oldest first, from best to worst, each with what was measured."""
@@ -217,7 +218,7 @@ class LevelSearch(Protocol):
         """Turn what the evaluation returned into a score."""
         ...
 
-    def recall(self, record: Mapping[str, Any]) -> Any:
+    def recall(self, record: Measured) -> Any:
         """Return the result whose :meth:`measure` the journal recorded."""
         ...
 

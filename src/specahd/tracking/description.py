@@ -9,7 +9,9 @@ from pathlib import Path
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
-from specahd.core.plain import Shape, read_json
+from msgspec import Struct
+
+from specahd.core.plain import read_json
 from specahd.runs.configuration import flat, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
@@ -30,17 +32,26 @@ _REASON = 500
 # Longer lines of code would push the list of the run's candidates out of the page.
 _WIDTH = 100
 _LIMIT = 1 << 20
-_CONFIG: Shape = {
-    "choices": dict[str, str | None],
-    "budget": {"programs": int},
-    "pools": {"dir": str},
-}
 _CONTEXTS = {
     "lower_train": "training",
     "upper_train": "training",
     "selection": "selection",
     "validation": "validation",
 }
+
+
+class _Budget(Struct):
+    programs: int
+
+
+class _Pools(Struct):
+    dir: str
+
+
+class _Configuration(Struct):
+    choices: dict[str, str | None]
+    budget: _Budget
+    pools: _Pools
 
 
 class Description:
@@ -59,7 +70,7 @@ class Description:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._config = read_configuration(directory / CONFIG, _CONFIG)
+        self._config = read_configuration(directory / CONFIG, _Configuration)
         chosen = self._config.pop("choices")
         self._groups = {key: str(value) for key, value in chosen.items() if value}
         names = ("problem", "method", "llm")
@@ -148,8 +159,7 @@ def _facts(path: Path) -> dict[str, str]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
-    found = read_json(path, _LIMIT)
-    return found if isinstance(found, dict) else {}
+    return read_json(path, _LIMIT, dict[str, Any]) or {}
 
 
 def write_opening(directory: Path) -> str:

@@ -14,37 +14,14 @@ from typing import Any
 
 from specahd.core import journal
 from specahd.core.journal import Record
-from specahd.core.plain import NAME, Shape
-from specahd.core.program import Level, Outcome
 from specahd.runs import files
 from specahd.runs.reading import is_sample
-from specahd.runs.rows import row_shape
+from specahd.runs.records import Answer, Prompt, Routes, Timing, of_responses, of_told_journal
+from specahd.runs.rows import RowRecord
 
 # Programs per minute are counted over so many samples.
 _WINDOW = 20
 _SPENT = ("prompt_tokens", "completion_tokens", "cost", "refunds")
-_SAMPLE: Shape = {
-    "sample": NAME,
-    "level": Level,
-    "round": int,
-    "operator": str,
-    "parents": [str],
-    "outcome": Outcome,
-    "detail": str,
-    "score": float | None,
-    "best": float | None,
-    "idea": str | None,
-    "source": str | None,
-    "reply": str,
-}
-_ROUTES: Shape = {
-    "instance": str,
-    "coords": [[float]],
-    "before": [[int]],
-    "after": [[int]],
-    "cost_before": float,
-    "cost_after": float,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,31 +192,15 @@ def check_records(directory: Path) -> None:
     FileError
         A line is something else.
     """
-    for name, shape in (
-        (files.JOURNAL, _of_journal),
-        (files.RESPONSES, _of_responses),
-        (files.REPLIES, {"sample": NAME, "prompt_tokens": int, "completion_tokens": int}),
-        (files.TIMINGS, _of_timings),
-        (files.PROMPTS, {"sample": NAME, "prompt": str}),
-        *((files.rows_file(pool), row_shape) for pool in files.POOLS),
-        (files.ROUTES, _ROUTES),
-    ):
-        for _ in journal.read(directory / name, shape):
+    kinds: dict[str, Any] = {
+        files.JOURNAL: of_told_journal,
+        files.RESPONSES: of_responses,
+        files.REPLIES: Answer,
+        files.TIMINGS: Timing,
+        files.PROMPTS: Prompt,
+        **{files.rows_file(pool): RowRecord for pool in files.POOLS},
+        files.ROUTES: Routes,
+    }
+    for name, kind in kinds.items():
+        for _ in journal.read(directory / name, kind):
             pass
-
-
-def _of_journal(record: Record) -> Shape:
-    if "record" not in record:
-        return _SAMPLE
-    return {"round": int, "upper": str} if record["record"] == "round" else {"record": str}
-
-
-def _of_responses(record: Record) -> Shape:
-    if "utilities" not in record:
-        return {}
-    who = "sample" if "sample" in record else "carried"
-    return {who: NAME, "utilities": [float], "penalties": [float]}
-
-
-def _of_timings(record: Record) -> Shape:
-    return {"sample": NAME, **{name: float for name in ("at", "commit", "reply") if name in record}}

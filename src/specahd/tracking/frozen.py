@@ -1,40 +1,34 @@
 """The programs that a run froze into its checkpoint: their roles, and what chose each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from pathlib import Path
 
+from msgspec import Struct
+
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.journal import Record
-from specahd.core.plain import NAME, Shape, content, misfit, parse_json
-from specahd.core.program import Outcome
+from specahd.core.plain import content, parse_json
+from specahd.repair.manifest import Manifest
+from specahd.repair.sums import MANIFEST
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
+from specahd.runs.records import Measured, Round, of_journal, of_responses
 
 _LIMIT = 4 << 20
-_PROGRAM: Shape = {"id": NAME, "idea": str}
-_MANIFEST: Shape = {"upper": _PROGRAM, "repertoire": [_PROGRAM]}
-_ROUND: Shape = {
-    "round": int,
-    "upper": NAME,
-    "uppers": ([NAME], None),
-    "repertoire": [NAME],
-    "utility": float | None,
-    "selection": float | None,
-    "selection_failed": int,
-}
-_UNMEASURED = {"utility": None, "selection": None, "selection_failed": 0, "uppers": None}
-"""What the record of a round leaves out."""
-_SEARCH: Shape = {"search": {"beta": float, "repertoire_size": int}}
-_UTILITIES: Mapping[str, Shape] = {"utilities": [float], "penalties": [float]}
-_RESPONSES: Mapping[str, Shape] = {
-    "outcomes": [Outcome],
-    "cost_before": [float],
-    "cost_merged": [float | None],
-}
+
+
+class _Scale(Struct):
+    """β and q of J."""
+
+    beta: float
+    repertoire_size: int
+
+
+class _Configuration(Struct):
+    search: _Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,25 +60,21 @@ def read_frozen(directory: Path) -> list[Frozen]:
     """
     folder = directory / CHECKPOINT
     try:
-        manifest = parse_json(content(folder / "manifest.json", _LIMIT))
-        if misfit(manifest, _MANIFEST) is not None:
-            return []
-        uppers, lower = manifest.get("uppers", [manifest["upper"]]), manifest["repertoire"]
-        if misfit(uppers, [_PROGRAM]) is not None:
-            return []
+        manifest: Manifest = parse_json(content(folder / MANIFEST, _LIMIT), Manifest)
+        uppers, lower = manifest.turns, manifest.repertoire
         roles = [
             *(_places("upper", uppers) if len(uppers) > 1 else ["upper"]),
             *_places("lower", lower),
         ]
-        chosen = _round(directory, *([each["id"] for each in level] for level in (uppers, lower)))
-        scores: dict[str, float] = {}
+        chosen = _round(directory, *([each.id for each in level] for level in (uppers, lower)))
+        scores: dict[str, float | None] = {}
         if chosen:
-            scores = {uppers[0]["id"]: chosen["utility"], **_gains(directory, chosen)}
+            scores = {uppers[0].id: chosen.utility, **_gains(directory, chosen)}
             scores |= _added(directory, chosen)
         return [
-            Frozen(program["id"], role, scores.get(program["id"]), program["idea"], text.decode())
-            for program, role in zip([*uppers, *lower], roles, strict=True)
-            for text in [content(folder / "programs" / f"{program['id']}.py", _LIMIT)]
+            Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
+            for program, role in zip(manifest.programs, roles, strict=True)
+            for text in [content(folder / "programs" / f"{program.id}.py", _LIMIT)]
         ]
     except (FileError, ValueError):
         return []
@@ -94,54 +84,47 @@ def _places(level: str, programs: Sequence[object]) -> list[str]:
     return [f"{level} {place} of {len(programs)}" for place in range(1, len(programs) + 1)]
 
 
-def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Record | None:
+def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round | None:
     """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
-    records = ({**_UNMEASURED, **record} for record in journal.read(directory / JOURNAL))
     rounds = [
         record
-        for record in records
-        if record.get("record") == "round"
-        and misfit(record, _ROUND) is None
-        and (record["uppers"] or [record["upper"]], record["repertoire"]) == (uppers, repertoire)
+        for record in journal.read(directory / JOURNAL, of_journal)
+        if isinstance(record, Round) and (record.chosen, record.repertoire) == (uppers, repertoire)
     ]
 
-    def rank(record: Record) -> tuple[int, float]:
-        selection = record["selection"]
-        return -record["selection_failed"], -inf if selection is None else selection
+    def rank(record: Round) -> tuple[int, float]:
+        return -record.selection_failed, -inf if record.selection is None else record.selection
 
     return max(rounds, key=rank, default=None)
 
 
-def _added(directory: Path, chosen: Record) -> dict[str, float]:
+def _added(directory: Path, chosen: Round) -> dict[str, float]:
     """Return what each of several upper programs of a round added to those before it."""
     import numpy as np
 
-    uppers = chosen["uppers"] or []
-    rows = _measured(directory, chosen, uppers, _UTILITIES)
-    if not uppers or rows.keys() != set(uppers):
+    rows = _measured(directory, chosen, chosen.uppers)
+    measured = {name for name, row in rows.items() if row.utilities}
+    if not chosen.uppers or measured != set(chosen.uppers):
         return {}
-    added, envelope = {}, np.zeros(len(rows[uppers[0]]["utilities"]))
-    for program in uppers:
-        best = np.maximum(envelope, rows[program]["utilities"])
-        added[program] = float((best - envelope).mean() - np.mean(rows[program]["penalties"]))
+    added, envelope = {}, np.zeros(len(rows[chosen.upper].utilities))
+    for program in chosen.uppers:
+        best = np.maximum(envelope, rows[program].utilities)
+        added[program] = float((best - envelope).mean() - np.mean(rows[program].penalties))
         envelope = best
     return added
 
 
-def _measured(
-    directory: Path, chosen: Record, programs: Sequence[str], shape: Shape
-) -> dict[str, Record]:
-    """Return what was measured of programs in a round, as far as it is of a shape."""
-    found: dict[str, Record] = {}
-    for record in journal.read(directory / RESPONSES):
-        program = str(record.get("sample", record.get("carried")))
-        ours = program in programs and record.get("round") == chosen["round"]
-        if ours and misfit(record, shape) is None:
-            found[program] = record
-    return found
+def _measured(directory: Path, chosen: Round, programs: Sequence[str]) -> dict[str, Measured]:
+    """Return what was measured of programs in a round."""
+    return {
+        record.program: record
+        for record in journal.read(directory / RESPONSES, of_responses)
+        if isinstance(record, Measured) and record.round == chosen.round
+        if record.program in programs
+    }
 
 
-def _gains(directory: Path, chosen: Record) -> dict[str, float]:
+def _gains(directory: Path, chosen: Round) -> dict[str, float]:
     """Return by how much each program of a round's repertoire increased J, as far as is known."""
     # NumPy takes a while to import, and only who ends a run needs it.
     import numpy as np
@@ -149,14 +132,16 @@ def _gains(directory: Path, chosen: Record) -> dict[str, float]:
     from specahd.repair.repertoire import objective
     from specahd.repair.responses import Response
 
-    repertoire = chosen["repertoire"]
-    search = read_configuration(directory / CONFIG, _SEARCH)["search"]
+    repertoire = chosen.repertoire
+    search = read_configuration(directory / CONFIG, _Configuration)["search"]
     rows = {
         program: [
-            Response(Outcome(outcome), before, merged).score
-            for outcome, before, merged in zip(*(record[name] for name in _RESPONSES), strict=True)
+            Response(outcome, before, merged).score
+            for outcome, before, merged in zip(
+                record.outcomes or (), record.cost_before, record.cost_merged, strict=True
+            )
         ]
-        for program, record in _measured(directory, chosen, repertoire, _RESPONSES).items()
+        for program, record in _measured(directory, chosen, repertoire).items()
     }
     lengths = {len(row) for row in rows.values()}
     if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:

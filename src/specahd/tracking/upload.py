@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import sqlite3
 import uuid
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import Shape, misfit, read_json
+from specahd.core.plain import read_json
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import means, read_rows
@@ -48,17 +47,6 @@ _UNMEASURED = [percent(pool) for pool in files.POOLS]
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
-_SHAPE: Shape = {
-    "key": re.compile("[0-9a-f]{32}"),
-    "store": str,
-    "experiment": str,
-    "experiment_id": re.compile("[A-Za-z0-9_-]{0,64}"),
-    "run_id": re.compile("[A-Za-z0-9_-]{0,64}"),
-    "records": int,
-    "reason": str,
-}
-# What a mark of an earlier version lacks.
-_LATER = {"experiment_id": "", "reason": ""}
 
 
 @dataclass(slots=True)
@@ -89,12 +77,8 @@ class SyncCursor:
     @classmethod
     def read(cls, directory: Path) -> "SyncCursor | None":
         """Return what a run directory keeps; None if nothing that can be used."""
-        kept = read_json(directory / files.CURSOR, _LIMIT)
-        if isinstance(kept, dict):
-            kept = _LATER | kept
-        if misfit(kept, _SHAPE) is not None or kept.keys() != _SHAPE.keys() or kept["records"] < 0:
-            return None
-        return cls(**kept)
+        kept: SyncCursor | None = read_json(directory / files.CURSOR, _LIMIT, cls)
+        return kept if kept is not None and kept.records >= 0 else None
 
     def write(self, directory: Path) -> None:
         """Replace what the directory keeps, all of it or nothing."""

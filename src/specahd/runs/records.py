@@ -1,0 +1,177 @@
+"""The records of a run's files, as far as they are read again.
+
+A record may have more fields. A field with a default is one that some records, or those of
+earlier versions, do not have.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from specahd.core.plain import Finite, Name
+from specahd.core.program import Level, Outcome, Tier
+
+
+class Novelty(Struct, frozen=True):
+    """What the memory found of a program."""
+
+    duplicate_of: str | None
+    nearest: str | None
+    similarity: dict[str, Finite]
+
+
+class Sample(Struct, frozen=True):
+    """A program in ``journal.jsonl``; ``best`` is the score of its level's best so far."""
+
+    sample: Name
+    level: Level
+    round: int
+    outcome: Outcome
+    best: float | None
+    novelty: Novelty | None = None
+
+
+class ToldSample(Sample, frozen=True, kw_only=True):
+    """A program with all that MLflow is told of it."""
+
+    operator: str
+    parents: list[str]
+    detail: str
+    score: Finite | None
+    idea: str | None
+    source: str | None
+    reply: str
+
+
+class Round(Struct, frozen=True):
+    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured."""
+
+    round: int
+    upper: Name
+    repertoire: list[Name] = []
+    utility: Finite | None = None
+    selection: Finite | None = None
+    selection_failed: int = 0
+    uppers: list[Name] = []
+
+    @property
+    def chosen(self) -> list[str]:
+        """The upper programs; of several the first is ``upper`` too."""
+        return self.uppers or [self.upper]
+
+
+class Other(Struct, frozen=True):
+    """Any other record of ``journal.jsonl``."""
+
+    record: str = ""
+
+
+class Paid(Struct, frozen=True):
+    """The request of a reply in ``wal.jsonl``."""
+
+    skills: list[str]
+
+
+class Answer(Struct, frozen=True):
+    """A reply in ``wal.jsonl``."""
+
+    sample: Name
+    hash: str
+    reply: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Finite
+    refunds: int = 0
+    request: Paid = Paid([])
+
+
+class Task(Struct, frozen=True):
+    """A task of the lower level; ``solution`` is None for that of the baseline."""
+
+    key: str
+    case: int
+    nodes: list[int]
+    descriptor: list[Finite]
+    solution: Any = None
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """What was measured of a program, in ``responses.jsonl``, by the columns of its level.
+
+    A program that was carried into a round bears its name as ``carried``.
+    """
+
+    round: int
+    outcome: Outcome
+    detail: str = ""
+    sample: Name | None = None
+    carried: Name | None = None
+    tier: Tier | None = None
+    outcomes: list[Outcome] | None = None
+    cost_before: list[Finite] = []
+    cost_merged: list[Finite | None] = []
+    fallbacks: list[int] = []
+    utilities: list[Finite] = []
+    penalties: list[Finite] = []
+    regions: list[list[Finite] | None] = []
+
+    def __post_init__(self) -> None:
+        if self.sample is None and self.carried is None:
+            raise ValueError("Object missing required field `sample`")
+
+    @property
+    def program(self) -> str:
+        """Its name."""
+        return self.sample or self.carried or ""
+
+
+class Tasks(Struct, frozen=True):
+    """What a round exposed, in ``responses.jsonl``."""
+
+    round: int
+    tasks: list[Task]
+
+
+class Timing(Struct, frozen=True):
+    """When a sample was committed, and the seconds until its reply and its commit."""
+
+    sample: Name
+    at: float = 0.0
+    commit: float | None = None
+    reply: float | None = None
+
+
+class Prompt(Struct, frozen=True):
+    """A prompt as it was sent."""
+
+    sample: Name
+    prompt: str
+
+
+class Routes(Struct, frozen=True):
+    """One validation instance before and after repair."""
+
+    instance: str
+    coords: list[list[float]]
+    before: list[list[int]]
+    after: list[list[int]]
+    cost_before: float
+    cost_after: float
+
+
+def of_journal(record: Mapping[str, Any], sample: type[Sample] = Sample) -> type[Struct]:
+    """Return the type of a record of ``journal.jsonl``."""
+    if "record" not in record:
+        return sample
+    return Round if record["record"] == "round" else Other
+
+
+def of_told_journal(record: Mapping[str, Any]) -> type[Struct]:
+    """Return the same where all is needed that MLflow is told of a sample."""
+    return of_journal(record, ToldSample)
+
+
+def of_responses(record: Mapping[str, Any]) -> type[Struct]:
+    """Return the type of a record of ``responses.jsonl``."""
+    return Tasks if "tasks" in record else Measured
