@@ -105,7 +105,7 @@ class Settings:
     )
     seeds: str = option(
         SEEDS[0],
-        "single (the contract's) or varied (also upper programs of other kinds)",
+        "single (the contract's) or varied (also programs by hand of other kinds)",
         choices=SEEDS,
     )
     tries: int = option(
