@@ -87,11 +87,11 @@ class Checksums:
         if result is None:
             return CandidateEvaluation(Outcome.CRASHED, "It divides by zero.", None, False)
         score = float(np.mean(result))
-        vector = {"scores": list(result)}
+        vector = {"cost_before": list(result)}
         return CandidateEvaluation(Outcome.OK, "", score, True, responses=result, vector=vector)
 
     def recall(self, record):
-        return tuple(record["scores"]) if "scores" in record else None
+        return tuple(record.cost_before) or None
 
     def admit(self, program, result):
         self.rows[program.id] = result

@@ -203,9 +203,9 @@ def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(
     folder, _ = reference
     asked = {record["sample"]: record["hash"] for record in journals.read(folder / "wal.jsonl")}
     measured = {
-        record["sample"]: record["scores"]
+        record["sample"]: record["cost_before"]
         for record in journals.read(folder / "responses.jsonl")
-        if "sample" in record and "scores" in record
+        if "sample" in record and "cost_before" in record
     }
     known = {Checksums.contract.seed.id}
     operators = set()

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from hydra.utils import instantiate
+from msgspec import convert
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
@@ -23,6 +24,7 @@ from specahd.repair.evaluator import LowerResult, UpperResult
 from specahd.repair.responses import RepairTask, Response, task_key
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import Region
+from specahd.runs.records import Tasks
 from specahd.search.replay import Replay
 
 PROBLEM = instantiate(OmegaConf.load(CONF_DIR / "problem" / "cvrp.yaml"))
@@ -42,7 +44,7 @@ class Engine:
     """Runs nothing and remembers which searches it was given."""
 
     def __init__(self):
-        self.replay = Replay(tasks={1: {"tasks": [TASK.record()]}})
+        self.replay = Replay(tasks={1: convert({"round": 1, "tasks": [TASK.record()]}, Tasks)})
         self.searches = []
 
     def carry(self, search, programs, tickets):

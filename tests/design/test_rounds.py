@@ -16,6 +16,7 @@ from arithmetic import (
     response,
     task,
 )
+from msgspec import convert
 
 from specahd.core.budget import Allowance
 from specahd.core.errors import RunFailed
@@ -25,6 +26,7 @@ from specahd.core.settings import Accept
 from specahd.design.coupled import Coupled
 from specahd.repair.repertoire import objective
 from specahd.routing.base import contracts
+from specahd.runs.records import Tasks
 from specahd.search.replay import NOT_REPRODUCED, Replay
 
 
@@ -310,14 +312,18 @@ STRANGE = {
 }
 
 
+def recorded(task):
+    return Replay(tasks={1: convert({"round": 1, "tasks": [task]}, Tasks)})
+
+
 @pytest.mark.parametrize("strange", STRANGE)
 def test_a_recalled_task_of_another_run_is_refused(trained, strange):
     record = {**OURS.record(), **STRANGE[strange]}
     with pytest.raises(RunFailed, match=NOT_REPRODUCED[:30]):
-        trained(replay=Replay(tasks={1: {"tasks": [record]}}))
+        trained(replay=recorded(record))
 
 
 def test_recalled_tasks_are_not_exposed_again(trained):
-    run = trained(rounds=1, replay=Replay(tasks={1: {"tasks": [OURS.record()]}}))
+    run = trained(rounds=1, replay=recorded(OURS.record()))
     assert run.cases["expose"] == []
     assert list(run.candidates[0].archive.tasks) == [OURS.key]

@@ -203,7 +203,8 @@ def overlay(
                 closed = is_dataclass(OmegaConf.get_type(config, key))
                 made[key] = OmegaConf.merge(made[key], value) if closed else value
             for key in anew:
-                OmegaConf.update(made, key, OmegaConf.select(config, key), force_add=True)
+                value = OmegaConf.select(config, key)
+                OmegaConf.update(made, key, value, merge=False, force_add=True)
     except REFUSALS as error:
         raise FileError(f"{path}: {message_for(error)}") from None
     return made

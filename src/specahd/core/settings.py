@@ -105,7 +105,7 @@ class Settings:
     )
     seeds: str = option(
         SEEDS[0],
-        "single (the contract's) or varied (also programs by hand of other kinds)",
+        "single (of the contract) or varied (other programs by hand too)",
         choices=SEEDS,
     )
     tries: int = option(
