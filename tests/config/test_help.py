@@ -62,6 +62,7 @@ def test_help_has_the_columns_of_tables(capsys):
 
 
 def test_help_follows_the_groups_that_are_chosen(capsys):
+    register()
     assert "llm.output_price" not in help_text("train")
     words = ["llm=deepseek", "-m", "seed=0,1", "--help"]
     assert run_command(lambda config: None, "train", words) == 0
