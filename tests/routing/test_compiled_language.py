@@ -27,6 +27,7 @@ ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
 INTERPRETED = """
+t = -m - 1.5; t //= f[0] / z; return int(t[0, 0])
 return int((~((v > 1) + (f > 0.5)[:5])).sum())
 return int((~((v > 1) * (f > 0.5)[:5])).sum())
 x = [(i, b) for i, b in enumerate(f)]; x[9] = (n, 0.5); return n
