@@ -26,8 +26,8 @@ from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
 
 
-class Whole(NamedTuple):
-    """Nothing: customers are served at once and at any time."""
+class Loads(NamedTuple):
+    """What the CVRP adds to a state: nothing, for every state has the loads of its routes."""
 
 
 def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) -> State:
@@ -52,7 +52,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     used = np.arange(1, customers + 1)
     owners = np.zeros(customers + 1 + count, np.int64)
     owners[used] = used
-    return loaded(routes, demands, count, owners, used, distances, seed, Whole(), customers)
+    return loaded(routes, demands, count, owners, used, distances, seed, Loads(), customers)
 
 
 def loaded(

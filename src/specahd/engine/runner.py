@@ -24,7 +24,7 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.engine import route_ends, strings, timed_strings, tour_strings
-from specahd.engine.capacitated import Whole
+from specahd.engine.capacitated import Loads
 from specahd.engine.deliveries import Parts
 from specahd.engine.orders import Order
 from specahd.engine.programs import (
@@ -246,7 +246,7 @@ GROUPS = UpperProgram(
     [strings.adjacent_strings, route_ends.strings_and_ends],
 )
 """What runs upper programs of the engine, and with them all launched lower programs."""
-POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks, Whole)
+POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks, Loads)
 """What compiles lower programs of the engine, and runs one of them alone."""
 TIMED_GROUPS = UpperProgram(
     TIMED_GROUPS_ARGUMENTS,

@@ -13,7 +13,7 @@ from numba.extending import overload
 from specahd.engine import capacitated, deliveries, tail_exchange, timed, tours
 
 FAMILIES: dict[type, tuple[ModuleType, ...]] = {
-    capacitated.Whole: (capacitated,),
+    capacitated.Loads: (capacitated,),
     timed.Times: (timed, tail_exchange, capacitated),
     deliveries.Parts: (deliveries, capacitated),
     tours.Tour: (tours, capacitated),
@@ -25,6 +25,7 @@ def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
     """Have the loop take a family's function of the same name for one of these."""
 
     def chosen(state: Any, *arguments: Any) -> Any:
+        # The last field of a state is `own`.
         modules = FAMILIES[state[-1].instance_class]
         name = function.__name__
         own = next(vars(module)[name] for module in modules if name in vars(module))
@@ -39,121 +40,124 @@ def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_of_family
-def show(state: Any, *_: Any) -> Any:
-    """Bring what programs see up to date with the current solution.
-
-    Arguments: the instance.
-    """
+def show(state: Any, instance: Any) -> None:
+    """Bring what programs see up to date with the current solution."""
     raise NotImplementedError
 
 
 @_of_family
-def choose_groups(state: Any, *_: Any) -> Any:
-    """Ask an upper program, which may raise.
-
-    Arguments: the instance, the program, its noise, the progress, the most groups, the most
-    customers of one.
-    """
+def choose_groups(
+    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
+) -> Any:
+    """Ask an upper program at a progress ``now`` in [0, 1]; it may raise."""
     raise NotImplementedError
 
 
 @_of_family
-def log_lines(state: Any, *_: Any) -> Any:
-    """Return how many lines the log of a group has at most.
-
-    Arguments: the most customers of one.
-    """
+def log_lines(state: Any, max_size: int) -> int:
+    """Return how many lines the log of a group of so many customers has at most."""
     raise NotImplementedError
 
 
 @_of_family
-def remove(state: Any, *_: Any) -> Any:
-    """Take a customer out; return the next line of the log, and what the solution costs then.
-
-    Arguments: the instance, the scratch, the line, the customer, the cost before.
-    """
+def remove(
+    state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
+) -> tuple[int, float]:
+    """Take a customer out; return the next line of the log, and what the solution costs then."""
     raise NotImplementedError
 
 
 @_of_family
-def close_gaps(state: Any, *_: Any) -> Any:
-    """Do what is to be done once all customers of a group are out.
-
-    Arguments: the scratch, the lines of its log.
-    """
+def close_gaps(state: Any, scratch: Any, removed: int) -> None:
+    """Do what is to be done once all customers of a group are out, in so many lines of the log."""
     raise NotImplementedError
 
 
 @_of_family
-def lacking(state: Any, *_: Any) -> Any:
-    """Return how much of a customer is to be inserted: its demand where parts can be, else 1.
-
-    Arguments: the instance, the customer.
-    """
+def lacking(state: Any, instance: Any, customer: int) -> Any:
+    """Return how much of a customer is to be inserted: its demand where parts can be, else 1."""
     raise NotImplementedError
 
 
 @_of_family
-def find_positions(state: Any, *_: Any) -> Any:
+def find_positions(
+    state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
+) -> int:
     """Write the positions for a customer, that on a new route last; return how many.
 
     There are none where routes or nodes have run out: the group is taken back.
 
-    Arguments: the instance, the scratch, the customer, how much of it is lacking, the detour
-    beyond which the group would be taken back.
+    Parameters
+    ----------
+    wanted
+        How much of the customer is lacking.
+    most
+        The detour beyond which the group would be taken back.
     """
     raise NotImplementedError
 
 
 @_of_family
-def choose(state: Any, *_: Any) -> Any:
-    """Ask a lower program, which may raise.
-
-    Arguments: the instance, the scratch, the program, how many positions there are, their noise,
-    the customer, how much of it is lacking, the progress.
-    """
+def choose(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    lower: Any,
+    count: int,
+    noise: Any,
+    customer: int,
+    wanted: int,
+    now: float,
+) -> Any:
+    """Ask a lower program for one of ``count`` positions at a progress ``now``; it may raise."""
     raise NotImplementedError
 
 
 @_of_family
-def insert(state: Any, *_: Any) -> Any:
+def insert(
+    state: Any,
+    instance: Any,
+    scratch: Any,
+    line: int,
+    customer: int,
+    wanted: int,
+    chosen: int,
+    last: bool,
+    cost: float,
+) -> tuple[int, float]:
     """Put a customer in; return how much of it is lacking then, and what the solution costs.
 
-    Arguments: the instance, the scratch, the line of the log, the customer, how much of it is
-    lacking, the position, whether this is the last one, the cost before.
+    Parameters
+    ----------
+    line
+        Of the log, where the insertion is noted.
+    chosen, last
+        The position, and whether it is that on a new route.
+    cost
+        Of the solution before.
     """
     raise NotImplementedError
 
 
 @_of_family
-def undo(state: Any, *_: Any) -> Any:
-    """Take back all that was done to a group.
-
-    Arguments: the instance, the scratch, how many lines of its log are of what was taken out, how
-    many there are.
-    """
+def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
+    """Take back what was done to a group; the first ``removed`` lines of its log are removals."""
     raise NotImplementedError
 
 
 @_of_family
-def keep(state: Any, *_: Any) -> Any:
-    """Free what a group that stays has left.
-
-    Arguments: the scratch, how many lines of its log are of what was taken out.
-    """
+def keep(state: Any, scratch: Any, removed: int) -> None:
+    """Free what a group that stays has left."""
     raise NotImplementedError
 
 
 @_of_family
-def exchange_tails(state: Any, *_: Any) -> Any:
-    """Let tails of two routes change places where that is accepted.
-
-    Arguments: the instance, how many exchanges are tried, the temperature.
-    """
+def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
+    """Let tails of two routes change places where that is accepted."""
     raise NotImplementedError
 
 
 @_of_family
-def keep_best(state: Any) -> Any:
+def keep_best(state: Any) -> None:
     """Note the current solution as the best one."""
     raise NotImplementedError

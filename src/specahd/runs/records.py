@@ -32,8 +32,8 @@ class Sample(Struct, frozen=True):
     novelty: Novelty | None = None
 
 
-class ToldSample(Sample, frozen=True, kw_only=True):
-    """A program with all that MLflow is told of it."""
+class UploadedSample(Sample, frozen=True, kw_only=True):
+    """A program with all that goes to MLflow."""
 
     operator: str
     parents: list[str]
@@ -67,8 +67,8 @@ class Other(Struct, frozen=True):
     record: str = ""
 
 
-class Paid(Struct, frozen=True):
-    """The request of a reply in ``wal.jsonl``."""
+class AskedRequest(Struct, frozen=True):
+    """The request of a reply in ``wal.jsonl``: which skill records it bore."""
 
     skills: list[str]
 
@@ -83,7 +83,7 @@ class Answer(Struct, frozen=True):
     completion_tokens: int
     cost: Finite
     refunds: int = 0
-    request: Paid = Paid([])
+    request: AskedRequest = AskedRequest([])
 
 
 class Task(Struct, frozen=True):
@@ -160,18 +160,18 @@ class Routes(Struct, frozen=True):
     cost_after: float
 
 
-def of_journal(record: Mapping[str, Any], sample: type[Sample] = Sample) -> type[Struct]:
+def journal_type(record: Mapping[str, Any], sample: type[Sample] = Sample) -> type[Struct]:
     """Return the type of a record of ``journal.jsonl``."""
     if "record" not in record:
         return sample
     return Round if record["record"] == "round" else Other
 
 
-def of_told_journal(record: Mapping[str, Any]) -> type[Struct]:
-    """Return the same where all is needed that MLflow is told of a sample."""
-    return of_journal(record, ToldSample)
+def uploaded_journal_type(record: Mapping[str, Any]) -> type[Struct]:
+    """Return the same, with all of a sample that goes to MLflow."""
+    return journal_type(record, UploadedSample)
 
 
-def of_responses(record: Mapping[str, Any]) -> type[Struct]:
+def responses_type(record: Mapping[str, Any]) -> type[Struct]:
     """Return the type of a record of ``responses.jsonl``."""
     return Tasks if "tasks" in record else Measured

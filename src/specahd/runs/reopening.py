@@ -37,7 +37,8 @@ def reopen(directory: Path) -> None:
         left = _cut(directory / files.JOURNAL, is_sample)
         # What comes in place of the records that are gone is told to MLflow too.
         cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES, dict[str, Any])
-        if cursor is not None and cursor.get("records", 0) > left:
+        records = None if cursor is None else cursor.get("records")
+        if isinstance(records, int) and records > left:
             files.write_json(directory / files.CURSOR, {**cursor, "records": left})
     finally:
         replies.close()

@@ -24,8 +24,8 @@ from specahd.runs.records import (
     Round,
     Sample,
     Tasks,
-    of_journal,
-    of_responses,
+    journal_type,
+    responses_type,
 )
 
 NOT_REPRODUCED = (
@@ -72,13 +72,13 @@ class Replay:
         require_current(directory)
         replies = {each.sample: each for each in journal.read(directory / REPLIES, Answer)}
         measured, tasks = {}, {}
-        for record in journal.read(directory / RESPONSES, of_responses):
+        for record in journal.read(directory / RESPONSES, responses_type):
             if isinstance(record, Tasks):
                 tasks[record.round] = record
             else:
                 measured[record.round, record.program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / JOURNAL, of_journal):
+        for record in journal.read(directory / JOURNAL, journal_type):
             if isinstance(record, Round):
                 mean = nan if record.selection is None else float(record.selection)
                 selection[record.round] = record.chosen, mean, record.selection_failed

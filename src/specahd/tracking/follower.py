@@ -16,7 +16,14 @@ from specahd.core import journal
 from specahd.core.journal import Record
 from specahd.runs import files
 from specahd.runs.reading import is_sample
-from specahd.runs.records import Answer, Prompt, Routes, Timing, of_responses, of_told_journal
+from specahd.runs.records import (
+    Answer,
+    Prompt,
+    Routes,
+    Timing,
+    responses_type,
+    uploaded_journal_type,
+)
 from specahd.runs.rows import RowRecord
 
 # Programs per minute are counted over so many samples.
@@ -193,8 +200,8 @@ def check_records(directory: Path) -> None:
         A line is something else.
     """
     kinds: dict[str, Any] = {
-        files.JOURNAL: of_told_journal,
-        files.RESPONSES: of_responses,
+        files.JOURNAL: uploaded_journal_type,
+        files.RESPONSES: responses_type,
         files.REPLIES: Answer,
         files.TIMINGS: Timing,
         files.PROMPTS: Prompt,

@@ -15,7 +15,7 @@ from specahd.repair.manifest import Manifest
 from specahd.repair.sums import MANIFEST
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
-from specahd.runs.records import Measured, Round, of_journal, of_responses
+from specahd.runs.records import Measured, Round, journal_type, responses_type
 
 _LIMIT = 4 << 20
 
@@ -88,7 +88,7 @@ def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round |
     """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
     rounds = [
         record
-        for record in journal.read(directory / JOURNAL, of_journal)
+        for record in journal.read(directory / JOURNAL, journal_type)
         if isinstance(record, Round) and (record.chosen, record.repertoire) == (uppers, repertoire)
     ]
 
@@ -118,7 +118,7 @@ def _measured(directory: Path, chosen: Round, programs: Sequence[str]) -> dict[s
     """Return what was measured of programs in a round."""
     return {
         record.program: record
-        for record in journal.read(directory / RESPONSES, of_responses)
+        for record in journal.read(directory / RESPONSES, responses_type)
         if isinstance(record, Measured) and record.round == chosen.round
         if record.program in programs
     }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.engine import select_groups, select_position, strings
+from specahd.engine import families, select_groups, select_position, strings
 from specahd.problems.cvrp import construct
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer, varied_customers
@@ -160,7 +160,7 @@ ORDERED_GROUPS = select_groups.contract(
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled="specahd.engine.runner:POSITIONS",
+    compiled=families.CVRP.positions,
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )

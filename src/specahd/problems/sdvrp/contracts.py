@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.engine import select_groups, select_position
+from specahd.engine import families, select_groups, select_position
 from specahd.problems.sdvrp import construct, insertion, varied_deliveries, vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -188,7 +188,7 @@ ORDERED_GROUPS = select_groups.contract(
 INSERTION = select_position.contract(
     insertion.select_position,
     goal=_GOAL,
-    compiled="specahd.engine.runner:SPLIT_POSITIONS",
+    compiled=families.SDVRP.positions,
     vocabulary=vocabulary.positions(),
     idea="Insert at the position with the least detour per unit delivered.",
     others=[vocabulary.IN_PARTS],

@@ -285,7 +285,7 @@ class Verifier:
     def _in_place(self, function: Any, target: Any, value: Any) -> None:
         """Put in the checks of an operator that changes an array."""
         into, new = self._type(target), self._type(value)
-        rounded = function is operator.floordiv  # numba divides first
+        rounded = function is operator.floordiv  # numba floors a rounded quotient
         integers = kind(into) == "i" and (function in _DIVISIONS or function is operator.pow)
         if not fits(kind(new), kind(into)) or integers or rounded or ndim(new) > ndim(into):
             raise NotInLanguage(f"{into} changed by {new}")

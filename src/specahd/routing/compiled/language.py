@@ -81,7 +81,6 @@ def _keywords(names: str) -> frozenset[str]:
 _UFUNC_PAIR = CallRule(ELEMENTWISE, 2)
 _JUDGE = CallRule(ELEMENTWISE, 2, kinds="bif")
 _REDUCED = CallRule(OWN_SHAPE, array=True)
-_ALONG = CallRule(OWN_SHAPE, keywords=_keywords("axis"), array=True)
 _OF_TRUTHS = CallRule(OWN_SHAPE, kinds="bif", array=True)
 _MADE = CallRule(SIZED, 2, _keywords("dtype"), "i", after=runtime_checks.short_axes)
 _STACKED = CallRule(JOINED, kinds="bif")
