@@ -293,6 +293,10 @@ def test_varied_seeds_expose_together_from_the_first_round(trained):
     assert len(varied) == 6
     exposed = next(line["tasks"] for line in run.responses if "tasks" in line)
     assert exposed == [made.record() for made in Arithmetic().expose(varied[:3], INCUMBENTS)]
+    first = {line.get("carried") for line in run.responses if line["round"] == 1}
+    lower = contracts(PROBLEM.operator, varied=True)[Level.LOWER].seeds
+    assert len(lower) == 5
+    assert first >= {program.id for program in (*varied, *lower)}
 
 
 def test_the_draft_of_a_run_without_rounds_in_hand_is_its_last_state(trained):

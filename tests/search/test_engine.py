@@ -1,5 +1,6 @@
 """The loop: exact tickets, deterministic whatever the concurrency, faults survived."""
 
+import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +18,7 @@ from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError, RunFailed, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
+from specahd.runs.files import CURSOR
 from specahd.runs.reopening import reopen
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
@@ -295,6 +297,18 @@ def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
     for name in ("journal.jsonl", "responses.jsonl"):
         ours, theirs = ((place / run / name).read_bytes() for run in ("run", "whole"))
         assert ours == theirs, name
+
+
+@pytest.mark.parametrize(("told", "kept"), [(99, None), (2, 2), ("3", "3")])
+def test_what_comes_again_is_brought_to_mlflow_again(tmp_path, told, kept):
+    folder = tmp_path / "run"
+    run(folder, Priced(100, 90), allowance=Allowance(cost=1000.0), tickets=40)
+    end_early(folder)
+    (folder / CURSOR).write_text(json.dumps({"records": told}))
+    reopen(folder)
+    left = len((folder / "journal.jsonl").read_bytes().splitlines())
+    assert json.loads((folder / CURSOR).read_text()) == {"records": kept or left}
+    assert 2 < left < 99
 
 
 def test_a_bound_below_the_first_request_is_refused(tmp_path):

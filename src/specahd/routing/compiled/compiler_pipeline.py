@@ -43,9 +43,7 @@ class ClosureInlining(InlineClosureLikes):
 
 
 def _stores(function: Any) -> set[Any]:
-    kinds = ir.SetItem, ir.StaticSetItem
-    blocks = function.blocks.values()
-    return {one for block in blocks for kind in kinds for one in block.find_insts(kind)}
+    return {one for block in function.blocks.values() for one in block.find_insts(ir.SetItem)}
 
 
 def _expressions(function: Any) -> Iterator[Any]:
