@@ -287,6 +287,21 @@ for i in range(n):
 return int(t[0].sum() * 10 + t[1].sum() + a.sum())
 return np.concatenate((v, np.array([n])))[5] + int(np.triu(m, 2).sum() * 10) + len(np.unique(v))
 """
+ENDLESS = """
+while n > z:
+    z = 0
+return n
+for i in range(n * 10 ** 6):
+    for j in range(10 ** 6):
+        z = j
+return n
+for i, j in zip(range(2 ** 31), v):
+    for k in range(2 ** 31):
+        z = k
+return n
+return sum(range(10 ** 15))
+return max(range(10 ** 15))
+"""
 
 
 def programs(text):
@@ -375,6 +390,11 @@ def test_a_refusal_names_the_function(body, reason):
 @pytest.mark.parametrize("body", programs(RAISES))
 def test_compiled_it_raises(arrays, body):
     assert isinstance(tiers(body, arrays)[1], type)
+
+
+@pytest.mark.parametrize("body", programs(ENDLESS))
+def test_an_endless_loop_is_left_to_the_interpreter(arrays, body):
+    assert outcome(compiled_program(body), arrays[0]) is OverflowError
 
 
 @pytest.mark.parametrize("body", programs(SAME))

@@ -139,6 +139,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     length_of_iterator: CallRule(ITERATED),
     empty_inferred: CallRule(SIZED, kinds="i", after=runtime_checks.occupied),
     argsort: CallRule("our own, of one dimension", array=True, ndim=1),
+    runtime_checks.next_step: CallRule(SCALAR, kinds="i", ndim=0),
     **_named(
         math,
         "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh fabs "
@@ -155,7 +156,7 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     abs: CallRule(ELEMENTWISE),
     slice: CallRule(SCALAR, 3, kinds="in", ndim=0),
     len: CallRule(OWN_SHAPE, kinds="bif"),
-    range: CallRule(SCALAR, 3, kinds="i", ndim=0),
+    range: CallRule(SCALAR, 3, kinds="i", after=runtime_checks.short_range, ndim=0),
     min: CallRule(ITERATED, 100, ndim=1),
     max: CallRule(ITERATED, 100, ndim=1),
     sum: CallRule(ITERATED, 2, kinds="bif", ndim=1),

@@ -25,6 +25,7 @@ from specahd.core.answer import Answer
 from specahd.core.errors import NotCompiled
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
+from specahd.routing.compiled.runtime_checks import next_step
 from specahd.routing.distances import ComputedDistances
 from specahd.routing.kernels.order import argsort
 
@@ -65,6 +66,8 @@ _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """How numba writes parts of its errors in bold."""
 _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
+_STEP = "__next_step"
+"""What counts the steps of loops in compiled programs."""
 
 
 class Untranslatable(NotCompiled):
@@ -216,7 +219,7 @@ def compiled(
     Untranslatable
         The program says what compiled programs may not say, or numba refuses it.
     """
-    namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort}
+    namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort, _STEP: next_step}
     prepared = _prepared(source, answer)
     exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
     if kept:
@@ -251,7 +254,7 @@ def _digest(prepared: str) -> str:
 
 
 def _prepared(source: str, answer: types.Type) -> str:
-    """Return the source as it is compiled: no ``None`` is returned, and argsort is ours."""
+    """Return the source as it is compiled: it returns no ``None``, sorts our way, counts steps."""
     tree = ast.parse(source)
     nothing = str(NO_ANSWER)
     if isinstance(answer, types.UniTuple):
@@ -262,6 +265,7 @@ def _prepared(source: str, answer: types.Type) -> str:
     assert isinstance(function, ast.FunctionDef)
     # Falling off the end returns None too.
     function.body.append(ast.Return(None))
+    function.body.insert(0, ast.parse("__steps = 0").body[0])
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id == "isinstance":
             # numba answers it before types can be told apart, and has fewer of them.
@@ -273,6 +277,8 @@ def _prepared(source: str, answer: types.Type) -> str:
             node.value = ast.parse(nothing, mode="eval").body
         elif isinstance(node, ast.Call) and _is_argsort(node):
             node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
+        elif isinstance(node, ast.For | ast.While):
+            node.body[:0] = ast.parse(f"__steps = {_STEP}(__steps)").body
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

@@ -10,13 +10,36 @@ import math
 from typing import Any
 
 from numba import njit
+from numba.extending import overload
 
 LARGEST = 2**53
 """Larger integers are left to the interpreter: floats no longer hold them exactly."""
 LONGEST = 2**28
 """Longer axes are left to it too: NumPy refuses some of them also where nothing is stored."""
 
+MOST_STEPS = 2**31
+"""Loops of more steps are left to it too, and take it longer than any limit of time."""
+
 _check = njit(error_model="numpy")
+
+
+@_check
+def short_range(numbers: Any) -> None:
+    """Refuse a range that nothing gets through in time."""
+    if len(numbers) > MOST_STEPS:
+        raise OverflowError("Endless loops are left to the interpreter.")
+
+
+def next_step(steps: Any) -> Any:
+    """Count a step of a loop: without this, LLVM drops loops that have no effect and no end."""
+    if steps >= MOST_STEPS:
+        raise OverflowError("Endless loops are left to the interpreter.")
+    return steps + 1
+
+
+@overload(next_step)
+def _next_step(steps: Any) -> Any:
+    return next_step
 
 
 @_check
