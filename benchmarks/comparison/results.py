@@ -19,9 +19,10 @@ def filled(document: str, name: str, report: str) -> str:
     parts = re.split(f"({'|'.join(map(re.escape, marks))})", document)
     if len(parts) != 5:
         raise SystemExit(f"{DOCUMENT} does not have the marks of {name} once.")
-    tables = report.partition("\n## ")[2].partition("\n## ")[2]
     # The title and how to read it stand in the document; problems become the next lower level.
-    parts[2] = "\n\n### " + tables.replace("\n## ", "\n### ").strip() + "\n\n"
+    sections = [text.strip() for text in report.split("\n## ")[1:]]
+    tables = [text for text in sections if not text.startswith("How to read")]
+    parts[2] = "\n\n" + "".join(f"### {text}\n\n" for text in tables)
     return "".join(parts)
 
 

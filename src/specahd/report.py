@@ -1,15 +1,17 @@
 """``python -m specahd.report``: one summary of stored runs, in Markdown and in HTML.
 
 The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
-needs no other file), ``convergence.svg``, ``convergence/*.csv`` and ``metrics/*.json``. Equal
-rows give equal bytes. Of runs of several methods it also receives ``methods.md``, which has
-seconds too, and other solvers if ``references`` names some. No language model is needed, and no
+needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), ``convergence.svg``,
+``convergence/*.csv`` and ``metrics/*.json``. Equal rows give equal bytes. Runs of several methods
+are compared first: which is better, and by how much; with seconds, and other solvers if
+``references`` names some. ``methods.md`` is that part alone. No language model is needed, and no
 search.
 """
 
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -17,10 +19,11 @@ from omegaconf import DictConfig
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
 from specahd.core.folders import whole, write_whole
+from specahd.reporting.document import Document
 from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
-from specahd.runs.reading import Run, read_runs
+from specahd.runs.reading import Run, read_runs, read_spending
 from specahd.runs.rows import read_rows, read_seconds
 from specahd.tracking.provenance import tag_checkpoints
 from specahd.tracking.store import Store
@@ -33,12 +36,15 @@ def report(config: DictConfig) -> None:
     folder = Path(config.runs)
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()
-    compared = _compared(config, folder, runs) if is_comparison(runs) else None
-    _write(summarise(runs), directory)
-    if compared is None:
-        (directory / METHODS).unlink(missing_ok=True)
+    summary = summarise(runs)
+    if is_comparison(runs):
+        compared = _compared(config, folder, runs)
+        write_whole(directory / METHODS, compared.markdown())
+        sections = [*compared.sections, *summary.document.sections]
+        summary = replace(summary, document=replace(summary.document, sections=sections))
     else:
-        write_whole(directory / METHODS, compared)
+        (directory / METHODS).unlink(missing_ok=True)
+    _write(summary, directory)
     sys.stdout.write(f"{len(runs)} runs of {folder}: {directory / 'report.html'}\n")
     uri = config.tracking.get("uri")
     if uri is not None:
@@ -47,7 +53,7 @@ def report(config: DictConfig) -> None:
         sys.stderr.write(tag_checkpoints(store, Path.cwd(), checkpoints))
 
 
-def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> str:
+def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> Document:
     seconds = {
         run.name: read_seconds(
             folder / run.name / row_timings_file("validation")
@@ -64,17 +70,21 @@ def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> str:
             references[path.parent.parent.name].append(solver)
         if not references:
             raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
-    return compare(runs, seconds, references).markdown()
+    spending = {run.name: read_spending(folder / run.name) for run in runs}
+    return compare(runs, seconds, references, spending)
 
 
 def _write(summary: Summary, directory: Path) -> None:
     for name, text in (
         ("report.md", summary.document.markdown()),
         ("report.html", summary.document.html()),
+        ("report.tex", summary.document.latex()),
         (DRAWING, summary.drawing + "\n"),
     ):
         write_whole(directory / name, text)
+    tables = {table.name: table.csv() for table in summary.document.tables()}
     for folder, ending, texts in (
+        ("tables", "csv", tables),
         ("convergence", "csv", summary.curves),
         ("metrics", "json", summary.metrics),
     ):

@@ -6,10 +6,11 @@ import commands
 from run_directories import lines, row, sample, write_run
 from specahd.core.plain import fitting
 from specahd.reporting.methods import Reference, compare, is_comparison
-from specahd.runs.reading import read_runs
+from specahd.runs.reading import Spending, read_runs, read_spending
 from specahd.runs.rows import Row, RowRecord, read_seconds
 
 UNKNOWN = defaultdict(dict)
+UNPAID = defaultdict(Spending)
 
 
 def write(folder, method, seed, costs, **options):
@@ -31,22 +32,23 @@ def folder(tmp_path):
 
 def table(document, problem):
     section = document.markdown().split(f"## {problem}\n")[1].split("\n## ")[0]
-    found = [line for line in section.splitlines() if line.startswith("|")]
+    last = next(part for part in reversed(section.strip().split("\n\n")) if part.startswith("|"))
+    found = last.splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
 
 
 def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(folder):
     runs = read_runs(folder)
     seconds = {run.name: {"a": 0.5 + run.seed, "gone": 9.0} for run in runs}
-    columns, _, eoh, ours = table(compare(runs, seconds, {}), "cvrp")
+    columns, _, eoh, ours = table(compare(runs, seconds, {}, UNPAID), "cvrp")
     assert columns == ["method", "200", "800", "improvement", "s", "complete", "failed", "T"]
     assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "1.000", "2/3", "2/6", "0"]
-    assert ours == ["specahd", "79.5", "60.0", "+30.25% ± 0.35", "1.000", "2/2", "2/6", "0"]
+    assert ours == ["specahd", "**79.5**", "**60.0**", "+30.25% ± 0.35", "1.000", "2/2", "2/6", "0"]
 
 
 def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     runs = read_runs(folder)
-    told = compare(runs, UNKNOWN, {})
+    told = compare(runs, UNKNOWN, {}, UNPAID)
     assert "Partial, counted in no mean: eoh-2." in told.markdown()
     assert table(told, "cvrp")[2][4] == "–"
 
@@ -60,7 +62,7 @@ def test_references_stand_below_the_methods_of_their_problem(folder):
     rows = [reference("a", 200, 70.0), reference("b", 800, 50.0)]
     savings, other = Reference("savings", rows, {"a": 0.0125}), Reference("no", rows, {})
     others = {"cvrp": [savings], "tsp": [other]}
-    told = compare(runs, UNKNOWN, others)
+    told = compare(runs, UNKNOWN, others, UNPAID)
     assert table(told, "cvrp")[-1] == [
         "savings", "70.0", "50.0", "+40.00%", "0.013", "reference", "0/2", "0",
     ]  # fmt: skip
@@ -75,10 +77,10 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
     rows = [reference(name, 200, cost) for name, cost in (("b", 60.0), ("d", 1.0))]
     others = {"cvrp": [Reference("savings", rows, {"b": 1.0, "d": 9.0})]}
     runs = read_runs(tmp_path)
-    told = compare(runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others)
+    told = compare(runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others, UNPAID)
     _, _, eoh, ours, savings = table(told, "cvrp")
-    assert eoh[:4] == ["eoh", "50.0", "+50.00%", "3.000"]
-    assert ours[:4] == ["specahd", "50.0", "+50.00%", "3.000"]
+    assert eoh[:4] == ["eoh", "**50.0**", "+50.00%", "3.000"]
+    assert ours[:4] == ["specahd", "**50.0**", "+50.00%", "3.000"]
     assert savings[:4] == ["savings", "60.0", "+40.00%", "1.000"]
     text = told.markdown()
     for line in (
@@ -93,7 +95,7 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
 def test_each_problem_has_a_table(folder):
     write_run(folder / "other", problem="tsp", method="eoh")
     runs = read_runs(folder)
-    told = compare(runs, UNKNOWN, {})
+    told = compare(runs, UNKNOWN, {}, UNPAID)
     assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh"]
 
 
@@ -109,6 +111,25 @@ def test_the_seconds_of_an_instance_are_those_of_all_stages(tmp_path):
     assert read_seconds(tmp_path / "gone.jsonl") == {}
 
 
+def test_tokens_and_money_stand_where_any_were_used(folder):
+    runs = read_runs(folder)
+    path = folder / "eoh-0" / "wal.jsonl"
+    reply = {
+        "sample": "a",
+        "hash": "0",
+        "reply": "",
+        "prompt_tokens": 900,
+        "completion_tokens": 100,
+    }
+    lines(path, [{**reply, "cost": 0.25}, {**reply, "cost": 0.5}])
+    spending = {run.name: read_spending(folder / run.name) for run in runs}
+    assert spending["eoh-0"] == Spending(2000, 0.75)
+    spending["eoh-1"] = Spending(1000, 0.25)
+    columns, _, eoh, ours = table(compare(runs, UNKNOWN, {}, spending), "cvrp")
+    assert columns[6:8] == ["tokens", "money"]
+    assert (eoh[6:8], ours[6:8]) == (["1,500", "0.50"], ["–", "–"])
+
+
 def test_the_report_of_several_methods_has_their_table(folder):
     for path in folder.glob("specahd-*"):
         lines(path / "validation-timings.jsonl", [{"instance": "a", "rebuild": 0.25}])
@@ -118,8 +139,20 @@ def test_the_report_of_several_methods_has_their_table(folder):
     words = (f"runs={folder}", "tracking=none", "hydra.run.dir=report")
     commands.call("report", *words, f"references={folder / 'refs'}", cwd=folder)
     told = (folder / "report" / "methods.md").read_text()
-    assert "| specahd | 79.5 | 60.0 | +30.25% ± 0.35 | 0.250 | 2/2 |" in told
+    assert "| specahd | **79.5** | **60.0** | +30.25% ± 0.35 | 0.250 | 2/2 |" in told
     assert "| savings | 70.0 | – | +30.00% | 2.000 | reference |" in told
+    # The answer stands first, also on the page; the tables are files too.
+    answer = (
+        "specahd leaves cheaper solutions than every other method; eoh, the next, costs 14.92% more"
+    )
+    assert told.split("\n\n")[2].startswith(answer)
+    page = (folder / "report" / "report.html").read_text()
+    assert page.index(answer) < page.index("Checkpoints")
+    [header, *rows] = (folder / "report" / "tables" / "cvrp-methods.csv").read_text().splitlines()
+    assert header.startswith("method,200,800,improvement")
+    assert rows[1].startswith("specahd,79.5,60.0,+30.25% ± 0.35")
+    latex = (folder / "report" / "report.tex").read_text()
+    assert r"specahd & \textbf{79.5} & \textbf{60.0} & +30.25\% $\pm$ 0.35 &" in latex
     done = commands.call("report", *words, "references=gone", cwd=folder, check=False)
     assert done.returncode == 2
     assert done.stderr == "gone holds no <problem>/<solver>/rows.jsonl.\n"

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from run_directories import row, sample, write_run
-from specahd.reporting.document import Document, Section, Table
+from specahd.reporting.document import Document, Section, Strong, Table
 from specahd.reporting.summary import summarise
 from specahd.runs.reading import read_runs
 
@@ -226,3 +226,17 @@ def test_what_a_format_would_read_as_its_own_is_escaped():
     assert '<td class="left">&lt;i&gt;|</td>' in document.html()
     assert r"| \<i\>\| |" in document.markdown()
     assert r"\*x\*" in document.markdown()
+
+
+def test_a_cell_in_bold_is_bold_in_every_form():
+    table = Table(("a_b", "λ ± 1%"), [[Strong("x & y"), Strong("2")]], name="t")
+    document = Document("T", [Section("one", ["Words."]), Section("two", [table])])
+    assert "| **x & y** | **2** |" in document.markdown()
+    assert '<td class="left"><b>x &amp; y</b></td><td><b>2</b></td>' in document.html()
+    assert document.latex() == (
+        "% two\n\\begin{tabular}{lr}\n\\toprule\n"
+        "a\\_b & $\\lambda$ $\\pm$ 1\\% \\\\\n\\midrule\n"
+        "\\textbf{x \\& y} & \\textbf{2} \\\\\n\\bottomrule\n\\end{tabular}\n"
+    )
+    [same] = document.tables()
+    assert same.csv() == "a_b,λ ± 1%\nx & y,2\n"

@@ -1,6 +1,8 @@
-"""A report as parts, and the two forms it is written in: Markdown and one HTML file."""
+"""A report as parts, and the forms it is written in: Markdown, one HTML file, LaTeX and CSV."""
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
@@ -8,26 +10,58 @@ from pathlib import Path
 
 _STYLE = """\
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-.wide { overflow-x: auto; }
+p, figcaption { max-width: 66rem; }
+.wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.7rem; text-align: right; white-space: nowrap; }
+th, td { padding: 0.25rem 0.6rem; text-align: right; vertical-align: top; white-space: nowrap; }
 th { border-bottom: 2px solid; } td { border-bottom: 1px solid #8884; }
-.left { text-align: left; }
+.left { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
 figure { margin: 1rem 0; background: white; color: black; padding: 0.5rem; border-radius: 6px; }
 figure svg { display: block; max-width: 100%; height: auto; }
 figcaption { font-size: 0.9rem; padding: 0.25rem 0.5rem; }
 """
+_LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "λ": r"$\lambda$",
+    "Ω": r"$\Omega$",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "–": "--",
+}
+
+
+class Strong(str):
+    """A cell in bold."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells of text; the first ``words`` columns are words, the others numbers."""
+    """Cells of text.
+
+    Parameters
+    ----------
+    words
+        How many columns, the first ones, are words; the others are numbers.
+    name
+        What its CSV file is called.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: int = 1
+    name: str = "table"
+
+    def csv(self) -> str:
+        """Return the table as CSV."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +113,20 @@ class Document:
         )
         return head + "\n".join(body) + "\n</body>\n</html>\n"
 
+    def latex(self) -> str:
+        """Return the tables in LaTeX, for a document that loads the package booktabs."""
+        blocks = []
+        for section in self.sections:
+            for part in section.parts:
+                if isinstance(part, Table):
+                    blocks.append(f"% {section.heading}\n{_latex(part)}")
+        return "\n\n".join(blocks) + "\n"
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the tables in their order."""
+        for section in self.sections:
+            yield from (part for part in section.parts if isinstance(part, Table))
+
 
 def _markdown(part: Part) -> str:
     match part:
@@ -86,9 +134,9 @@ def _markdown(part: Part) -> str:
             return _plain(part)
         case Figure(file, caption):
             return f"![{Path(file).stem}]({file})\n\n{_plain(caption)}"
-        case Table(columns, rows, words):
+        case Table(columns, rows, words, _):
             rule = [":---" if place < words else "---:" for place in range(len(columns))]
-            lines = [map(_plain, columns), rule, *(map(_plain, row) for row in rows)]
+            lines = [map(_plain, columns), rule, *(map(_cell, row) for row in rows)]
             return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -98,7 +146,7 @@ def _html(part: Part) -> str:
             return f"<p>{escape(part)}</p>"
         case Figure(_, caption, svg):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
-        case Table(columns, rows, words):
+        case Table(columns, rows, words, _):
             lines = [_cells("th", columns, words), *(_cells("td", row, words) for row in rows)]
             table = "\n".join(f"<tr>{line}</tr>" for line in lines)
             return f'<div class="wide"><table>\n{table}\n</table></div>'
@@ -107,9 +155,33 @@ def _html(part: Part) -> str:
 def _cells(tag: str, cells: Sequence[str], words: int) -> str:
     left = ' class="left"'
     return "".join(
-        f"<{tag}{left if place < words else ''}>{escape(cell)}</{tag}>"
+        f"<{tag}{left if place < words else ''}>{_bold(cell)}</{tag}>"
         for place, cell in enumerate(cells)
     )
+
+
+def _bold(cell: str) -> str:
+    return f"<b>{escape(cell)}</b>" if isinstance(cell, Strong) else escape(cell)
+
+
+def _cell(cell: str) -> str:
+    return f"**{_plain(cell)}**" if isinstance(cell, Strong) else _plain(cell)
+
+
+def _latex(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return f"{' & '.join(map(_latex_cell, cells))} \\\\"
+
+    columns = "l" * table.words + "r" * (len(table.columns) - table.words)
+    body = [line(table.columns), r"\midrule", *map(line, table.rows)]
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *body, r"\bottomrule", r"\end{tabular}"]
+    )
+
+
+def _latex_cell(cell: str) -> str:
+    text = "".join(_LATEX.get(mark, mark) for mark in cell)
+    return rf"\textbf{{{text}}}" if isinstance(cell, Strong) else text
 
 
 def number(value: float, decimals: int) -> str:

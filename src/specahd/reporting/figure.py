@@ -2,6 +2,7 @@
 
 import io
 import textwrap
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,7 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
             panels[-1, column].set_xlabel("programs", fontsize=9)
         for row, level in enumerate(LEVELS):
             panels[row, 0].set_ylabel(f"best {level} score", fontsize=9)
+            _share(panels[row], [runs[0].kind.problem for runs in groups.values()])
         seeds = {
             text: line
             for panel in panels.flat
@@ -55,6 +57,22 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
     # What stands before the drawing itself would be no HTML.
     drawing = text.getvalue()
     return drawing[drawing.index("<svg") :].rstrip("\n")
+
+
+def _share(panels: Sequence[Any], problems: Sequence[str]) -> None:
+    """Give the panels of a problem one scale; one without a line says so."""
+    scales: dict[str, list[float]] = defaultdict(list)
+    for panel, problem in zip(panels, problems, strict=True):
+        if panel.lines:
+            scales[problem] += panel.get_ylim()
+        else:
+            panel.text(
+                0.5, 0.5, "none", ha="center", va="center", transform=panel.transAxes, fontsize=9
+            )
+            panel.set_yticks([])
+    for panel, problem in zip(panels, problems, strict=True):
+        if panel.lines:
+            panel.set_ylim(min(scales[problem]), max(scales[problem]))
 
 
 def _draw(panel: Any, runs: Sequence[Run], level: Level) -> None:

@@ -1,24 +1,27 @@
-"""Methods side by side: what they cost on unseen instances by size, and what a pass takes."""
+"""Methods side by side: which is better, what they cost by size, and what they take."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import isfinite
+from math import isfinite, nan
 from statistics import stdev
 
+from specahd.reporting import ranking
 from specahd.reporting.aggregates import by_kind, by_size
 from specahd.reporting.common import Common, in_common
-from specahd.reporting.document import Document, Section, Table, number
-from specahd.runs.reading import Run, choose
+from specahd.reporting.document import Document, Part, Section, Strong, Table, number
+from specahd.reporting.ranking import Entry
+from specahd.runs.reading import Run, Spending, choose
 from specahd.runs.rows import Row, mean, means
 
 _TEXT = (
-    "Mean costs on the validation pool by size, lower is better, over the seeds and instances "
-    "that the complete runs have in common. Improvement is over the baseline solutions, a mean "
-    "over the seeds with its sample standard deviation. Seconds are those of one pass over an "
-    "instance, the baseline's own and compilation left out; that of a reference is its whole time. "
-    "Failed are rebuilds without a feasible result (of a complete instance, or of a region), of "
-    "all; T counts instances on which an upper program failed, which enter into no mean."
+    "Mean costs on the validation pool by size, lower is better (in bold the cheapest method), "
+    "over the seeds and instances that the complete runs have in common. Improvement is over the "
+    "baseline solutions, a mean over the seeds with its sample standard deviation. Seconds are "
+    "those of one pass over an instance, the baseline's own and compilation left out; that of a "
+    "reference is its whole time. Tokens and money are those of a run's requests. Failed are "
+    "rebuilds without a feasible result (of a complete instance, or of a region), of all; T "
+    "counts instances on which an upper program failed, which enter into no mean."
 )
 
 
@@ -31,6 +34,34 @@ class Reference:
     seconds: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the table: a method or a reference, before it is written."""
+
+    name: str
+    rows: Sequence[Row]
+    improvements: Sequence[float]
+    seconds: float
+    complete: str
+    spending: Spending
+
+    def cells(self, cheapest: Mapping[str, float], paid: bool) -> list[str]:
+        """Return its cells; in bold the costs of a size that no method is below."""
+        costs = {size: means(group).cost for size, group in by_size(self.rows).items()}
+        written = [number(costs.get(size, nan), 1) for size in cheapest]
+        least = [costs.get(size) == cost for size, cost in cheapest.items()]
+        used = (number(self.spending.tokens, 0), number(self.spending.cost, 2)) if paid else ()
+        return [
+            self.name,
+            *(Strong(cell) if bold else cell for cell, bold in zip(written, least, strict=True)),
+            _improvement(self.improvements),
+            number(self.seconds, 3),
+            self.complete,
+            *used,
+            *_failures(self.rows),
+        ]
+
+
 def is_comparison(runs: Sequence[Run]) -> bool:
     """Say whether runs are of more than one method."""
     return len({run.kind.method for run in runs}) > 1
@@ -40,8 +71,9 @@ def compare(
     found: Sequence[Run],
     seconds: Mapping[str, Mapping[str, float]],
     references: Mapping[str, Sequence[Reference]],
+    spending: Mapping[str, Spending],
 ) -> Document:
-    """Return one table a problem.
+    """Return for each problem which method is better, and a table of all.
 
     Parameters
     ----------
@@ -50,44 +82,81 @@ def compare(
         that is known.
     references
         By problem.
+    spending
+        By the name of a run, what its requests used.
     """
     kinds = by_kind(choose(found)).items()
-    sections = [Section("How to read it", [_TEXT])]
+    sections: list[Section] = []
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         others = references.get(problem, ())
         common = in_common(groups, ["validation"])
-        table = _table(groups, common.groups, seconds, others)
-        sections.append(Section(problem, [table, *_left_out(groups, common, others)]))
+        answer = _ranking(problem, common.groups, others)
+        table = _table(problem, groups, common.groups, seconds, others, spending)
+        parts = [*answer, "Mean costs by size.", table, *_left_out(groups, common, others)]
+        sections.append(Section(problem, parts))
+    sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)
 
 
+def _ranking(
+    problem: str, groups: Mapping[str, Sequence[Run]], references: Sequence[Reference]
+) -> list[Part]:
+    entries = [
+        *(Entry(name, [_costs(run.validation) for run in runs]) for name, runs in groups.items()),
+        *(Entry(each.name, [_costs(each.rows)], reference=True) for each in references),
+    ]
+    runs = [run for each in groups.values() for run in each]
+    rows = {row.instance: row for run in runs for row in run.validation}
+    sizes = {size: [row.instance for row in each] for size, each in by_size(rows.values()).items()}
+    programs = sorted({run.programs for run in runs})
+    return ranking.compare(problem, entries, sizes, f"{' or '.join(map(str, programs))} programs")
+
+
+def _costs(rows: Sequence[Row]) -> dict[str, float]:
+    return {row.instance: row.cost for row in rows if not row.failed}
+
+
 def _table(
+    problem: str,
     groups: Mapping[str, Sequence[Run]],
     counted: Mapping[str, Sequence[Run]],
     seconds: Mapping[str, Mapping[str, float]],
     references: Sequence[Reference],
+    spending: Mapping[str, Spending],
 ) -> Table:
     instances = _instances(counted)
-    every = [row for runs in counted.values() for run in runs for row in run.validation]
-    sizes = list(by_size(every))
     lines = []
     for name, runs in counted.items():
-        held = [row for run in runs for row in run.validation]
-        shares = [means(run.validation).improvement for run in runs]
-        took = mean(_seconds(seconds[run.name], instances) for run in runs)
-        complete = sum(run.complete for run in groups[name])
-        lines.append((name, held, shares, took, f"{complete}/{len(groups[name])}"))
+        used = [spending[run.name] for run in runs]
+        lines.append(
+            _Line(
+                name,
+                [row for run in runs for row in run.validation],
+                [means(run.validation).improvement for run in runs],
+                mean(_seconds(seconds[run.name], instances) for run in runs),
+                f"{sum(run.complete for run in groups[name])}/{len(groups[name])}",
+                Spending(mean(each.tokens for each in used), mean(each.cost for each in used)),
+            )
+        )
+    sizes = by_size([row for line in lines for row in line.rows])
+    grouped = [by_size(line.rows) for line in lines]
+    cheapest = {
+        size: min(means(group[size]).cost for group in grouped if size in group) for size in sizes
+    }
     for solver in references:
-        held = [row for row in solver.rows if row.instance in instances]
-        shares = [means(held).improvement]
-        lines.append((solver.name, held, shares, _seconds(solver.seconds, instances), "reference"))
-    rows = [
-        [name, *_costs(held, sizes), _improvement(shares), number(took, 3), said, *_failures(held)]
-        for name, held, shares, took, said in lines
-    ]
-    columns = ("method", *sizes, "improvement", "s", "complete", "failed", "T")
-    return Table(columns, rows)
+        rows = [row for row in solver.rows if row.instance in instances]
+        took = _seconds(solver.seconds, instances)
+        lines.append(
+            _Line(solver.name, rows, [means(rows).improvement], took, "reference", Spending())
+        )
+    # Replies that were recorded or composed offline are free.
+    paid = any(line.spending.tokens > 0 for line in lines)
+    columns = (
+        "method", *sizes, "improvement", "s", "complete", *(("tokens", "money") if paid else ()),
+        "failed", "T",
+    )  # fmt: skip
+    return Table(columns, [line.cells(cheapest, paid) for line in lines], name=f"{problem}-methods")
 
 
 def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
@@ -96,11 +165,6 @@ def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
 
 def _seconds(took: Mapping[str, float], instances: set[str]) -> float:
     return mean(seconds for instance, seconds in took.items() if instance in instances)
-
-
-def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
-    costs = {size: means(group).cost for size, group in by_size(rows).items()}
-    return [number(costs[size], 1) if size in costs else "–" for size in sizes]
 
 
 def _improvement(shares: Sequence[float]) -> str:

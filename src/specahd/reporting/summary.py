@@ -104,7 +104,7 @@ def _checkpoints(
         "problem", "baseline", "seeds", "complete", "programs", "selection", "validation",
         "seeds' range", "rollbacks", "T",
     )  # fmt: skip
-    return [text, Table(columns, rows, words=3), *common.remarks]
+    return [text, Table(columns, rows, words=3, name="checkpoints"), *common.remarks]
 
 
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
@@ -122,7 +122,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
         "Mean costs over the instances of a size and the seeds of complete runs; "
         "a row is one of both."
     )
-    return [text, Table(columns, rows)]
+    return [text, Table(columns, rows, name="validation-by-size")]
 
 
 def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
@@ -144,7 +144,7 @@ def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     ]
     columns = ("problem", "level", "programs", *(outcome.value for outcome in met))
     text = "Every program that was asked for counts, whatever became of it."
-    return [text, Table(columns, rows, words=2)]
+    return [text, Table(columns, rows, words=2, name="programs-by-outcome")]
 
 
 def _metrics(runs: Sequence[Run]) -> str:

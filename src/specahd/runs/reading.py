@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json, told
 from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
+from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, REPLIES, TIMINGS, rows_file
 from specahd.runs.kinds import RunKind
-from specahd.runs.records import Other, Sample, Timing
+from specahd.runs.records import Answer, Other, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
@@ -94,6 +95,40 @@ class Run:
     def rows(self, pool: str) -> tuple[Row, ...]:
         """Return its rows of a pool."""
         return self.validation if pool == "validation" else self.selection
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What the requests of a run used; nan where that is not known.
+
+    Parameters
+    ----------
+    tokens
+        Of prompts and replies together.
+    cost
+        In the currency of the prices.
+    """
+
+    tokens: float = nan
+    cost: float = nan
+
+
+def read_spending(directory: Path) -> Spending:
+    """Add up the replies of a run.
+
+    Raises
+    ------
+    FileError
+        A line is not what a run writes.
+    """
+    path = directory / REPLIES
+    if not path.is_file():
+        return Spending()
+    tokens, cost = 0, 0.0
+    for reply in journal.read(path, Answer):
+        tokens += reply.prompt_tokens + reply.completion_tokens
+        cost += reply.cost
+    return Spending(tokens, cost)
 
 
 def read_run(directory: Path, name: str = "", validation: Path | None = None) -> Run:

@@ -1,0 +1,232 @@
+"""Which method leaves the cheapest solutions: paired differences on common instances and seeds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import exp, isfinite, log, nan
+from statistics import stdev
+
+import numpy as np
+
+from specahd.reporting.document import Part, Strong, Table, percent
+from specahd.runs.rows import mean
+
+_RESAMPLES = 10_000
+_LEVELS = (2.5, 97.5)
+"""Percentiles of the bootstrap that bound an interval of 95%."""
+_TIE = 1e-9
+"""Costs that differ by a smaller share are equal."""
+HOW_TO_READ = (
+    "Costs are compared instance by instance, each a mean over the seeds. A difference is the "
+    "geometric mean of the ratios to the cheapest method's costs, less one; its 95% interval is a "
+    "bootstrap over the instances, for the seeds as they are. ± is the sample standard deviation "
+    "over the seeds. Two methods differ where the interval excludes 0 and the difference exceeds "
+    "the larger of their deviations; one seed has none and tells nothing of methods. Wins, ties "
+    "and losses count the instances against the cheapest of all other methods."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a method, or a reference, costs.
+
+    Parameters
+    ----------
+    name
+        What tables call it.
+    seeds
+        For each seed the costs by instance; instances that failed are left out. A reference has
+        one such mapping.
+    reference
+        Whether nobody trained it: it has no deviation.
+    """
+
+    name: str
+    seeds: Sequence[Mapping[str, float]]
+    reference: bool = False
+
+    def solved(self) -> set[str]:
+        """Return the instances that it solves with every seed, at a cost above 0."""
+        solved = [{name for name, cost in costs.items() if cost > 0} for costs in self.seeds]
+        return set.intersection(*solved) if solved else set()
+
+    def cost(self, instance: str) -> float:
+        """Return the mean cost of an instance over the seeds."""
+        return mean(costs[instance] for costs in self.seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How much more one entry costs than another, as a share of the other's costs.
+
+    Parameters
+    ----------
+    share
+        Geometric mean over the instances of the ratios of costs, less 1.
+    low, high
+        The bounds of its 95% interval (percentile bootstrap over the instances); nan of one
+        instance.
+    deviation
+        The larger of the two deviations over seeds; nan where one has a single seed.
+    """
+
+    share: float
+    low: float
+    high: float
+    deviation: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is more than instances and seeds vary by."""
+        return self.low * self.high > 0 and abs(self.share) > self.deviation
+
+
+def difference(entry: Entry, other: Entry, instances: Sequence[str]) -> Difference:
+    """Compare two entries on instances that both solved, at least one."""
+    ratios = np.array([log(entry.cost(name) / other.cost(name)) for name in instances])
+    if len(ratios) < 2:
+        return Difference(exp(ratios[0]) - 1, nan, nan, nan)
+    drawn = np.random.default_rng(0).integers(len(ratios), size=(_RESAMPLES, len(ratios)))
+    low, high = np.percentile(ratios[drawn].mean(axis=1), _LEVELS)
+    deviations = deviation(entry, instances), deviation(other, instances)
+    largest = max(deviations) if all(map(isfinite, deviations)) else nan
+    return Difference(exp(ratios.mean()) - 1, exp(low) - 1, exp(high) - 1, largest)
+
+
+def deviation(entry: Entry, instances: Sequence[str]) -> float:
+    """Return the sample deviation over seeds of costs relative to their means, 0 of a reference."""
+    if entry.reference:
+        return 0.0
+    if len(entry.seeds) < 2:
+        return nan
+    means = {name: entry.cost(name) for name in instances}
+    return stdev(mean(costs[name] / means[name] for name in instances) for costs in entry.seeds)
+
+
+def compare(
+    problem: str, entries: Sequence[Entry], sizes: Mapping[str, Sequence[str]], budget: str
+) -> list[Part]:
+    """Say which method is better, and by how much; nothing where there is nothing to compare.
+
+    A reference that lacks an instance which all methods solve is left out.
+
+    Parameters
+    ----------
+    sizes
+        The instances of each size, by what tables call the size.
+    budget
+        What each run spent, as a sentence tells it (``60 programs``).
+    """
+    entries = [entry for entry in entries if entry.seeds]
+    methods = [entry for entry in entries if not entry.reference]
+    solved = set.intersection(*(entry.solved() for entry in methods)) if methods else set()
+    entries = [entry for entry in entries if not entry.reference or solved <= entry.solved()]
+    common = {size: [name for name in names if name in solved] for size, names in sizes.items()}
+    instances = list(chain.from_iterable(common.values()))
+    if len(methods) < 2 or not instances:
+        return []
+    ordered = sorted(entries, key=lambda entry: mean(log(entry.cost(each)) for each in instances))
+    best = next(entry for entry in ordered if not entry.reference)
+    found = {
+        entry.name: difference(entry, best, instances) for entry in ordered if entry is not best
+    }
+    rivals = [entry for entry in methods if entry is not best]
+    said = _answer(best, rivals, [each for each in ordered if each.reference], found)
+    scope = f"{counted(len(instances), 'instance')}, {counted(len(best.seeds), 'seed')} of {budget}"
+    missing = sum(map(len, sizes.values())) - len(instances)
+    if missing:
+        scope += f"; left out: {counted(missing, 'instance')} that not every method solves"
+    return [
+        f"{said} ({scope}.)",
+        _overall(f"{problem}-better", ordered, best, found, methods, instances),
+        "The same by size; in parentheses the number of instances, and the interval.",
+        _by_size(f"{problem}-better-by-size", ordered, best, common),
+    ]
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _answer(
+    best: Entry,
+    rivals: Sequence[Entry],
+    references: Sequence[Entry],
+    found: Mapping[str, Difference],
+) -> str:
+    alike = [entry.name for entry in rivals if not found[entry.name].certain]
+    dearer = [entry.name for entry in rivals if found[entry.name].certain]
+    if not alike:
+        closest = min(dearer, key=lambda name: found[name].share)
+        by = found[closest]
+        sentence = (
+            f"{best.name} leaves cheaper solutions than every other method; {closest}, the next, "
+            f"costs {100 * by.share:.2f}% more (95% interval {100 * by.low:.2f} to "
+            f"{100 * by.high:.2f}%)."
+        )
+    else:
+        sentence = f"{best.name} has the lowest costs, but these runs cannot tell it from "
+        sentence += f"{', '.join(alike)}."
+        if dearer:
+            sentence += f" It leaves cheaper solutions than {', '.join(dearer)}."
+    cheaper = [each.name for each in references if found[each.name].high < 0]
+    if cheaper:
+        sentence += f" Cheaper than every method: {', '.join(cheaper)}, which nobody trained."
+    return sentence
+
+
+def _overall(
+    name: str,
+    ordered: Sequence[Entry],
+    best: Entry,
+    found: Mapping[str, Difference],
+    methods: Sequence[Entry],
+    instances: Sequence[str],
+) -> Table:
+    rows = []
+    for entry in ordered:
+        spread = deviation(entry, instances)
+        spread_cell = "–" if entry.reference or not isfinite(spread) else f"{100 * spread:.2f}"
+        counts = [str(count) for count in against_others(entry, methods, instances)]
+        if entry is best:
+            rows.append([entry.name, "cheapest", "–", spread_cell, *counts, "–"])
+            continue
+        by = found[entry.name]
+        verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
+        rows.append([entry.name, percent(by.share), _bounds(by), spread_cell, *counts, verdict])
+    columns = ("method", "difference", "interval", "±", "wins", "ties", "losses", "differs")
+    return Table(columns, rows, name=name)
+
+
+def _by_size(
+    name: str, ordered: Sequence[Entry], best: Entry, common: Mapping[str, Sequence[str]]
+) -> Table:
+    known = {size: names for size, names in common.items() if names}
+    rows = []
+    for entry in ordered:
+        cells = ["0"] * len(known)
+        if entry is not best:
+            each = [difference(entry, best, names) for names in known.values()]
+            cells = [
+                percent(by.share) + (f" ({_bounds(by)})" if isfinite(by.low) else "") for by in each
+            ]
+        rows.append([Strong(entry.name) if entry is best else entry.name, *cells])
+    return Table(("method", *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)
+
+
+def against_others(
+    entry: Entry, methods: Sequence[Entry], instances: Sequence[str]
+) -> tuple[int, int, int]:
+    """Count wins, ties and losses against the cheapest of the other methods on each instance."""
+    wins = ties = 0
+    for name in instances:
+        rival = min(each.cost(name) for each in methods if each is not entry)
+        share = entry.cost(name) / rival - 1
+        wins += share < -_TIE
+        ties += abs(share) <= _TIE
+    return wins, ties, len(instances) - wins - ties
+
+
+def _bounds(by: Difference) -> str:
+    return f"{100 * by.low:+.2f} to {100 * by.high:+.2f}" if isfinite(by.low) else "–"
