@@ -34,6 +34,10 @@ def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
         "metrics/cvrp.json",
         "report.html",
         "report.md",
+        "report.tex",
+        "tables/checkpoints.csv",
+        "tables/programs-by-outcome.csv",
+        "tables/validation-by-size.csv",
     ]
 
 
