@@ -27,6 +27,8 @@ ARGUMENTS = (NUMBER, NUMBER, VECTOR, REALS, MATRIX)
 CANARY = 12345
 
 INTERPRETED = """
+return int(f.clip(0.2, f[0] / z).sum() * 10)
+g = np.clip; return int(g(f, 0.2, 0.5).sum() * 10)
 t = -m - 1.5; t //= f[0] / z; return int(t[0, 0])
 return int((~((v > 1) + (f > 0.5)[:5])).sum())
 return int((~((v > 1) * (f > 0.5)[:5])).sum())
@@ -227,6 +229,10 @@ t = m.copy(); t[n, v] = t[n, 1:]; return int(t.sum())
 t = np.zeros((n, 3, 5)); t[:, 1, 2] = t[1, 1, 2:3]; return int(t.sum())
 """
 SAME = """
+x = (f / 0)[0] * 0; return int(np.clip(f, x, 0.5)[0] > 0) + int(np.clip(f, 0.2, x)[0] > 0) * 2
+x = np.clip(f, 0.9, 0.1); x += np.clip(m, f, 0.5)[n]; return int(x.sum() * 10) + np.clip(n, 0, 2)
+x = np.clip(f / 0 * 0, 0.2, 0.5)[0]; return int(x > 0) + int(np.clip(v, 0.5, 2.5).sum() * 10)
+x = np.clip(v, 1, n); return int(x.sum()) * 10 + np.clip(z, n, -n) + x[0]
 t = n * 100; t >>= 3; return t
 return (n * -12345 >> 3) + (n >> 63) + (-n >> 1) + ((n * 2654435761 >> 16) & 255)
 return len(np.zeros((n, -z), np.int64))

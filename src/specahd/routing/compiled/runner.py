@@ -66,6 +66,8 @@ _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """How numba writes parts of its errors in bold."""
 _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
+_MINIMUM = ast.parse("np.minimum", mode="eval").body
+_MAXIMUM = ast.parse("np.maximum", mode="eval").body
 _STEP = "__next_step"
 """What counts the steps of loops in compiled programs."""
 
@@ -254,7 +256,11 @@ def _digest(prepared: str) -> str:
 
 
 def _prepared(source: str, answer: types.Type) -> str:
-    """Return the source as it is compiled: it returns no ``None``, sorts our way, counts steps."""
+    """Return the source as it is compiled.
+
+    It returns no ``None``, calls our argsort, counts its steps, and clips as NumPy does, also
+    between bounds that are no numbers: ``minimum(maximum(values, least), most)``.
+    """
     tree = ast.parse(source)
     nothing = str(NO_ANSWER)
     if isinstance(answer, types.UniTuple):
@@ -277,6 +283,10 @@ def _prepared(source: str, answer: types.Type) -> str:
             node.value = ast.parse(nothing, mode="eval").body
         elif isinstance(node, ast.Call) and _is_argsort(node):
             node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
+        elif isinstance(node, ast.Call) and _is_clip(node):
+            values, least, most = node.args
+            node.func = _MINIMUM
+            node.args = [ast.Call(_MAXIMUM, [values, least], []), most]
         elif isinstance(node, ast.For | ast.While):
             node.body[:0] = ast.parse(f"__steps = {_STEP}(__steps)").body
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -284,6 +294,11 @@ def _prepared(source: str, answer: types.Type) -> str:
 
 def _is_none(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _is_clip(call: ast.Call) -> bool:
+    plain = len(call.args) == 3 and not call.keywords
+    return plain and ast.unparse(call.func) == "np.clip"
 
 
 def _is_argsort(call: ast.Call) -> bool:
