@@ -4,18 +4,21 @@ The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html
 needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), ``convergence.svg``,
 ``convergence/*.csv`` and ``metrics/*.json``. Equal rows give equal bytes. Runs of several methods
 are compared first: which is better, and by how much; with seconds, and other solvers if
-``references`` names some. ``methods.md`` is that part alone. No language model is needed, and no
-search.
+``references`` names some. ``methods.md`` is that part alone. ``audit=RUN`` writes nothing, but
+repeats a run and says whether all that it states follows from its files. No language model is
+needed, and no search.
 """
 
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from omegaconf import DictConfig
 
+from specahd.audit import audit
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
 from specahd.core.folders import whole, write_whole
@@ -33,6 +36,12 @@ METHODS = "methods.md"
 
 def report(config: DictConfig) -> None:
     """Read the runs, write their report, and tell MLflow what DVC calls their checkpoints."""
+    if config.audit is not None:
+        with suppress(OSError):
+            # Hydra makes it, and nothing is written there.
+            run_directory().rmdir()
+        sys.stdout.write(f"{audit(Path(config.audit))}\n")
+        return
     folder = Path(config.runs)
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.journal import JournalFile, dumps, read
+from specahd.core.journal import JournalFile, difference, dumps, read
 
 RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
 
@@ -75,6 +75,20 @@ def test_a_run_that_is_repeated_must_say_the_same_and_writes_nothing_twice(tmp_p
     again.append({"new": 1})
     again.close()
     assert path.read_bytes() == whole + b'{"new":1}\n'
+
+
+@pytest.mark.parametrize(
+    ("known", "again", "words"),
+    [
+        ('{"sample":"a","score":1}', '{"sample":"a","score":2}', " (score of a)"),
+        ('{"carried":"b","x":1,"y":1}', '{"carried":"b","x":1}', " (y of b)"),
+        ('{"x":1}', '{"x":2}', " (x)"),
+        ('{"x": 1}', '{"x":1}', " (spelling)"),
+        ("torn", '{"x":1}', ""),
+    ],
+)
+def test_the_field_that_differs_is_named(known, again, words):
+    assert difference(known.encode(), again.encode()) == words
 
 
 def test_a_run_that_diverges_is_ended_and_the_file_left_as_it_was(tmp_path):

@@ -159,6 +159,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "runs": "a folder of runs",
         "evaluations": "a folder of evaluations; null: the runs' own validation rows",
         "references": "a folder of solvers' rows to stand beside several methods; null: none",
+        "audit": "a run to repeat from its files instead of a report; null: none",
     },
     "select": {
         "sweep": "the MLflow id of a sweep whose runs count; null: any",

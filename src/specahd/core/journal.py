@@ -14,6 +14,8 @@ from specahd.core.errors import FileError, JournalError, RunFailed
 from specahd.core.plain import fitting, parse_json
 
 Record = Mapping[str, Any]
+_OWNERS = ("sample", "carried", "instance", "record")
+"""Fields that say what a record is of."""
 
 
 def dumps(record: Record) -> str:
@@ -59,6 +61,17 @@ def damaged(path: Path, number: int, reason: str) -> FileError:
         f"{path}: line {number} is not a JSON record ({reason}); "
         "restore the file from a copy, or begin anew elsewhere."
     )
+
+
+def difference(known: bytes, again: bytes) -> str:
+    """Return in parentheses which field of two records differs first, and whose it is."""
+    try:
+        one, other = (parse_json(line, dict[str, Any]) for line in (known, again))
+    except ValueError:
+        return ""
+    fields = (key for key in sorted(one | other) if one.get(key) != other.get(key))
+    owner = next((f" of {one[key]}" for key in _OWNERS if key in one), "")
+    return f" ({next(fields, 'spelling')}{owner})"
 
 
 class JournalFile:
@@ -132,9 +145,11 @@ class JournalFile:
         line = dumps(record).encode() + b"\n"
         self._line += 1
         if self._known:
-            if self._known.popleft() != line:
+            known = self._known.popleft()
+            if known != line:
                 raise RunFailed(
-                    f"{self.path}: line {self._line} does not come again; "
+                    f"{self.path}: line {self._line} does not come again"
+                    f"{difference(known, line)}; "
                     "the program, its libraries or this file changed since."
                 )
             return

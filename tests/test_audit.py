@@ -1,0 +1,125 @@
+"""``report audit=RUN``: what a run states follows from its files, or what does not is named.
+
+Whole audits start real processes; what is compared afterwards is tried on copies.
+"""
+
+import json
+import shutil
+
+import pytest
+
+from commands import call
+from specahd.audit import _broken, _unselected
+from specahd.runs import files
+from specahd.runs.reading import read_run
+
+
+@pytest.fixture
+def place(small_runs, tmp_path):
+    shutil.copytree(small_runs / "pools", tmp_path / "pools")
+    shutil.copytree(small_runs / "run2", tmp_path / "run")
+    return tmp_path
+
+
+def edit(path, change, wanted=lambda record: True):
+    """Change the first record of a file that is wanted."""
+    lines = path.read_text().splitlines()
+    number, record = next(
+        (number, record) for number, record in enumerate(map(json.loads, lines)) if wanted(record)
+    )
+    change(record)
+    lines[number] = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return record
+
+
+def audit(place, check=True):
+    return call("report", "audit=run", cwd=place, check=check)
+
+
+def test_a_run_that_is_as_it_was_written_passes(place):
+    samples = len(read_run(place / "run").samples)
+    done = audit(place)
+    assert done.stdout.startswith(f"run: {samples} programs, the checkpoint and ")
+    # Nothing is left, neither here nor of the copy.
+    assert sorted(path.name for path in place.iterdir()) == ["pools", "reports", "run"]
+    assert not list((place / "reports").iterdir())
+    assert "specahd-audit-" not in done.stderr
+
+
+@pytest.mark.parametrize(("field", "value"), [("score", 0.5), ("parents", ["lower-1-0000"])])
+def test_a_record_that_was_edited_is_named(place, field, value):
+    def change(record):
+        record[field] = value
+
+    record = edit(place / "run" / files.JOURNAL, change, lambda record: field in record)
+    done = audit(place, check=False)
+    assert done.returncode == 1
+    assert f"does not come again ({field} of {record['sample']})" in done.stderr
+    assert done.stderr.endswith("run could not be repeated.\n")
+
+
+def test_a_run_that_has_not_ended_is_refused(place):
+    (place / "run" / "validation.jsonl").unlink()
+    done = audit(place, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "run has not ended: validation.jsonl is missing.\n"
+
+
+@pytest.fixture
+def copies(small_runs, tmp_path):
+    ours, again = tmp_path / "ours", tmp_path / "again"
+    for folder in (ours, again):
+        shutil.copytree(small_runs / "run2", folder)
+    assert not [*_broken(ours, again), *_unselected(read_run(ours), ours)]
+    return ours, again
+
+
+def program(run):
+    return next((run / "checkpoint" / "programs").iterdir()).relative_to(run)
+
+
+@pytest.mark.parametrize("of", ["ours", "again"])
+def test_a_file_of_one_checkpoint_alone_is_named(copies, of):
+    ours, again = copies
+    name = program(ours)
+    ((ours if of == "ours" else again) / name).unlink()
+    end = "is missing." if of == "ours" else "does not come again."
+    assert list(_broken(*copies)) == [f"{ours / name} {end}"]
+
+
+def test_a_program_of_the_checkpoint_that_was_edited_is_named(copies):
+    ours, _ = copies
+    name = program(ours)
+    with (ours / name).open("a") as file:
+        file.write("\n")
+    assert list(_broken(*copies)) == [f"{ours / name} comes again with other bytes."]
+
+
+def test_a_row_that_was_edited_is_named(copies):
+    ours, _ = copies
+    record = edit(ours / "validation.jsonl", lambda record: record.update(cost=1.0))
+    assert list(_broken(*copies)) == [
+        f"{ours}/validation.jsonl: line 1 does not come again (cost of {record['instance']})."
+    ]
+
+
+@pytest.mark.parametrize("name", [files.JOURNAL, files.RESPONSES])
+def test_a_record_that_was_torn_off_is_named(copies, name):
+    ours, _ = copies
+    lines = (ours / name).read_text().splitlines(keepends=True)
+    (ours / name).write_text("".join(lines[:-1]))
+    [said] = _broken(*copies)
+    assert said == f"{ours / name}: line {len(lines)} does not come again."
+
+
+def test_a_selection_that_no_rows_have_is_named(copies):
+    ours, _ = copies
+    path = ours / files.JOURNAL
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        if record.get("record") == "round":
+            record["selection"] = 0.5
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    [said] = _unselected(read_run(ours), ours)
+    assert said.startswith(f"{path}: no round has the selection ")
