@@ -18,13 +18,13 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from specahd.audit import audit
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
 from specahd.core.folders import whole, write_whole
 from specahd.reporting.document import Document
 from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.reporting.summary import DRAWING, Summary, summarise
+from specahd.runs.audit import audit
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
 from specahd.runs.reading import Run, read_runs, read_spending
 from specahd.runs.rows import read_rows, read_seconds

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from commands import call
-from specahd.audit import _broken, _unselected
 from specahd.runs import files
+from specahd.runs.audit import _broken, _unselected
 from specahd.runs.reading import read_run
 
 
