@@ -27,7 +27,7 @@ from specahd.checkpoint import freeze, thaw
 from specahd.config import CONF_DIR
 from specahd.config.files import maker, names, options
 from specahd.core import journal
-from specahd.core.compilation import announce
+from specahd.core.compilation import report_compilation
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
@@ -69,13 +69,13 @@ def other(place):
 
 
 def instances(run, pool):
-    return [row["instance"] for row in journal.read(run / f"{pool}.jsonl")]
+    return [row["instance"] for row in journal.read_records(run / f"{pool}.jsonl")]
 
 
 def test_seeds_train_on_instances_of_their_own_and_are_compared_on_the_same(place, other):
     for pool in ("selection", "validation"):
         assert instances(other, pool) == instances(place / "run", pool)
-    tasks = [next(journal.read(run / "responses.jsonl")) for run in (place / "run", other)]
+    tasks = [next(journal.read_records(run / "responses.jsonl")) for run in (place / "run", other)]
     assert tasks[0]["tasks"][0]["key"] != tasks[1]["tasks"][0]["key"]
 
 
@@ -379,7 +379,7 @@ def test_who_solves_evaluates_or_trains_is_told_that_loops_are_compiled(user, mo
             raise Told
 
     def waiting(*_):
-        announce()
+        report_compilation()
         raise AssertionError("nobody was told")
 
     monkeypatch.setattr(CVRP, "baseline", waiting)

@@ -155,9 +155,9 @@ def test_solvers_in_the_same_seconds_solve_what_the_methods_did(swept):
         cwd=place, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = list(journal.read(place / DIRECTORY / "cvrp-single-seed0" / "validation.jsonl"))
+    rows = list(journal.read_records(place / DIRECTORY / "cvrp-single-seed0" / "validation.jsonl"))
     found = {
-        path.parent.name: list(journal.read(path))
+        path.parent.name: list(journal.read_records(path))
         for path in place.glob("references/cvrp/*/rows.jsonl")
     }
     assert sorted(found) == ["nearest", "pyvrp", "savings"]

@@ -18,8 +18,8 @@ from typing import Any
 from msgspec import to_builtins
 
 from specahd.core.errors import CheckpointError
-from specahd.core.folders import whole
-from specahd.core.plain import NAME, parse_json, told
+from specahd.core.folders import atomic_folder
+from specahd.core.plain import NAME, parse_json, printable
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
@@ -126,7 +126,7 @@ class Checkpoint:
 
 def freeze(checkpoint: Checkpoint, directory: Path) -> None:
     """Write a checkpoint, all of it or nothing; an earlier one at the same place is replaced."""
-    with whole(directory) as draft:
+    with atomic_folder(directory) as draft:
         _write(checkpoint, draft)
 
 
@@ -162,7 +162,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
 def _source(program: str) -> str:
     """Return where a checkpoint keeps a program's source."""
     if not NAME.fullmatch(program):
-        raise CheckpointError(f"{told(program)} is not the name of a program.")
+        raise CheckpointError(f"{printable(program)} is not the name of a program.")
     return f"programs/{program}.py"
 
 
@@ -224,7 +224,7 @@ def _manifest(directory: Path, listed: set[str]) -> Manifest:
         schema = parse_json(text, Schema).schema
         if schema != SCHEMA:
             raise CheckpointError(
-                f"The checkpoint {directory} has schema {told(str(schema))}; "
+                f"The checkpoint {directory} has schema {printable(str(schema))}; "
                 f"this version reads schema {SCHEMA}."
             )
         manifest: Manifest = parse_json(text, Manifest)
@@ -234,7 +234,7 @@ def _manifest(directory: Path, listed: set[str]) -> Manifest:
     if odd := listed - {MANIFEST, *ARCHIVE} ^ named:
         raise CheckpointError(
             f"The checkpoint {directory} lists other programs than its manifest, for example "
-            f"{told(min(odd))}."
+            f"{printable(min(odd))}."
         )
     return manifest
 

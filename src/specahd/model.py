@@ -21,7 +21,7 @@ from specahd.api.checkpoints import load
 from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.core.settings import Accept, check_workers
 from specahd.repair.execution import Execution
 from specahd.repair.rows import row
@@ -122,7 +122,7 @@ class SpecAHDModel:
             raise ConfigError(f"Expected columns of {', '.join(INPUTS)}, got none of them.")
         asked = {name: (params or {}).get(name) or None for name in PARAMETERS}
         if asked["accept"] is not None:
-            one_of("accept", asked["accept"], [policy.value for policy in Accept])
+            check_choice("accept", asked["accept"], [policy.value for policy in Accept])
         problem = checkpoint_problem(self._loaded.frozen, asked["baseline"])
         rows = [_present(entry) for entry in model_input.to_dict("records")]
         with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
-from specahd.core.folders import whole, write_whole
+from specahd.core.folders import atomic_folder, write_atomically
 from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
@@ -38,7 +38,7 @@ def report(config: DictConfig) -> None:
     if compared is None:
         (directory / METHODS).unlink(missing_ok=True)
     else:
-        write_whole(directory / METHODS, compared)
+        write_atomically(directory / METHODS, compared)
     sys.stdout.write(f"{len(runs)} runs of {folder}: {directory / 'report.html'}\n")
     uri = config.tracking.get("uri")
     if uri is not None:
@@ -73,12 +73,12 @@ def _write(summary: Summary, directory: Path) -> None:
         ("report.html", summary.document.html()),
         (DRAWING, summary.drawing + "\n"),
     ):
-        write_whole(directory / name, text)
+        write_atomically(directory / name, text)
     for folder, ending, texts in (
         ("convergence", "csv", summary.curves),
         ("metrics", "json", summary.metrics),
     ):
-        with whole(directory / folder) as made:
+        with atomic_folder(directory / folder) as made:
             for name, text in texts.items():
                 (made / f"{name}.{ending}").write_text(text, encoding="utf-8")
 

@@ -23,7 +23,7 @@ from specahd.config.solving import expect_place, inputs
 from specahd.config.words import with_file
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
-from specahd.core.folders import file_name, short, writing
+from specahd.core.folders import display_path, safe_file_name, write_errors
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Moment
@@ -76,7 +76,7 @@ def solve(config: DictConfig) -> None:
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
     # What was read shall be solved: from here on a signal leaves a solution.
-    with interrupts.held():
+    with interrupts.deferred():
         try:
             solved = find(
                 instance,
@@ -93,7 +93,9 @@ def solve(config: DictConfig) -> None:
             line.close()
         print_summary(solved.statistics(), config.target, _write(config, solved, out, decided))
     if interrupts.pressed:
-        raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
+        raise KeyboardInterrupt(
+            f"Interrupted; the best solution until then is in {display_path(out)}."
+        )
 
 
 def _instance(config: DictConfig) -> ProblemInstance:
@@ -115,7 +117,7 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     """Return where the solution goes; the folder is there."""
     if config.out is None:
         [ending, *_] = instance.problem.endings
-        return run_directory() / f"{file_name(instance.name, 'solution')}{ending}"
+        return run_directory() / f"{safe_file_name(instance.name, 'solution')}{ending}"
     out = Path(config.out).absolute()
     expect_ending(out, instance.problem, instance.data)
     for path in (out, out.with_suffix(".json")):
@@ -132,7 +134,7 @@ def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any
     written = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)
-        with writing(picture):
+        with write_errors(picture):
             solved.plot().savefig(picture)
         written.append(picture)
     return written

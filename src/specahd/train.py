@@ -25,7 +25,7 @@ from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import made
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
-from specahd.core.folders import short
+from specahd.core.folders import display_path
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
@@ -45,14 +45,14 @@ def train(config: DictConfig) -> None:
     elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
-                f"{directory} holds a run already; go on with resume={short(directory)} "
+                f"{directory} holds a run already; go on with resume={display_path(directory)} "
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
         status = read_run(directory).status
         more = status is RunStatus.PARTIAL and is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
-            sys.stdout.write(f"{short(directory)} is {status} already\n")
+            sys.stdout.write(f"{display_path(directory)} is {status} already\n")
             return
         repeat = True
     with nullcontext() if in_sweep() else nothing_kept():
@@ -81,7 +81,7 @@ def train(config: DictConfig) -> None:
             raise
         _warn(observer)
         if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
-            command = f"python -m specahd.train resume={short(directory)}"
+            command = f"python -m specahd.train resume={display_path(directory)}"
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     _warn(observer)

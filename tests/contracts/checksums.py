@@ -189,4 +189,4 @@ def run(
             spent = engine.run(level, TICKETS // rounds)
             assert spent == TICKETS // rounds
             members = [member.program for member in method.members] or members
-    return ledger.read(), list(journals.read(directory / "journal.jsonl"))
+    return ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

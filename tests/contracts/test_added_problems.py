@@ -87,7 +87,7 @@ def order_customers(demands, distance_matrix):
 
 
 def lines(place, name):
-    return list(journal.read(place / "run" / f"{name}.jsonl"))
+    return list(journal.read_records(place / "run" / f"{name}.jsonl"))
 
 
 @pytest.fixture(autouse=True)

@@ -254,7 +254,9 @@ def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_pa
         first, second = (tmp_path / f"run{workers}" / name for workers in (1, 2))
         assert first.read_bytes() == second.read_bytes()
     assert tree(tmp_path / "run1" / "checkpoint") == tree(tmp_path / "run2" / "checkpoint")
-    samples = [r for r in journal.read(tmp_path / "run1" / "journal.jsonl") if "sample" in r]
+    samples = [
+        r for r in journal.read_records(tmp_path / "run1" / "journal.jsonl") if "sample" in r
+    ]
     known = {"lower-seed", "upper-seed"}
     turned_away = 0
     for record in samples:

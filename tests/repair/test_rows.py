@@ -8,7 +8,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.journal import read
+from specahd.core.journal import read_records
 from specahd.core.program import Outcome
 from specahd.repair.cases import make_case
 from specahd.repair.rows import row, summarise, write_rows
@@ -65,7 +65,7 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
     ]
     cases = [CASE] * 3
     rows = write_rows(tmp_path, "validation", PROBLEM, cases, repairs)
-    assert list(read(tmp_path / "validation.jsonl")) == rows
+    assert list(read_records(tmp_path / "validation.jsonl")) == rows
     found = summarise(PROBLEM, "validation", cases, rows, PROBLEM.references)
     assert (found.instances, found.failed, found.steps, found.rollbacks) == (3, 1, 4, 2)
     assert (found.improvement, found.cost) == (0.25, 0.75 * CASE.cost)

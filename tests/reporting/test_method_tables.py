@@ -4,7 +4,7 @@ import pytest
 
 import commands
 from run_directories import lines, row, sample, write_run
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.reporting.methods import Reference, compare, is_comparison
 from specahd.runs.reading import read_runs
 from specahd.runs.rows import Row, RowRecord, read_seconds
@@ -52,7 +52,7 @@ def test_partial_runs_are_named_and_enter_into_no_mean(folder):
 
 
 def reference(*told):
-    return Row.of(fitting(row(*told), RowRecord))
+    return Row.of(convert(row(*told), RowRecord))
 
 
 def test_references_stand_below_the_methods_of_their_problem(folder):

@@ -90,9 +90,9 @@ def test_a_sample_sees_the_state_of_lag_commits_ago(tmp_path):
 
 def test_replies_are_on_disk_in_the_order_they_came(tmp_path):
     run(tmp_path / "run", Scripted())
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
     by_sample = {entry["sample"]: entry["reply"] for entry in wal}
-    for record in journals.read(tmp_path / "run" / "journal.jsonl"):
+    for record in journals.read_records(tmp_path / "run" / "journal.jsonl"):
         assert by_sample[record["sample"]] == record["reply"]
     assert [entry["request"]["index"] for entry in wal] != list(range(60))
 
@@ -156,7 +156,7 @@ def test_texts_take_no_tickets_and_are_told_in_their_turn(tmp_path):
 
 def test_the_log_of_replies_names_texts(tmp_path):
     run(tmp_path / "run", Scripted(), tickets=5, method=InTurn(WRITE, REMARK))
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
     assert {entry["sample"]: entry["request"]["text"] for entry in wal} == {
         f"lower-1-{index:04d}": bool(index % 2) for index in range(9)
     }

@@ -13,10 +13,10 @@ from specahd.api.provenance import provenance
 from specahd.api.training_cases import subset_records, training_cases
 from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
-from specahd.core.folders import together
+from specahd.core.folders import atomic_files
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings, TierRule
@@ -230,12 +230,12 @@ def run_training(
     sandbox = plan.execution.inspect(observer)
     if repeat:
         require_current(directory, subset_records(plan))
-    with announced(observer.on_compile):
+    with listening(observer.on_compile):
         cases, pools = training_cases(plan, observer)
     if longer:
         # First: a configuration with the new bound is that of a run that has not ended.
         reopen(directory)
-    with together(directory) as draft:
+    with atomic_files(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
         save_machine(draft)

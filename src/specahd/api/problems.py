@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
@@ -116,7 +116,7 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
         try:
             if name not in options:
                 raise ValueError
-            fitting(value, arguments[name].annotation)
+            convert(value, arguments[name].annotation)
         except ValueError:
             raise CheckpointError(
                 f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "

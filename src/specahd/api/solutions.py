@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
-from specahd.core.folders import write_whole
+from specahd.core.folders import write_atomically
 from specahd.repair.cases import Case
 from specahd.repair.maps import before_and_after
 from specahd.repair.merge import EPSILON
@@ -127,7 +127,7 @@ class Solution:
             text = itinerary.FORMATS[path.suffix](instance, self.routes)
         else:
             text = self.files()[path.suffix]
-        write_whole(path, text)
+        write_atomically(path, text)
         return path
 
     def plot(self) -> "Figure":

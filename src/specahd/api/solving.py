@@ -13,10 +13,10 @@ from specahd.api.programs import OPERATOR, programs_for, stronger
 from specahd.api.solutions import Solution
 from specahd.api.starts import UNCONSTRUCTED, Start, construct
 from specahd.core.background import Background
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.core.settings import MAX_SEED, SearchLimit
 from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
@@ -206,8 +206,8 @@ def solve(
     >>> better.incumbent_cost
     206.0
     """
-    integer_within("seed", seed, 0, MAX_SEED)
-    number_within("memory_gb", memory_gb, 0.001, 1e6)
+    check_integer("seed", seed, 0, MAX_SEED)
+    check_number("memory_gb", memory_gb, 0.001, 1e6)
     limit = SearchLimit(time_limit, repairs, target)
     observer = observer or PythonWarnings()
     came = time.monotonic()
@@ -224,8 +224,8 @@ def solve(
             f"each should have {LEAST_CUSTOMERS} customers."
             + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
-    held = interrupts.held() if interrupts else nullcontext()
-    with announced(observer.on_compile), held:
+    held = interrupts.deferred() if interrupts else nullcontext()
+    with listening(observer.on_compile), held:
         case = None if incumbent is None else given_case(problem, data, Path(incumbent))
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]

@@ -13,7 +13,7 @@ from specahd.core.events import Observer, PythonWarnings
 from specahd.core.extras import require
 from specahd.core.program import Level
 from specahd.core.proposer import Proposer
-from specahd.core.ranges import within
+from specahd.core.ranges import check_range
 from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
@@ -106,7 +106,7 @@ def train(
         raise ConfigError(f"{directory} holds no run that could be resumed.")
     heard = observer or PythonWarnings()
     heard.on_prepare()
-    within("seed", seed, 0)
+    check_range("seed", seed, 0)
     made = make_problem(problem) if isinstance(problem, str) else problem
     allotted = named_budget(budget) if isinstance(budget, str) else budget
     if isinstance(method, str):

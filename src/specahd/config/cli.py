@@ -32,7 +32,7 @@ from specahd.config.sweeps import check_jobs
 from specahd.config.words import quoted
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
 from specahd.core.extras import require
-from specahd.core.folders import new_folder, short, write_whole
+from specahd.core.folders import display_path, make_new_folder, write_atomically
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
@@ -146,7 +146,7 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 def save_config(config: DictConfig, directory: Path) -> Path:
     """Write the resolved configuration to ``config.yaml`` in the directory."""
     path = directory / CONFIG
-    write_whole(path, OmegaConf.to_yaml(OmegaConf.create(resolved(config))))
+    write_atomically(path, OmegaConf.to_yaml(OmegaConf.create(resolved(config))))
     return path
 
 
@@ -210,7 +210,7 @@ class _CommandState:
             self.missing = [folder for folder in folders if not folder.exists()]
             if _NOW in str(OmegaConf.to_container(config.hydra[kind], resolve=False)["dir"]):  # type: ignore[call-overload,index]  # a mapping
                 # Of two commands in one second each gets one of its own.
-                made = new_folder(named)
+                made = make_new_folder(named)
                 above = [folder for folder in self.missing if folder != self.directory]
                 self.directory, self.missing = made.absolute(), [made.absolute(), *above]
                 with flag_override(config, "readonly", False):
@@ -344,7 +344,7 @@ def _report_end(state: _CommandState, message: str, status: int) -> int:
     state.clear()
     lines = message.splitlines()[:_LINES]
     if state.sweep and state.directory and any(state.directory.glob(f"*/{CONFIG}")):
-        where = short(state.directory)
+        where = display_path(state.directory)
         lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")
     sys.stderr.write("\n".join(lines) + "\n")
     return status

@@ -9,7 +9,7 @@ import yaml
 
 from specahd.config import CONF_DIR
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
 
@@ -61,7 +61,7 @@ def make(group: str, name: str, **given: Any) -> Any:
     """
     declared = options(group, name)
     for option in given:
-        one_of(f"an option of {group} {name}", option, declared)
+        check_choice(f"an option of {group} {name}", option, declared)
     return target(group, name)(**{**declared, **given})
 
 
@@ -104,6 +104,6 @@ def chosen_by(group: str, name: str, other: str) -> str | None:
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:
-    one_of(group, name, names(group))
+    check_choice(group, name, names(group))
     read: Mapping[str, Any] = yaml.safe_load((CONF_DIR / group / f"{name}.yaml").read_bytes())
     return read

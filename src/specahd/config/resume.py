@@ -19,7 +19,7 @@ from specahd.config.cli import resolved, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.plain import told
+from specahd.core.plain import printable
 from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among, read_configuration
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
@@ -83,14 +83,16 @@ def resumed(config: DictConfig) -> DictConfig:
                 anew.append(key)
         elif key in RAISABLE:
             if not _reaches(wanted, had):
-                less = "the run has no such bound" if had is None else f"it has {told(str(had))}"
+                less = (
+                    "the run has no such bound" if had is None else f"it has {printable(str(had))}"
+                )
                 raise ConfigError(
                     f"{key} may only be raised for the run in {directory}: {less}, got {wanted}."
                 )
             anew.append(key)
         elif wanted != had and key != "resume":
             raise ConfigError(
-                f"{key} contradicts the run in {directory}, which has {told(str(had))}; "
+                f"{key} contradicts the run in {directory}, which has {printable(str(had))}; "
                 f"only {', '.join(CHANGEABLE)} may change, and {' and '.join(RAISABLE)} grow."
             )
     del saved["choices"]
@@ -195,7 +197,7 @@ def overlay(
     made = copy.deepcopy(config)
     strange = sorted(saved.keys() - set(map(str, config)))
     if strange:
-        raise FileError(f"{path} is not the configuration of a run ({told(strange[0])}).")
+        raise FileError(f"{path} is not the configuration of a run ({printable(strange[0])}).")
     try:
         with open_dict(made):
             for key, value in saved.items():

@@ -16,7 +16,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 from specahd.core.repair_options import RepairOptions
 from specahd.core.services import check_services
 from specahd.core.serving import ServerSettings
@@ -57,7 +57,7 @@ class TrainConfig:
     tiers: TierRule = field(default_factory=TierRule)
 
     def __post_init__(self) -> None:
-        within("seed", self.seed, 0)
+        check_range("seed", self.seed, 0)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
         # Before anything keeps the command line.
@@ -89,7 +89,7 @@ class EvaluateConfig(RepairOptions):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         RepairOptions.__post_init__(self)
         if self.study is not None:
-            one_of("study", self.study, STUDIES)
+            check_choice("study", self.study, STUDIES)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
 
@@ -111,9 +111,9 @@ class SolveConfig(SearchLimit, TableOptions):
     sandbox: Confinement = field(default_factory=Confinement)
 
     def __post_init__(self) -> None:
-        within("seed", self.seed, 0, MAX_SEED)
-        within("workers", self.workers, 1, 64)
-        within("memory_gb", self.memory_gb, 0.001, 1e6)
+        check_range("seed", self.seed, 0, MAX_SEED)
+        check_range("workers", self.workers, 1, 64)
+        check_range("memory_gb", self.memory_gb, 0.001, 1e6)
         SearchLimit.__post_init__(self)
         TableOptions.__post_init__(self)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.core.seeding import generator
 from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.improver import Answering, Programs, SandboxedEngine, sessions
@@ -184,9 +184,9 @@ def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | Non
     ConfigError
         The number is out of range, or solutions of the problem cannot be parted.
     """
-    integer_within("workers", workers, 1, 64)
+    check_integer("workers", workers, 1, 64)
     if cluster is not None:
-        integer_within("workers with a cluster", workers, 2, 64)
+        check_integer("workers with a cluster", workers, 2, 64)
     if workers > 1 and not (problem.engine and problem.engine.parted):
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "

@@ -22,7 +22,7 @@ from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import Finite
 from specahd.core.proposer import Proposer, Reply
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.core.tariff import FREE, Tariff
 
 HASH, SAMPLE = "hash", "sample"
@@ -141,7 +141,7 @@ class Recorded:
     """
 
     def __init__(self, path: str | Path, match: str = HASH) -> None:
-        one_of("llm.match", match, (HASH, SAMPLE))
+        check_choice("llm.match", match, (HASH, SAMPLE))
         self._path = Path(path)
         self._match = match
         lines = _read_lines(self._path, match)
@@ -200,10 +200,10 @@ def _read_lines(path: Path, match: str = HASH) -> Mapping[str, _Line]:
     if not path.is_file():
         raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")
     lines: dict[str, _Line] = {}
-    for number, line in enumerate(journal.read(path, _Line), start=1):
+    for number, line in enumerate(journal.read_records(path, _Line), start=1):
         key = line.hash if match == HASH else line.sample
         if key is None:
-            raise journal.damaged(path, number, "missing required field sample")
+            raise journal.damaged_line_error(path, number, "missing required field sample")
         if key in lines and lines[key].hash != line.hash:
             raise FileError(
                 f"{path}: line {number} answers another request for {key} than a line above; "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.core.contract import Contract, Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.routing.base import FloatArray
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.versions import completion
@@ -70,12 +70,12 @@ class FunSearch:
         temperature_period: int = 30_000,
         reset_period: int | None = None,
     ) -> None:
-        integer_within("method.policy.islands", islands, 1)
-        integer_within("method.policy.samples_per_prompt", samples_per_prompt, 1)
-        number_within("method.policy.temperature", temperature, _COLDEST)
-        integer_within("method.policy.temperature_period", temperature_period, 1)
+        check_integer("method.policy.islands", islands, 1)
+        check_integer("method.policy.samples_per_prompt", samples_per_prompt, 1)
+        check_number("method.policy.temperature", temperature, _COLDEST)
+        check_integer("method.policy.temperature_period", temperature_period, 1)
         if reset_period is not None:
-            integer_within("method.policy.reset_period", reset_period, 1)
+            check_integer("method.policy.reset_period", reset_period, 1)
         self.size = islands
         self._samples_per_prompt = samples_per_prompt
         self._temperature = temperature

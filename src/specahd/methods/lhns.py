@@ -8,7 +8,7 @@ import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within, one_of, within
+from specahd.core.ranges import check_choice, check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.prompts import described
 
@@ -119,10 +119,10 @@ class LHNS:
         initial_temperature: float = 0.1,
         trajectories: int = 1,
     ) -> None:
-        one_of("method.policy.kind", kind, KINDS)
-        within("method.policy.ratio", ratio, 0.001, 1)
-        within("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
-        integer_within("method.policy.trajectories", trajectories, 1)
+        check_choice("method.policy.kind", kind, KINDS)
+        check_range("method.policy.ratio", ratio, 0.001, 1)
+        check_range("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
+        check_integer("method.policy.trajectories", trajectories, 1)
         self.size = 2 * trajectories
         self.trajectories: list[Trajectory] = []
         self._kind = kind

@@ -10,7 +10,7 @@ import numpy as np
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within, within
+from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.prompts import described
 
@@ -156,10 +156,10 @@ class MCTSAHD:
     ) -> None:
         if elite < 2:
             raise ConfigError(f"Expected method.policy.elite of at least 2, got {elite}.")
-        within("method.policy.exploration", exploration, 0)
-        within("method.policy.widening", widening, 0, 1)
-        integer_within("method.policy.depth", depth, 1)
-        integer_within("method.policy.variations", variations, 1)
+        check_range("method.policy.exploration", exploration, 0)
+        check_range("method.policy.widening", widening, 0, 1)
+        check_integer("method.policy.depth", depth, 1)
+        check_integer("method.policy.variations", variations, 1)
         self.size = elite
         self.members: list[Parent] = []
         self.root = Node()

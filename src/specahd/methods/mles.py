@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.search.base import Query, RoundStart, Sample
 
 _SEEN = "first a description and interpretation of the observation in single quotes"
@@ -118,7 +118,7 @@ class MLES:
         population: int = 5,
         operators: Sequence[str] = ("e1", "e2", "m1_text", "m2_text"),
     ) -> None:
-        integer_within("method.policy.population", population, 2)
+        check_integer("method.policy.population", population, 2)
         if not operators or not set(operators) <= OPERATORS.keys():
             raise ConfigError(
                 f"Expected method.policy.operators among {', '.join(OPERATORS)}, "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.memory.partition import FEATURES, partitioned
 from specahd.search.base import Query, RoundStart, Sample
 
@@ -144,10 +144,10 @@ class PartEvo:
         features: Sequence[str] = ("syntax",),
         operators: Sequence[str] = tuple(OPERATORS),
     ) -> None:
-        integer_within("method.policy.population", population, 2, MOST)
+        check_integer("method.policy.population", population, 2, MOST)
         counts = {"clusters": clusters, "parents": parents, "partners": partners}
         for name, value in {**counts, "archive": archive}.items():
-            integer_within(f"method.policy.{name}", value, 1)
+            check_integer(f"method.policy.{name}", value, 1)
         _among("features", features, FEATURES)
         _among("operators", operators, OPERATORS)
         if set(operators) == {CROSS_CLUSTER.name}:

@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, within
+from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 
 START = Operator(
@@ -84,9 +84,9 @@ class ReEvo:
         mutation_rate: float = 0.5,
         knowledge: str = "",
     ) -> None:
-        integer_within("method.policy.population", population, 1, MOST)
-        integer_within("method.policy.initial", initial, 2)
-        within("method.policy.mutation_rate", mutation_rate, 0, 1)
+        check_integer("method.policy.population", population, 1, MOST)
+        check_integer("method.policy.initial", initial, 2)
+        check_range("method.policy.mutation_rate", mutation_rate, 0, 1)
         self.size = population
         self._most_initial = initial
         self._initial = initial

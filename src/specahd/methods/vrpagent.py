@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.search.base import Query, RoundStart, Sample
 
 CREATE = Operator(
@@ -99,10 +99,10 @@ class VRPAgent:
         offspring: int = 15,
         length_price: float = 0.0005,
     ) -> None:
-        integer_within("method.policy.initial", initial, 2)
-        integer_within("method.policy.elites", elites, 1)
-        integer_within("method.policy.offspring", offspring, 1)
-        number_within("method.policy.length_price", length_price, 0)
+        check_integer("method.policy.initial", initial, 2)
+        check_integer("method.policy.elites", elites, 1)
+        check_integer("method.policy.offspring", offspring, 1)
+        check_number("method.policy.length_price", length_price, 0)
         self.size = max(initial, elites + offspring)
         self._initial = initial
         self._elite_count = elites

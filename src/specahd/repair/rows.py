@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.core.program import Program
 from specahd.repair.cases import Case, Incumbents
 from specahd.repair.responses import RepairTask
@@ -141,7 +141,7 @@ def summarise(
     B itself is passed over among them.
     """
     [source] = {case.source for case in cases}
-    found = means([Row.of(fitting(entry, RowRecord)) for entry in rows])
+    found = means([Row.of(convert(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
     written = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from specahd.core.errors import CheckpointError, FileError
-from specahd.core.plain import NAME, content, told
+from specahd.core.plain import NAME, printable, read_bytes
 from specahd.repair.archive import FILES as ARCHIVE
 
 MANIFEST = "manifest.json"
@@ -56,11 +56,12 @@ def verify(directory: Path) -> set[str]:
         size = (directory / name).stat().st_size
         if size > (_TABLE if name in ARCHIVE else _TEXT):
             raise CheckpointError(
-                f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
+                f"The checkpoint {directory} has {printable(name)} of {size:,} bytes, "
+                "which is too much."
             )
         if recorded.get(name) != _hash(directory / name):
             raise CheckpointError(
-                f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
+                f"The checkpoint {directory} was altered: {printable(name)} does not match {SUMS}."
             )
     # A last byte of SHA256SUMS itself can change without changing any line.
     if text != _listing(recorded):
@@ -72,10 +73,12 @@ def _require_file(directory: Path, name: str) -> None:
     """Refuse a name of no file of a checkpoint, or at which there is none, or a link or a pipe."""
     path = directory / name
     if not path.exists() and not path.is_symlink():
-        raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
+        raise CheckpointError(f"The checkpoint {directory} lacks {printable(name)}.")
     inside = _FILE.fullmatch(name) and path.resolve() == directory.resolve() / name
     if not inside or not path.is_file():
-        raise CheckpointError(f"The checkpoint {directory} has {told(name)}, which is no file.")
+        raise CheckpointError(
+            f"The checkpoint {directory} has {printable(name)}, which is no file."
+        )
 
 
 def text_of(directory: Path, name: str) -> bytes:
@@ -87,6 +90,6 @@ def text_of(directory: Path, name: str) -> bytes:
         It cannot be read, or is too long.
     """
     try:
-        return content(directory / name, _TEXT)
+        return read_bytes(directory / name, _TEXT)
     except FileError as error:
         raise CheckpointError(str(error)) from None

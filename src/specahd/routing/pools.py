@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.folders import whole, writing
+from specahd.core.folders import atomic_folder, write_errors
 from specahd.core.seeding import generator
 from specahd.core.settings import Pools
 from specahd.routing.base import POOLS, AnyProblem
@@ -39,7 +39,7 @@ def prepare(problem: AnyProblem, pools: Pools) -> Path:
     directory = Path(pools.dir)
     target = directory / problem.name
     if not (target / MANIFEST).exists():
-        with writing(target):
+        with write_errors(target):
             directory.mkdir(parents=True, exist_ok=True)
             with FileLock(directory / f".{problem.name}.lock"):
                 if not (target / MANIFEST).exists():
@@ -114,7 +114,7 @@ def is_drawn(folder: Path, pool: str, count: int | None) -> bool:
 
 
 def _write(problem: AnyProblem, target: Path, seed: int) -> None:
-    with whole(target) as draft:
+    with atomic_folder(target) as draft:
         pools: dict[str, dict[str, str]] = {}
         texts: dict[str, dict[str, str]] = {}
         for pool in POOLS:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError
-from specahd.core.plain import content, fitting, parse_yaml
+from specahd.core.plain import convert, parse_yaml, read_bytes
 
 _LIMIT = 1 << 18
 
@@ -34,8 +34,8 @@ def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
         It cannot be read, or is something else.
     """
     try:
-        found: dict[str, Any] = parse_yaml(content(path, _LIMIT), dict[str, Any])
-        fitting(found, kind)
+        found: dict[str, Any] = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
+        convert(found, kind)
     except ValueError as error:
         raise FileError(f"{path} is not the configuration of a run ({error}).") from None
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from specahd.core.folders import write_whole
+from specahd.core.folders import write_atomically
 from specahd.core.journal import Record, dumps
 
 CONFIG = "config.yaml"
@@ -54,7 +54,7 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     WriteError
         The disk is full, or only to be read.
     """
-    write_whole(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+    write_atomically(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
@@ -65,4 +65,4 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
     WriteError
         The disk is full, or only to be read.
     """
-    write_whole(path, "".join(f"{dumps(record)}\n" for record in records))
+    write_atomically(path, "".join(f"{dumps(record)}\n" for record in records))

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import read_json, told
+from specahd.core.plain import printable, read_json
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, TIMINGS, rows_file
 from specahd.runs.kinds import RunKind
@@ -176,7 +176,7 @@ def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> N
     """
     path = directory / JOURNAL
     head: list[journal.Record] = []
-    for record in journal.read(path) if path.is_file() else ():
+    for record in journal.read_records(path) if path.is_file() else ():
         head.append(record)
         if is_sample(record):
             break
@@ -196,7 +196,9 @@ def _precedence(run: Run) -> tuple[bool, float, float, str]:
 
 
 def _samples(directory: Path) -> tuple[Sample, ...]:
-    records = journal.read(directory / JOURNAL, lambda each: Sample if is_sample(each) else Other)
+    records = journal.read_records(
+        directory / JOURNAL, lambda each: Sample if is_sample(each) else Other
+    )
     return tuple(record for record in records if isinstance(record, Sample))
 
 
@@ -206,7 +208,7 @@ def is_sample(record: Mapping[str, Any]) -> bool:
 
 
 def _recorded(directory: Path) -> float:
-    return max((each.at for each in journal.read(directory / TIMINGS, Timing)), default=0.0)
+    return max((each.at for each in journal.read_records(directory / TIMINGS, Timing)), default=0.0)
 
 
 def _version(directory: Path) -> str:
@@ -214,5 +216,5 @@ def _version(directory: Path) -> str:
     facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
     if facts is None:
         return "an older version of specahd"
-    of = f" of commit {told(facts.commit[:_COMMIT])}" if facts.commit else ""
-    return f"specahd {told(facts.version)}{of}"
+    of = f" of commit {printable(facts.commit[:_COMMIT])}" if facts.commit else ""
+    return f"specahd {printable(facts.version)}{of}"

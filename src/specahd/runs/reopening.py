@@ -64,7 +64,7 @@ def _cut(path: Path, kept: Callable[[Mapping[str, Any]], bool]) -> int:
     """Cut a file after the last record that is kept; return how many records are left."""
     if not path.exists():
         return 0
-    records = enumerate(journal.read(path), 1)
+    records = enumerate(journal.read_records(path), 1)
     count = max((number for number, record in records if kept(record)), default=0)
     lines = path.read_bytes().splitlines(keepends=True)
     os.truncate(path, sum(map(len, lines[:count])))

@@ -122,7 +122,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     FileError
         A line is not what an evaluation writes.
     """
-    return tuple(map(Row.of, journal.read(path, RowRecord)))
+    return tuple(map(Row.of, journal.read_records(path, RowRecord)))
 
 
 def read_seconds(path: Path) -> dict[str, float]:
@@ -135,6 +135,6 @@ def read_seconds(path: Path) -> dict[str, float]:
     """
     return {
         str(record.pop("instance")): fsum(map(float, record.values()))
-        for record in journal.read(path, dict[str, str | float])
+        for record in journal.read_records(path, dict[str, str | float])
         if "instance" in record
     }

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from specahd.core.compilation import announce
+from specahd.core.compilation import report_compilation
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import COMPILING
 
@@ -69,7 +69,7 @@ class SandboxClient:
             order.write(json.dumps(start).encode())
         try:
             while (report := self._report()) == COMPILING:
-                announce()
+                report_compilation()
             self.status: Mapping[str, str] = report
         except ZygoteLost as error:
             self.close()

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.environment import named, only_named
+from specahd.core.environment import only_public_variables, public_variables
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.sandbox.executor import ATTEMPTS, Executor, Start, answer
@@ -227,7 +227,7 @@ def _connect(address: str | None, workers: int, shared_bytes: int, option: str) 
         os.environ.setdefault(name, value)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     if address is None:
-        with only_named():
+        with only_public_variables():
             ray.init(
                 "local",
                 num_cpus=workers,
@@ -238,7 +238,7 @@ def _connect(address: str | None, workers: int, shared_bytes: int, option: str) 
         return ray
     _reach(address, option)
     try:
-        with only_named():
+        with only_public_variables():
             ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
         raise _refusal(option, address, str(error)) from error
@@ -250,7 +250,12 @@ def _reach(address: str, option: str) -> None:
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=named(), text=True, timeout=_CONNECTING, check=False
+            command,
+            capture_output=True,
+            env=public_variables(),
+            text=True,
+            timeout=_CONNECTING,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise _refusal(option, address, f"no answer within {_CONNECTING:.0f} seconds") from None

@@ -114,7 +114,7 @@ class Engine:
         RunFailed
             The method asks for no program any more.
         """
-        with self._interrupts.held():
+        with self._interrupts.deferred():
             return self._run(search, tickets)
 
     def _run(self, search: LevelSearch, tickets: int) -> int:

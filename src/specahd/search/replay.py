@@ -70,15 +70,15 @@ class Replay:
             A line is not what a run writes, or another version wrote the run.
         """
         require_current(directory)
-        replies = {each.sample: each for each in journal.read(directory / REPLIES, Answer)}
+        replies = {each.sample: each for each in journal.read_records(directory / REPLIES, Answer)}
         measured, tasks = {}, {}
-        for record in journal.read(directory / RESPONSES, responses_type):
+        for record in journal.read_records(directory / RESPONSES, responses_type):
             if isinstance(record, Tasks):
                 tasks[record.round] = record
             else:
                 measured[record.round, record.program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / JOURNAL, journal_type):
+        for record in journal.read_records(directory / JOURNAL, journal_type):
             if isinstance(record, Round):
                 mean = nan if record.selection is None else float(record.selection)
                 selection[record.round] = record.chosen, mean, record.selection_failed

@@ -203,7 +203,7 @@ class Traces(Candidates):
 
     def _prompt(self, sample: str) -> str:
         if sample not in self._prompts:
-            records = journal.read(self.directory / PROMPTS)
+            records = journal.read_records(self.directory / PROMPTS)
             self._prompts = {record["sample"]: record["prompt"] for record in records}
         return self._prompts.get(sample, "")
 

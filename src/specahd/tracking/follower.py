@@ -209,5 +209,5 @@ def check_records(directory: Path) -> None:
         files.ROUTES: Routes,
     }
     for name, kind in kinds.items():
-        for _ in journal.read(directory / name, kind):
+        for _ in journal.read_records(directory / name, kind):
             pass

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import content, parse_json
+from specahd.core.plain import parse_json, read_bytes
 from specahd.repair.manifest import Manifest
 from specahd.repair.sums import MANIFEST
 from specahd.runs.configuration import read_configuration
@@ -60,7 +60,7 @@ def read_frozen(directory: Path) -> list[Frozen]:
     """
     folder = directory / CHECKPOINT
     try:
-        manifest: Manifest = parse_json(content(folder / MANIFEST, _LIMIT), Manifest)
+        manifest: Manifest = parse_json(read_bytes(folder / MANIFEST, _LIMIT), Manifest)
         uppers, lower = manifest.turns, manifest.repertoire
         roles = [
             *(_places("upper", uppers) if len(uppers) > 1 else ["upper"]),
@@ -74,7 +74,7 @@ def read_frozen(directory: Path) -> list[Frozen]:
         return [
             Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
             for program, role in zip(manifest.programs, roles, strict=True)
-            for text in [content(folder / "programs" / f"{program.id}.py", _LIMIT)]
+            for text in [read_bytes(folder / "programs" / f"{program.id}.py", _LIMIT)]
         ]
     except (FileError, ValueError):
         return []
@@ -88,7 +88,7 @@ def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round |
     """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
     rounds = [
         record
-        for record in journal.read(directory / JOURNAL, journal_type)
+        for record in journal.read_records(directory / JOURNAL, journal_type)
         if isinstance(record, Round) and (record.chosen, record.repertoire) == (uppers, repertoire)
     ]
 
@@ -118,7 +118,7 @@ def _measured(directory: Path, chosen: Round, programs: Sequence[str]) -> dict[s
     """Return what was measured of programs in a round."""
     return {
         record.program: record
-        for record in journal.read(directory / RESPONSES, responses_type)
+        for record in journal.read_records(directory / RESPONSES, responses_type)
         if isinstance(record, Measured) and record.round == chosen.round
         if record.program in programs
     }

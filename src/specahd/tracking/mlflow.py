@@ -16,10 +16,10 @@ from typing import IO, Any
 
 from specahd.core import journal
 from specahd.core.budget import Spent
-from specahd.core.environment import named
+from specahd.core.environment import public_variables
 from specahd.core.errors import JournalError
 from specahd.core.events import Committed, Observer
-from specahd.core.folders import short
+from specahd.core.folders import display_path
 from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
 from specahd.tracking.observers import ObserverFailed
@@ -59,7 +59,7 @@ class MLflowObserver(Observer):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=named(),
+            env=public_variables(),
             bufsize=0,
             # Ctrl-C is for the run, which then says how it ended.
             process_group=0,
@@ -73,7 +73,7 @@ class MLflowObserver(Observer):
         self._directory = directory
         if self.options.traces:
             path = directory / PROMPTS
-            self._prompted = {record["sample"] for record in journal.read(path)}
+            self._prompted = {record["sample"] for record in journal.read_records(path)}
             self._prompts = JournalFile(path)
         self.on_prepare()
         self._tell(directory=str(directory))
@@ -114,7 +114,7 @@ class MLflowObserver(Observer):
         if reason is not None:
             raise ObserverFailed(
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
-                f"python -m specahd.track run={short(self._directory)}"
+                f"python -m specahd.track run={display_path(self._directory)}"
             )
 
     def _tell(self, **what: Any) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from specahd import __version__
-from specahd.core.environment import named
+from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.runs.files import MACHINE, write_json
 from specahd.tracking.store import Store, database_of, opened, without_password
@@ -53,7 +53,7 @@ def _git(*arguments: str) -> str:
         answer = subprocess.run(
             ["git", *arguments],
             capture_output=True,
-            env=named(),
+            env=public_variables(),
             text=True,
             timeout=10,
             check=False,

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from specahd.core.folders import short as shortened
+from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
 from specahd.engine.descent import Moment
 
@@ -117,6 +117,6 @@ def print_summary(
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
         f"({short(statistics['repairs_per_second'])}/s{workers}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",
-        *(f"written   {shortened(path.absolute())}" for path in written),
+        *(f"written   {display_path(path.absolute())}" for path in written),
     ):
         sys.stdout.write(f"{line}\n")

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.extras import require
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.tracking import view
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Options(Store):
     patience: float = 60.0
 
     def __post_init__(self) -> None:
-        one_of("tracking.candidates", self.candidates, WAYS)
+        check_choice("tracking.candidates", self.candidates, WAYS)
         if not isinstance(self.traces, bool):
             raise ConfigError(f"Expected tracking.traces to be true or false, got {self.traces!r}.")
         if not isinstance(self.patience, int | float) or not self.patience > 0:

@@ -283,8 +283,8 @@ class RunUpload:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 
     def _figures(self) -> "Iterator[tuple[str, Figure]]":
-        records = list(journal.read(self._directory / files.JOURNAL))
+        records = list(journal.read_records(self._directory / files.JOURNAL))
         if any("sample" in record for record in records):
             yield "convergence.png", convergence(records)
-        for drawn in journal.read(self._directory / files.ROUTES):
+        for drawn in journal.read_records(self._directory / files.ROUTES):
             yield "routes.png", route_map(drawn)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
@@ -98,7 +98,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     ) -> None:
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        one_of("convention", convention, _CONVENTIONS)
+        check_choice("convention", convention, _CONVENTIONS)
         self.convention = convention
 
     def read(self, path: Path) -> CVRPInstance:

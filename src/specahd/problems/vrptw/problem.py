@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
@@ -108,9 +108,9 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     ) -> None:
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        one_of("convention", convention, _CONVENTIONS)
+        check_choice("convention", convention, _CONVENTIONS)
         if customers is not None:
-            within("customers", customers, 1)
+            check_range("customers", customers, 1)
         self.convention = convention
         self.customers = customers
 
