@@ -15,7 +15,7 @@ PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
 COMPOSED = ["specahd_passes"]
 """Methods that only Hydra puts together: another one, with options of other groups."""
-METHODS = [name for name in files.names("method") if name not in COMPOSED]
+METHODS = [name for name in files.choices("method") if name not in COMPOSED]
 
 
 def configuration(name):

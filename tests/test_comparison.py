@@ -12,7 +12,7 @@ from hydra import compose, initialize_config_dir
 from commands import call
 from offered import PROBLEMS
 from specahd.config import CONF_DIR
-from specahd.config.schemas import register
+from specahd.config.schemas import register_schemas
 from specahd.core import journal
 
 ROOT = Path(__file__).parent.parent
@@ -123,7 +123,7 @@ def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
 
 @pytest.mark.parametrize("method", swept_by_default()[0])
 def test_every_method_of_it_takes_the_engine_task(method):
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         words = ["experiment=comparison", f"method={method}", "problem.repair=insertion"]
         config = compose("train", words)

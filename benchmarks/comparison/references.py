@@ -29,7 +29,7 @@ from specahd.routing.pools import prepare, read_pool
 from specahd.routing.vehicles import solver
 from specahd.runs.files import CONFIG, row_timings_file, rows_file, write_records
 from specahd.runs.reading import Run, read_runs
-from specahd.runs.rows import mean, read_seconds
+from specahd.runs.rows import mean_or_nan, read_seconds
 
 OURS = "specahd"
 MOST_ITERATIONS = 1 << 20
@@ -50,7 +50,7 @@ def solve_problem(folder: Path, runs: list[Run], out: Path) -> None:
     """Write the rows of every solver for the problem of some runs."""
     ours = [run for run in runs if run.kind.method == OURS] or runs
     passes = [read_seconds(folder / run.name / row_timings_file("validation")) for run in ours]
-    seconds = mean(mean(took.values()) for took in passes)
+    seconds = mean_or_nan(mean_or_nan(took.values()) for took in passes)
     config = OmegaConf.load(folder / ours[0].name / CONFIG)
     problem: AnyProblem = instantiate(config.problem)
     # The folder of the pools is relative to where the runs were started.

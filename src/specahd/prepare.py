@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
-from specahd.config.targets import made
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
@@ -23,7 +23,7 @@ def prepare(config: DictConfig) -> None:
     if config.verify is not None:
         verify(Path(config.verify))
         return
-    problem = made(config.problem, "problem")
+    problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
     folder = pools.prepare(problem, wanted)
     record = pools.manifest(folder)["pools"]
@@ -79,10 +79,10 @@ def _problems() -> dict[str, verification.Variants]:
     problems: dict[str, verification.Variants] = {}
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
         config: DictConfig = OmegaConf.load(path)  # type: ignore[assignment]  # a mapping
-        default = made(config, "problem")
+        default = instantiate_group(config, "problem")
         first, *others = default.conventions or [""]
         problems[default.name] = {first: default} | {
-            name: made(config, "problem", convention=name) for name in others
+            name: instantiate_group(config, "problem", convention=name) for name in others
         }
     return problems
 

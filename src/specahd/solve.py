@@ -19,8 +19,8 @@ from specahd.api.solutions import Solution, expect_ending
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
-from specahd.config.solving import expect_place, inputs
-from specahd.config.words import with_file
+from specahd.config.solving import check_output_path, result_inputs
+from specahd.config.words import quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, safe_file_name, write_errors
@@ -70,8 +70,8 @@ def solve(config: DictConfig) -> None:
             raise ConfigError(
                 f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
             )
-        expect_place("plot", config, config.plot)
-    decided = inputs(config)
+        check_output_path("plot", config, config.plot)
+    decided = result_inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
@@ -121,7 +121,7 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     out = Path(config.out).absolute()
     expect_ending(out, instance.problem, instance.data)
     for path in (out, out.with_suffix(".json")):
-        expect_place("out", config, str(path))
+        check_output_path("out", config, str(path))
     return out
 
 
@@ -142,7 +142,7 @@ def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(solve, "solve", rewrite=with_file)
+    return run_command(solve, "solve", rewrite=quote_files)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
-from specahd.config.resume import asked, overlay, saved_config
-from specahd.config.targets import made
+from specahd.config.resume import command_line_keys, overlay, read_saved_config
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, FileError
-from specahd.runs.configuration import is_among
+from specahd.runs.configuration import is_covered_by
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
@@ -31,9 +31,9 @@ def track(config: DictConfig) -> None:
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
-    saved = saved_config(directory)
+    saved = read_saved_config(directory)
     check_records(directory)
-    tracker = made(_tracking(config, saved, directory / CONFIG), "tracking")
+    tracker = instantiate_group(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
     run = read_run(directory)
@@ -54,14 +54,14 @@ def track(config: DictConfig) -> None:
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
     """Return how the run tracked, with what the command line changes of that."""
-    keys = asked()
+    keys = command_line_keys()
     chosen = HydraConfig.get().runtime.choices["tracking"]
     if "tracking" in keys or saved["choices"].get("tracking") != chosen:
         return DictConfig(config.tracking)
     had = saved.get("tracking")
     if not isinstance(had, dict):
         raise FileError(f"{path} is not the configuration of a run (tracking).")
-    anew = [key for key in keys if is_among(key, ["tracking"])]
+    anew = [key for key in keys if is_covered_by(key, ["tracking"])]
     return DictConfig(overlay(config, {"tracking": had}, path, anew).tracking)
 
 

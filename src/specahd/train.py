@@ -19,11 +19,17 @@ from specahd.config import CONF_DIR
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
-from specahd.config.process import nothing_kept
-from specahd.config.resume import check_same, is_raised, resumed, save_raised, with_choices
+from specahd.config.process import exit_on_interrupt
+from specahd.config.resume import (
+    check_same,
+    is_raised,
+    resume_configuration,
+    save_raised,
+    with_choices,
+)
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
-from specahd.config.targets import made
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
 from specahd.core.folders import display_path
 from specahd.runs.files import JOURNAL
@@ -41,7 +47,7 @@ def train(config: DictConfig) -> None:
     if repeat:
         if Path(config.resume).resolve() != directory.resolve():
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
-        config = resumed(config)
+        config = resume_configuration(config)
     elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
@@ -55,11 +61,11 @@ def train(config: DictConfig) -> None:
             sys.stdout.write(f"{display_path(directory)} is {status} already\n")
             return
         repeat = True
-    with nullcontext() if in_sweep() else nothing_kept():
+    with nullcontext() if in_sweep() else exit_on_interrupt():
         check_training(config)
         name_models(config.llm)
         progress = ProgressObserver(name=directory.name)
-        observer = Observers([progress, made(config.tracking, "tracking")])
+        observer = Observers([progress, instantiate_group(config.tracking, "tracking")])
         observer.on_prepare()
         # Here, for a wrong option shall be told before all of it is imported.
         from specahd.api.plans import run_training
@@ -104,15 +110,18 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.repair.execution import Execution
 
     told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer, executor = made(config.llm, "llm"), made(config.executor, "executor")
+    proposer, executor = (
+        instantiate_group(config.llm, "llm"),
+        instantiate_group(config.executor, "executor"),
+    )
     return TrainingPlan(
-        problem=made(config.problem, "problem"),
+        problem=instantiate_group(config.problem, "problem"),
         problem_settings={
             key: value for key, value in config.problem.items() if not key.startswith("_")
         },
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
-        method=made(config.method, "method"),
-        memories={level: made(config.memory, "memory") for level in Level},
+        method=instantiate_group(config.method, "method"),
+        memories={level: instantiate_group(config.memory, "memory") for level in Level},
         budget=told.budget,
         seed=told.seed,
         settings=told.search,

@@ -194,7 +194,7 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
         problem_settings=settings_of(problem),
         proposer=OfflineProposer(),
         method=partial(Coupled, policy=EoH),
-        memories={level: files.make("memory", "none") for level in Level},
+        memories={level: files.make_from("memory", "none") for level in Level},
         budget=named_budget("smoke"),
         seed=0,
         settings=Settings(levels="upper", repertoire=str(place)),

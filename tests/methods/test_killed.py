@@ -29,7 +29,7 @@ def pools(tmp_path_factory):
     return tiny_pools("cvrp", tmp_path_factory.mktemp("pools"))
 
 
-@pytest.mark.parametrize("method", files.names("method"))
+@pytest.mark.parametrize("method", files.choices("method"))
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):

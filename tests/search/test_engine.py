@@ -19,7 +19,7 @@ from specahd.core.errors import ConfigError, RunFailed, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
 from specahd.runs.files import CURSOR
-from specahd.runs.reopening import reopen
+from specahd.runs.reopening import reopen_run
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
 from specahd.search.prompts import render
@@ -288,7 +288,7 @@ def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
 
     first = go_on("run", small)
     end_early(place / "run")
-    reopen(place / "run")
+    reopen_run(place / "run")
     assert sorted(path.name for path in (place / "run").iterdir()) == [
         *("journal.jsonl", "responses.jsonl", "timings.jsonl", "wal.jsonl")
     ]
@@ -305,7 +305,7 @@ def test_what_comes_again_is_brought_to_mlflow_again(tmp_path, told, kept):
     run(folder, Priced(100, 90), allowance=Allowance(cost=1000.0), tickets=40)
     end_early(folder)
     (folder / CURSOR).write_text(json.dumps({"records": told}))
-    reopen(folder)
+    reopen_run(folder)
     left = len((folder / "journal.jsonl").read_bytes().splitlines())
     assert json.loads((folder / CURSOR).read_text()) == {"records": kept or left}
     assert 2 < left < 99

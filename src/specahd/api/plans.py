@@ -34,7 +34,7 @@ from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
-from specahd.runs.reopening import discard, reopen
+from specahd.runs.reopening import discard_empty_run, reopen_run
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
@@ -234,7 +234,7 @@ def run_training(
         cases, pools = training_cases(plan, observer)
     if longer:
         # First: a configuration with the new bound is that of a run that has not ended.
-        reopen(directory)
+        reopen_run(directory)
     with atomic_files(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
@@ -252,7 +252,7 @@ def run_training(
         observer.on_stop("Ctrl-C" if interrupted else _sentence(error))
         observer.on_finish("interrupted" if interrupted else "failed")
         if isinstance(error, ConfigError) and not repeat:
-            discard(directory)
+            discard_empty_run(directory)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(f"Cannot write to {directory}: {error.strerror}.") from None
         if isinstance(error, WriteError):

@@ -82,7 +82,7 @@ def make_problem(name: str, **options: Any) -> AnyProblem:
     >>> api.make_problem("cvrp", baseline="savings").baseline_name
     'savings'
     """
-    problem: AnyProblem = files.make("problem", name, **options)
+    problem: AnyProblem = files.make_from("problem", name, **options)
     return problem
 
 
@@ -107,10 +107,10 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
     CheckpointError
         A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
     """
-    if checkpoint.problem not in files.names("problem"):
+    if checkpoint.problem not in files.choices("problem"):
         raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
-    make = files.target("problem", checkpoint.problem)
-    options = files.options("problem", checkpoint.problem)
+    make = files.target_of("problem", checkpoint.problem)
+    options = files.declared_options("problem", checkpoint.problem)
     arguments = signature(make).parameters
     for name, value in checkpoint.settings.items():
         try:
@@ -204,12 +204,12 @@ def read(
         return ProblemInstance(made, made.read(path))
     # A problem may have formats of its own, of which nobody else knows.
     found = []
-    for name in files.names("problem"):
+    for name in files.choices("problem"):
         made = make_problem(name)
         with suppress(FileError):
             found.append(ProblemInstance(made, made.read(path)))
     if not found:
-        raise unread.refusal(path, text, files.names("problem"))
+        raise unread.refusal(path, text, files.choices("problem"))
     if len(found) > 1:
         can = " and ".join(instance.problem.name for instance in found)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")

@@ -110,18 +110,18 @@ def train(
     made = make_problem(problem) if isinstance(problem, str) else problem
     allotted = named_budget(budget) if isinstance(budget, str) else budget
     if isinstance(method, str):
-        design = files.maker("method", method)
-        memory = memory or files.chosen_by("method", method, "memory")
+        design = files.factory_of("method", method)
+        memory = memory or files.override_of("method", method, "memory")
     else:
         design = partial(Coupled, policy=method)
     memory = memory or "structural"
     plan = TrainingPlan(
         problem=made,
         problem_settings=settings_of(made),
-        proposer=files.make("llm", proposer) if isinstance(proposer, str) else proposer,
+        proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
         method=design,
         memories={
-            level: files.make("memory", memory) if isinstance(memory, str) else memory()
+            level: files.make_from("memory", memory) if isinstance(memory, str) else memory()
             for level in Level
         },
         budget=allotted,
@@ -142,4 +142,4 @@ def named_budget(name: str) -> Budget:
     ConfigError
         There is no such file.
     """
-    return Budget(**files.options("budget", name))
+    return Budget(**files.declared_options("budget", name))

@@ -183,7 +183,7 @@ SCHEMAS: Mapping[str, type] = {
 }
 
 
-def register() -> None:
+def register_schemas() -> None:
     """Tell Hydra the schemas, under the names that ``conf/*.yaml`` ask for, and our resolver.
 
     ``${choose:KEY,{KEY:VALUE},OTHER}`` is what a table has for a key, else the last value.
@@ -197,16 +197,16 @@ def register() -> None:
             # Of what no default can be made, such as a budget, the options must be known too.
             if is_dataclass(kind) and OmegaConf.is_missing(node, option):
                 node[option] = kind
-        _open(node)
+        _unfreeze(node)
         ConfigStore.instance().store(name=f"{name}_schema", node=node, provider="specahd")
 
 
-def _open(node: DictConfig) -> None:
+def _unfreeze(node: DictConfig) -> None:
     """Let the options of frozen classes be set, which to OmegaConf are read-only."""
     OmegaConf.set_readonly(node, None)
     for option in node:
         if not OmegaConf.is_missing(node, option) and isinstance(node[option], DictConfig):
-            _open(node[option])
+            _unfreeze(node[option])
 
 
 def validate(config: DictConfig) -> None:

@@ -12,7 +12,7 @@ from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import POOLS, AnyProblem
 from specahd.runs.files import row_timings_file, rows_file, write_records
-from specahd.runs.rows import Row, RowRecord, mean, means
+from specahd.runs.rows import Row, RowRecord, average_rows, mean_or_nan
 from specahd.sandbox.executor import Executor
 
 
@@ -141,7 +141,7 @@ def summarise(
     B itself is passed over among them.
     """
     [source] = {case.source for case in cases}
-    found = means([Row.of(convert(entry, RowRecord)) for entry in rows])
+    found = average_rows([Row.of(convert(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
     written = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)
@@ -162,7 +162,7 @@ def summarise(
         cost=found.cost,
         improvement=found.improvement,
         references={
-            name: mean(cost for cost, ok in zip(theirs, done, strict=True) if ok)
+            name: mean_or_nan(cost for cost, ok in zip(theirs, done, strict=True) if ok)
             for name, theirs in costs.items()
         },
         cheaper={

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from specahd.core.program import Level, Outcome
-from specahd.runs.kinds import named
+from specahd.runs.kinds import name_kinds
 from specahd.runs.reading import Run
-from specahd.runs.rows import Row, mean
+from specahd.runs.rows import Row, mean_or_nan
 
 # Sizes stand for themselves where there are few; else they share these ranges.
 _FEW = 8
@@ -16,7 +16,7 @@ _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
 
 def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Put runs that differ only in their seed together, named by what tells them apart."""
-    names = named(run.kind for run in runs)
+    names = name_kinds(run.kind for run in runs)
     ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
     return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
 
@@ -66,4 +66,7 @@ def convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
         if run.complete
     ]
     places = sorted({place for points in known for place in points})
-    return [(place, mean(points[place] for points in known if place in points)) for place in places]
+    return [
+        (place, mean_or_nan(points[place] for points in known if place in points))
+        for place in places
+    ]

@@ -9,8 +9,8 @@ from statistics import stdev
 from specahd.reporting.aggregates import by_kind, by_size
 from specahd.reporting.common import Common, in_common
 from specahd.reporting.document import Document, Section, Table, number
-from specahd.runs.reading import Run, choose
-from specahd.runs.rows import Row, mean, means
+from specahd.runs.reading import Run, choose_runs
+from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 _TEXT = (
     "Mean costs on the validation pool by size, lower is better, over the seeds and instances "
@@ -51,7 +51,7 @@ def compare(
     references
         By problem.
     """
-    kinds = by_kind(choose(found)).items()
+    kinds = by_kind(choose_runs(found)).items()
     sections = [Section("How to read it", [_TEXT])]
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
@@ -74,13 +74,13 @@ def _table(
     lines = []
     for name, runs in counted.items():
         held = [row for run in runs for row in run.validation]
-        shares = [means(run.validation).improvement for run in runs]
-        took = mean(_seconds(seconds[run.name], instances) for run in runs)
+        shares = [average_rows(run.validation).improvement for run in runs]
+        took = mean_or_nan(_seconds(seconds[run.name], instances) for run in runs)
         complete = sum(run.complete for run in groups[name])
         lines.append((name, held, shares, took, f"{complete}/{len(groups[name])}"))
     for solver in references:
         held = [row for row in solver.rows if row.instance in instances]
-        shares = [means(held).improvement]
+        shares = [average_rows(held).improvement]
         lines.append((solver.name, held, shares, _seconds(solver.seconds, instances), "reference"))
     rows = [
         [name, *_costs(held, sizes), _improvement(shares), number(took, 3), said, *_failures(held)]
@@ -95,11 +95,11 @@ def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
 
 
 def _seconds(took: Mapping[str, float], instances: set[str]) -> float:
-    return mean(seconds for instance, seconds in took.items() if instance in instances)
+    return mean_or_nan(seconds for instance, seconds in took.items() if instance in instances)
 
 
 def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
-    costs = {size: means(group).cost for size, group in by_size(rows).items()}
+    costs = {size: average_rows(group).cost for size, group in by_size(rows).items()}
     return [number(costs[size], 1) if size in costs else "–" for size in sizes]
 
 
@@ -108,11 +108,11 @@ def _improvement(shares: Sequence[float]) -> str:
     if not known:
         return "–"
     spread = f" ± {stdev(known):.2f}" if len(known) > 1 else ""
-    return f"{mean(known):+.2f}%{spread}"
+    return f"{mean_or_nan(known):+.2f}%{spread}"
 
 
 def _failures(rows: Sequence[Row]) -> list[str]:
-    found = means(rows)
+    found = average_rows(rows)
     return [f"{found.rollbacks}/{found.steps}" if found.steps else "–", str(found.failed)]
 
 

@@ -11,8 +11,8 @@ from specahd.reporting.common import Common, in_common
 from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
 from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
-from specahd.runs.reading import Run, choose
-from specahd.runs.rows import Row, means
+from specahd.runs.reading import Run, choose_runs
+from specahd.runs.rows import Row, average_rows
 
 DRAWING = "convergence.svg"
 _DECIMALS = 6
@@ -36,7 +36,7 @@ class Summary:
 
 def summarise(found: Sequence[Run]) -> Summary:
     """Make the report of runs; equal rows give equal bytes."""
-    runs = choose(found)
+    runs = choose_runs(found)
     groups = by_kind(runs)
     common = in_common(groups)
     drawing = draw_convergence(groups)
@@ -64,8 +64,8 @@ def _checkpoints(
     rows = []
     for name, runs in groups.items():
         counted = common.groups[name]
-        chosen, unseen = (means(_rows(counted, pool)) for pool in POOLS)
-        shares = [100 * means(run.validation).improvement for run in counted]
+        chosen, unseen = (average_rows(_rows(counted, pool)) for pool in POOLS)
+        shares = [100 * average_rows(run.validation).improvement for run in counted]
         spread = [share for share in shares if isfinite(share)]
         rows.append(
             [
@@ -111,7 +111,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     rows = []
     for name, runs in groups.items():
         for size, group in by_size(_rows(runs, "validation")).items():
-            of = means(group)
+            of = average_rows(group)
             costs = (number(of.baseline_cost, 1), number(of.cost, 1), percent(of.improvement))
             rebuilt = f"{of.rollbacks}/{of.steps}"
             rows.append([name, size, str(of.rows), *costs, rebuilt, str(of.failed)])
@@ -154,7 +154,7 @@ def _metrics(runs: Sequence[Run]) -> str:
     enters into them; ``runs`` are those that do, ``failed`` their instances of validation
     on which the upper program failed.
     """
-    chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
+    chosen, unseen = (average_rows(_rows(runs, pool)) for pool in POOLS)
     shares = {"selection": chosen.improvement, "validation": unseen.improvement}
     known = {name: 100 * share for name, share in shares.items() if isfinite(share)}
     found: dict[str, float] = {

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from specahd.core.plain import read_json
-from specahd.runs.configuration import flat, read_configuration
+from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
-from specahd.runs.rows import means, read_rows
+from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.frozen import Frozen
 from specahd.tracking.provenance import dvc_hashes
 from specahd.tracking.store import without_password
@@ -88,7 +88,7 @@ class Description:
         """Return the chosen groups and the flattened configuration, no password among them."""
         return {
             name: without_password(str(value))
-            for name, value in (self._groups | flat(self._config)).items()
+            for name, value in (self._groups | flatten(self._config)).items()
             # Only Hydra reads those.
             if not any(part.startswith("_") for part in name.split("."))
         }
@@ -208,7 +208,7 @@ def _results(directory: Path) -> str:
     lines = []
     for pool in POOLS:
         rows = read_rows(directory / rows_file(pool))
-        found = means(rows)
+        found = average_rows(rows)
         if found.measures():
             # No table: the UI sets its columns without a space between.
             lines.append(

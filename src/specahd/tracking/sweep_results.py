@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from specahd.runs.files import CONFIG, POOLS
-from specahd.runs.kinds import varying
-from specahd.runs.reading import Run, choose, read_run
-from specahd.runs.rows import means
+from specahd.runs.kinds import varying_options
+from specahd.runs.reading import Run, choose_runs, read_run
+from specahd.runs.rows import average_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SweepResults:
         FileError
             A job's file is not what a run writes.
         """
-        found = choose(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
+        found = choose_runs(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
         found.sort(key=lambda run: run.name)
         missing = max(0, jobs - len(found))
         # A job that begins has a directory, which is removed only when the sweep has ended.
@@ -106,7 +106,7 @@ class SweepResults:
         return text.getvalue()
 
     def _varying(self) -> list[str]:
-        return varying(job.kind for job in self.jobs)
+        return varying_options(job.kind for job in self.jobs)
 
 
 def _measures(job: Run) -> dict[str, float]:
@@ -116,7 +116,7 @@ def _measures(job: Run) -> dict[str, float]:
     return {
         f"{pool}/{name}": value
         for pool in POOLS
-        for name, value in means(job.rows(pool)).measures().items()
+        for name, value in average_rows(job.rows(pool)).measures().items()
     }
 
 

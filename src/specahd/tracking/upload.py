@@ -15,7 +15,7 @@ from specahd.core.errors import FileError
 from specahd.core.plain import read_json
 from specahd.runs import files
 from specahd.runs.reading import read_run
-from specahd.runs.rows import means, read_rows
+from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
 from specahd.tracking.description import (
     NOTE,
@@ -274,7 +274,7 @@ class RunUpload:
         as a share, and in percent as tables print it.
         """
         for pool in files.POOLS:
-            found = means(read_rows(self._directory / files.rows_file(pool)))
+            found = average_rows(read_rows(self._directory / files.rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
                 if name == "improvement":
