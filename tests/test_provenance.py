@@ -23,8 +23,8 @@ from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
+from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution
-from specahd.repair.sums import SUMS
 from test_checkpoint import checkpoint
 
 BUDGET = Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)

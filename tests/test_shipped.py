@@ -16,7 +16,7 @@ from specahd.core.errors import ConfigError
 from specahd.engine import schedule
 from specahd.engine.families import FAMILIES
 from specahd.engine.written import SHIPPED
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
 TRAININGS = re.findall(

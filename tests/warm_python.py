@@ -58,7 +58,7 @@ def warm_up() -> None:
     from specahd.sandbox.client import inspect_host
     from specahd.tracking import figures
 
-    figures.prepare()
+    figures.warm_up()
     register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         for config in ("train", "evaluate"):

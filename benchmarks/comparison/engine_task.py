@@ -26,7 +26,7 @@ from omegaconf import OmegaConf
 
 from specahd import api
 from specahd.api.programs import BY_HAND
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 from specahd.reporting.document import Document, Section, Table
 from specahd.runs.files import CHECKPOINT, CONFIG
 from specahd.runs.reading import Run, choose_runs, read_runs

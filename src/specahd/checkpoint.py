@@ -25,9 +25,9 @@ from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
+from specahd.repair.checksums import MANIFEST, read_text, verify_checksums, write_checksums
 from specahd.repair.manifest import Descriptor, Entry, Manifest, Schema
 from specahd.repair.passes import single_pass
-from specahd.repair.sums import MANIFEST, seal, text_of, verify
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
 from specahd.runs.files import CHECKPOINT
@@ -156,7 +156,7 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     )
     text = json.dumps(to_builtins(manifest), indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    seal(directory)
+    write_checksums(directory)
 
 
 def _source(program: str) -> str:
@@ -196,7 +196,7 @@ def thaw(directory: Path) -> Checkpoint:
         It does not verify, is not what a training run freezes, or was written by a later
         version.
     """
-    manifest = _manifest(directory, verify(directory))
+    manifest = _manifest(directory, verify_checksums(directory))
     descriptor = manifest.descriptor
     archive = ResponseArchive.read(directory)
     if archive.descriptor_names != tuple(descriptor.names):
@@ -219,7 +219,7 @@ def thaw(directory: Path) -> Checkpoint:
 
 def _manifest(directory: Path, listed: set[str]) -> Manifest:
     """Return the manifest, every field as a training run writes it, for the files of a list."""
-    path, text = directory / MANIFEST, text_of(directory, MANIFEST)
+    path, text = directory / MANIFEST, read_text(directory, MANIFEST)
     try:
         schema = parse_json(text, Schema).schema
         if schema != SCHEMA:
@@ -241,7 +241,7 @@ def _manifest(directory: Path, listed: set[str]) -> Manifest:
 
 def _program(directory: Path, level: Level, entry: Entry) -> Program:
     try:
-        source = text_of(directory, _source(entry.id)).decode()
+        source = read_text(directory, _source(entry.id)).decode()
     except UnicodeDecodeError:
         raise CheckpointError(f"{directory / _source(entry.id)} is not UTF-8.") from None
     return Program(

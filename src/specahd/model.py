@@ -24,7 +24,7 @@ from specahd.core.errors import ConfigError, FileError
 from specahd.core.ranges import check_choice
 from specahd.core.settings import Accept, check_workers
 from specahd.repair.execution import Execution
-from specahd.repair.rows import row
+from specahd.repair.rows import evaluation_row
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import LocalExecutor
@@ -143,7 +143,7 @@ class SpecAHDModel:
 
 def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
     """Return the row of the output for a row of the input."""
-    told = row(solution.problem, solution.case, solution.repair)
+    told = evaluation_row(solution.problem, solution.case, solution.repair)
     return {
         "name": entry.get("name", told["instance"]),
         "cost": float(solution.cost),

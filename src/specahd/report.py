@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
-from specahd.reporting.methods import Reference, compare, is_comparison
+from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
 from specahd.runs.reading import Run, read_runs
@@ -64,7 +64,7 @@ def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> str:
             references[path.parent.parent.name].append(solver)
         if not references:
             raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
-    return compare(runs, seconds, references).markdown()
+    return comparison_tables(runs, seconds, references).markdown()
 
 
 def _write(summary: Summary, directory: Path) -> None:

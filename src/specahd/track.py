@@ -23,7 +23,7 @@ from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.store import without_password
-from specahd.tracking.upload import RunUpload, UploadFailed, exclusive, whereabouts
+from specahd.tracking.upload import RunUpload, UploadFailed, run_directions, upload_lock
 
 
 def track(config: DictConfig) -> None:
@@ -41,7 +41,7 @@ def track(config: DictConfig) -> None:
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:
-        with exclusive(directory), progress:
+        with upload_lock(directory), progress:
             bar = progress.add_task("into MLflow", total=run.programs)
             for _ in upload.close(run.status):
                 progress.update(bar, completed=upload.samples)
@@ -49,7 +49,7 @@ def track(config: DictConfig) -> None:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
     sys.stdout.write(f"{directory}: {upload.samples} programs, {run.status}\n")
-    sys.stdout.write(f"{whereabouts(directory)}\n")
+    sys.stdout.write(f"{run_directions(directory)}\n")
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:

@@ -109,7 +109,7 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.llm.recorded import Recorder
     from specahd.repair.execution import Execution
 
-    told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
+    options: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
     proposer, executor = (
         instantiate_group(config.llm, "llm"),
         instantiate_group(config.executor, "executor"),
@@ -122,12 +122,12 @@ def _plan(config: DictConfig) -> "TrainingPlan":
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
         method=instantiate_group(config.method, "method"),
         memories={level: instantiate_group(config.memory, "memory") for level in Level},
-        budget=told.budget,
-        seed=told.seed,
-        settings=told.search,
-        execution=Execution(executor, told.limits, require=told.sandbox.require),
-        tiers=told.tiers,
-        pools=told.pools,
+        budget=options.budget,
+        seed=options.seed,
+        settings=options.search,
+        execution=Execution(executor, options.limits, require=options.sandbox.require),
+        tiers=options.tiers,
+        pools=options.pools,
     )
 
 
@@ -144,10 +144,10 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
-    from specahd.tracking.registry import with_directory
+    from specahd.tracking.registry import resolve_resume
 
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
-    return with_choices(with_directory(arguments, store))
+    return with_choices(resolve_resume(arguments, store))
 
 
 def main() -> int:

@@ -20,13 +20,13 @@ from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.repair import descent
+from specahd.repair import staged_cases
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
-from specahd.repair.descent import STAGES, staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
 from specahd.repair.searching import SLICES, RoutedImprover, search_case
+from specahd.repair.staged_cases import STAGES, stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call, Result
@@ -253,16 +253,16 @@ class CASE:
 def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")
     [case] = make_cases(problem, [next(problem.generate("upper_train", 2024))])
-    made = staged(problem, [case] * 4)
+    made = stage_cases(problem, [case] * 4)
     assert [case.progress for case in made] == list(STAGES.values())
     costs = [case.cost for case in made]
     assert costs == sorted(costs, reverse=True)
     assert len(set(costs)) == 4
-    assert made == staged(problem, [case] * 4)
+    assert made == stage_cases(problem, [case] * 4)
     for each in made:
         assert problem.check(each.instance, each.baseline) == ()
         assert problem.cost(each.instance, each.baseline) == each.cost
-    assert staged(kind(), [case] * 4) == [case] * 4
+    assert stage_cases(kind(), [case] * 4) == [case] * 4
 
 
 @njit
@@ -291,7 +291,7 @@ def test_no_user_sees_what_the_compiler_thinks_of_functions_as_arguments():
         compiled_anew(None, {}, ())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert descent._Here(compiled_anew, None, {}).call(Call(0, 0, ())).output[0] == 2
+        assert staged_cases._InProcess(compiled_anew, None, {}).call(Call(0, 0, ())).output[0] == 2
 
 
 def test_what_takes_longer_repairs_less():

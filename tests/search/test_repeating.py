@@ -92,7 +92,7 @@ def test_a_program_that_fails_when_it_is_carried_over_leaves_the_method(tmp_path
             memories={Level.LOWER: Memory()}, observer=Observer(),
         ) as engine,
     ):  # fmt: skip
-        engine.carry(level, programs, 9)
+        engine.carry_over(level, programs, 9)
     assert [(parent.program.id, parent.score) for parent in method.start.carried] == [
         ("9", 0.009), ("7", 0.007),
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_a_record_compares_a_child_with_the_first_of_its_parents(tmp_path):
             journal=journal, memories={Level.LOWER: Memory(skills=1)}, observer=Observer(),
         ) as engine,
     ):  # fmt: skip
-        engine.carry(level, programs, 3)
+        engine.carry_over(level, programs, 3)
         engine.run(level, 3)
     records = list(journals.read_records(tmp_path / "run" / "journal.jsonl"))
     scores = {record["sample"]: record["score"] for record in records if "sample" in record}

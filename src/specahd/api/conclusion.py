@@ -2,7 +2,7 @@
 
 from specahd.api.plans import Training
 from specahd.core.folders import display_path
-from specahd.tracking.upload import whereabouts
+from specahd.tracking.upload import run_directions
 
 
 def conclusion(run: Training) -> list[str]:
@@ -20,5 +20,5 @@ def conclusion(run: Training) -> list[str]:
         "selection chose the checkpoint; validation was never seen.",
         f"checkpoint: {target}",
         f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
-        *filter(None, [whereabouts(run.directory)]),
+        *filter(None, [run_directions(run.directory)]),
     ]

@@ -16,7 +16,14 @@ from specahd.core.ranges import check_choice
 from specahd.repair.cases import Incumbent
 from specahd.repair.execution import save_sandbox
 from specahd.repair.responses import RepairTask, ResponseTable
-from specahd.repair.rows import PoolSummary, expose, row, run_frozen, summarise, write_rows
+from specahd.repair.rows import (
+    PoolSummary,
+    evaluation_row,
+    expose,
+    run_frozen,
+    summarise,
+    write_rows,
+)
 from specahd.repair.study import Policy, compare, replay, write_study
 from specahd.repair.system import RepairSystem
 
@@ -153,7 +160,7 @@ def _evaluate(
                 f"{case.instance.name}: the upper program failed ({repair.outcome}): "
                 f"{repair.detail}"
             )
-    rows = [row(problem, case, repair) for case, repair in pairs]
+    rows = [evaluation_row(problem, case, repair) for case, repair in pairs]
     summary = summarise(problem, title, cases, rows, problem.references)
     solutions = [Repaired.of(problem, case, repair) for case, repair in pairs]
     return Evaluation(solutions, rows, summary, policies, tasks), table

@@ -20,15 +20,15 @@ from specahd.core.folders import atomic_files
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings, TierRule
-from specahd.design.candidates import Candidate, choose
+from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.makers import check_rounds
 from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
+from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.passes import check_extensions
 from specahd.repair.rows import PoolSummary
-from specahd.repair.sums import SUMS
 from specahd.routing.base import AnyProblem, contracts
 from specahd.routing.whole import is_whole
 from specahd.runs.files import CHECKPOINT
@@ -40,7 +40,7 @@ from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 from specahd.search.reservations import Reservations
 from specahd.tracking.provenance import save_machine
-from specahd.tracking.store import in_one_line
+from specahd.tracking.store import one_line_error
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -267,7 +267,7 @@ def run_training(
 
 
 def _sentence(error: BaseException) -> str:
-    return str(error) if isinstance(error, SpecAHDError) else in_one_line(error)
+    return str(error) if isinstance(error, SpecAHDError) else one_line_error(error)
 
 
 def _search(
@@ -323,7 +323,7 @@ def _search(
                 candidates.append(candidate)
                 # While a run is repeated, what is there is what it had learned by then.
                 kept = journal.samples.repeating and target.exists()
-                if choose(candidates) is candidate and not kept:
+                if best_candidate(candidates) is candidate and not kept:
                     freeze(_checkpoint(plan, candidate), target)
         except KeyboardInterrupt:
             if not candidates and not target.exists():
@@ -331,13 +331,13 @@ def _search(
                 if draft is not None:
                     freeze(_checkpoint(plan, draft), target)
             raise
-        freeze(_checkpoint(plan, choose(candidates)), target)
+        freeze(_checkpoint(plan, best_candidate(candidates)), target)
         if engine.outcomes and not engine.outcomes[Outcome.OK]:
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
             raise RunFailed(f"No reply held a program that could be used: {counts}.")
         spent = engine.outcomes.total() >= plan.budget.programs
         status = RunStatus.COMPLETE if spent else RunStatus.PARTIAL
-        return choose(candidates), engine.stopped, status
+        return best_candidate(candidates), engine.stopped, status
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from specahd.checkpoint import located
 from specahd.core.settings import EXTENSIONS, Settings
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 from specahd.routing.pools import MANIFEST
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 from specahd.core.errors import ConfigError
 from specahd.core.folders import write_atomically
 from specahd.repair.cases import Case
-from specahd.repair.maps import before_and_after
+from specahd.repair.maps import compare_routes
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing import itinerary
 from specahd.routing.base import AnyProblem
-from specahd.tracking.figures import route_map
+from specahd.tracking.figures import draw_route_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,11 +144,11 @@ class Solution:
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.plot().savefig("tiny.png")
         """
-        return route_map(self.drawn())
+        return draw_route_map(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
         """Return the routes before and after as plain values, as ``routes.json`` holds them."""
-        return before_and_after(self.problem, self.case, self.data, self.cost)
+        return compare_routes(self.problem, self.case, self.data, self.cost)
 
 
 @dataclass(frozen=True, repr=False)

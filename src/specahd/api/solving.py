@@ -23,12 +23,12 @@ from specahd.engine.improver import Programs, SandboxedEngine, engine
 from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
-from specahd.repair.cases import Case, given_case
+from specahd.repair.cases import Case, case_of_solution
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.client import inspect_host
-from specahd.tracking.figures import solving_figure
+from specahd.tracking.figures import draw_solving
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +118,7 @@ class Solved(Solution):
         >>> solution.plot().savefig("tiny.png")
         """
         end = (self.descent.seconds, self.cost, self.descent.repairs)
-        return solving_figure(self.drawn(), (*self.history, end))
+        return draw_solving(self.drawn(), (*self.history, end))
 
 
 def solve(
@@ -226,7 +226,7 @@ def solve(
         )
     held = interrupts.deferred() if interrupts else nullcontext()
     with listening(observer.on_compile), held:
-        case = None if incumbent is None else given_case(problem, data, Path(incumbent))
+        case = None if incumbent is None else case_of_solution(problem, data, Path(incumbent))
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from specahd.core.events import Observer
 from specahd.core.journal import Record
 from specahd.repair.cases import Case, make_cases
-from specahd.repair.descent import staged
+from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS
 from specahd.routing.pools import SUBSET_SEED, is_drawn, prepare, read_pool
 from specahd.runs.files import POOLS as EXAMINED
@@ -34,7 +34,7 @@ def training_cases(
     for pool in ("lower_train", "upper_train"):
         for index, case in zip(
             pools[pool],
-            staged(plan.problem, [cases[index] for index in pools[pool]]),
+            stage_cases(plan.problem, [cases[index] for index in pools[pool]]),
             strict=True,
         ):
             cases[index] = case

@@ -114,14 +114,14 @@ def _worth(skill: Skill, weaknesses: set[tuple[str, bool]]) -> float:
     It counts more if it is known where, and more again if it helped where the
     program to vary fails.
     """
-    told = skill.better + skill.worse + DOUBT
-    balance = (skill.better - skill.worse) / told
+    total = skill.better + skill.worse + DOUBT
+    balance = (skill.better - skill.worse) / total
     # Better on most tasks, worse in the mean: that speaks neither for it nor against it.
     worth = balance if balance * skill.gain > 0 else 0.0
     if skill.helped if worth > 0 else skill.failed:
         worth *= SUPPORTED
     if any(_direction(condition) in weaknesses for condition in skill.helped):
-        worth += skill.better / told
+        worth += skill.better / total
     return worth
 
 

@@ -32,13 +32,13 @@ def masked(text: str, secret: str, piece: int) -> str:
         return text
     size = min(piece, len(key))
     wanted = {key[i : i + size] for i in range(len(key) - size + 1)}
-    told = bytearray(len(text))
+    hidden = bytearray(len(text))
     for token in (_PLAIN, _ESCAPED):
         for start, end in _places(text, wanted, size, token):
-            told[start:end] = b"\1" * (end - start)
-    if not any(told):
+            hidden[start:end] = b"\1" * (end - start)
+    if not any(hidden):
         return text
-    runs = groupby(range(len(text)), told.__getitem__)
+    runs = groupby(range(len(text)), hidden.__getitem__)
     rest = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
     # What stood around a key may be one now.
     return masked(rest, secret, piece)

@@ -9,7 +9,7 @@ from specahd.core.contract import Contract, Operator, Parent, Treatment
 from specahd.core.ranges import check_integer, check_number
 from specahd.routing.base import FloatArray
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 
 SHOWN = 2
 """How many versions a prompt shows at most."""
@@ -126,7 +126,7 @@ class FunSearch:
         sources = list(versions.values()) or [self._contract.seed.source]
         shown = {parent.program.id: parent for parent in reversed(drawn)}
         return Query(
-            COMPLETE, tuple(shown.values()), prompt=completion(self._contract, sources)
+            COMPLETE, tuple(shown.values()), prompt=completion_prompt(self._contract, sources)
         ), number
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

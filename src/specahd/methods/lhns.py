@@ -10,7 +10,7 @@ from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.program import Outcome
 from specahd.core.ranges import check_choice, check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.prompts import described
+from specahd.search.prompts import idea_and_code
 
 KINDS = ("vns", "ils", "ts")
 STEP = 0.1
@@ -179,12 +179,12 @@ class LHNS:
             ]
             if others:
                 other, lines = others[rng.integers(len(others))]
-                view = described(current.program.idea, inserted(current.program.source, lines))
-                views = (view, described(other.program.idea, "\n".join(lines)))
+                view = idea_and_code(current.program.idea, inserted(current.program.source, lines))
+                views = (view, idea_and_code(other.program.idea, "\n".join(lines)))
                 return Query(INTEGRATE, (current, other), views=views)
         source, removed = ruined(current.program.source, trajectory.ratio, rng)
         lost = "1 of its lines was" if removed == 1 else f"{removed} of its lines were"
-        view = f"{described(current.program.idea, source)}\n\n{lost} removed."
+        view = f"{idea_and_code(current.program.idea, source)}\n\n{lost} removed."
         return Query(RUIN, (current,), views=(view,))
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

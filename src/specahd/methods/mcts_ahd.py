@@ -12,7 +12,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.prompts import described
+from specahd.search.prompts import idea_and_code
 
 MOST_DIFFERENT = 5
 """How many programs e1 shows at most."""
@@ -213,7 +213,7 @@ class MCTSAHD:
             if shown is None:
                 continue
             self._under_way[index] = expansion
-            views = tuple(described(self._idea(one), one.program.source) for one in shown)
+            views = tuple(idea_and_code(self._idea(one), one.program.source) for one in shown)
             return Query(expansion.operator, tuple(shown), views=views)
         return None
 

@@ -194,7 +194,9 @@ class MLES:
         self._founded = True
         self._population, self._buffer, self._buffered = self.members, [], 0
         kept = {parent.program.id for parent in self._population}
-        self._measured = {name: told for name, told in self._measured.items() if name in kept}
+        self._measured = {
+            name: measured for name, measured in self._measured.items() if name in kept
+        }
 
     def _draw(self, count: int, rng: np.random.Generator) -> tuple[Parent, ...]:
         """Return parents, the better ones first."""
@@ -250,46 +252,46 @@ def observation(
 
 def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
     """Return lines about tasks on which the program did not do what it should."""
-    told = []
+    lines = []
     outcomes = measured.get("outcomes", ())
     kinds = sorted({str(one) for one in outcomes if one != Outcome.OK})
     if kinds:
         counts = (f"{list(map(str, outcomes)).count(kind)} ({_words(kind)})" for kind in kinds)
-        told.append(f"- Failed {unit}s: {', '.join(counts)}.")
+        lines.append(f"- Failed {unit}s: {', '.join(counts)}.")
     fallbacks = measured.get("fallbacks", ())
     if any(fallbacks):
         concerned = sum(count > 0 for count in fallbacks)
-        told.append(
+        lines.append(
             f"- {sum(fallbacks)} of its choices were unavailable, on {concerned} of the {unit}s."
         )
     empty = [mean is None for mean in measured.get("regions", ())]
     if any(empty):
-        told.append(f"- Nothing valid was proposed on {sum(empty)} of the {unit}s.")
+        lines.append(f"- Nothing valid was proposed on {sum(empty)} of the {unit}s.")
     penalties = measured.get("penalties", ())
     if any(penalties):
-        told.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
-    return told
+        lines.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
+    return lines
 
 
 def _behaviour(task: int, measured: Mapping[str, Any]) -> str:
     """Return what happened on one task, as the end of a sentence about it."""
-    told = ""
+    text = ""
     if "cost_merged" in measured:
         merged, before = measured["cost_merged"][task], measured["cost_before"][task]
         if merged is None:
-            told += f"; it failed there ({_words(measured['outcomes'][task])})"
+            text += f"; it failed there ({_words(measured['outcomes'][task])})"
         elif before > 0:
             change = 100 * (merged / before - 1)
-            told += f"; the solution changed from a cost of {before:.6g} to {merged:.6g}"
-            told += f", {change:+.3f} %"
+            text += f"; the solution changed from a cost of {before:.6g} to {merged:.6g}"
+            text += f", {change:+.3f} %"
         if measured["fallbacks"][task]:
-            told += f"; {measured['fallbacks'][task]} choices were unavailable"
+            text += f"; {measured['fallbacks'][task]} choices were unavailable"
     elif "utilities" in measured:
-        told += f"; it saved {100 * measured['utilities'][task]:.3f} %"
-        told += f", less penalties of {100 * measured['penalties'][task]:.3f} points"
+        text += f"; it saved {100 * measured['utilities'][task]:.3f} %"
+        text += f", less penalties of {100 * measured['penalties'][task]:.3f} points"
         if measured["regions"][task] is None:
-            told += ", and proposed nothing valid"
-    return told
+            text += ", and proposed nothing valid"
+    return text
 
 
 def _words(outcome: str) -> str:

@@ -252,9 +252,9 @@ class PartEvo:
         """Return what a summary is made of: programs from all over the external set."""
         count = min(SUMMED, len(self._external))
         places = np.linspace(0, len(self._external) - 1, count).round().astype(int)
-        told = _listed([self._external[place] for place in places], scores=True)
+        listing = _listed([self._external[place] for place in places], scores=True)
         earlier = f"\n\nEarlier summary:\n{self._summary}" if self._summary else ""
-        return f"Programs so far, best first:\n{told}{earlier}"
+        return f"Programs so far, best first:\n{listing}{earlier}"
 
     def _line_up(self, name: str, rng: np.random.Generator) -> None:
         """Put in line what an operator asks for."""

@@ -45,7 +45,7 @@ def run_frozen(
     return repairs
 
 
-def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
+def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
     """Return one instance's row; equal evaluations give equal rows.
 
     ``status`` is ``T`` when the upper program failed: the baseline stands, and the row
@@ -94,7 +94,9 @@ def write_rows(
 
     Timings are seconds by stage, of all passes. The rows are returned.
     """
-    made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
+    made = [
+        evaluation_row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)
+    ]
     timings = [
         {"instance": entry["instance"], **repair.seconds}
         for entry, repair in zip(made, repairs, strict=True)

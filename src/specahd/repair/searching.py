@@ -20,7 +20,7 @@ from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator,
 from specahd.sandbox.calls import Result
 
 SLICES = 10
-"""How often a search asks the router."""
+"""How often a search queries the router."""
 
 
 class ChoosingImprover(Improver, Protocol):
@@ -36,7 +36,7 @@ class ChoosingImprover(Improver, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who repairs: the groups that the upper program names on the best solution, their mean
+    """A routing decision: the upper program's groups on the best solution, their mean
     descriptor, and the member for each of them.
     """
 
@@ -46,7 +46,7 @@ class Choice:
 
 
 class RoutedImprover:
-    """Goes on with a search, each tenth of it with the members that the router chooses.
+    """Continues a search, each tenth of it with the members that the router chooses.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class RoutedImprover:
         return self.part
 
     def _route(self, share: float) -> Slice | None:
-        """Ask the router about what the upper program names; return why there is no answer."""
+        """Query the router for the upper program's groups; return why there is no answer."""
         instance, selector = self._case.instance, self._operator.at(share).selector
         proposal = self._improver.ask(selector.inputs(instance, self._solution))
         if proposal.outcome is not Outcome.OK:
@@ -144,7 +144,7 @@ def search_case(
     for choose, members in choices:
         routed = RoutedImprover(problem, operator, case, choose, members, start())
         inserted = operator.search_repairs(case.instance, system.repertoire, final=final)
-        repairs.append(_searched(problem, case, system, routed, inserted))
+        repairs.append(_describe_search(problem, case, system, routed, inserted))
     return min(repairs, key=lambda repair: repair.cost)
 
 
@@ -152,7 +152,7 @@ def _always(member: int, descriptor: FloatArray) -> int:
     return member
 
 
-def _searched(
+def _describe_search(
     problem: AnyProblem,
     case: Case,
     system: RepairSystem,
@@ -165,7 +165,7 @@ def _searched(
     def tell(moment: Moment, found: Descent) -> None:
         nonlocal before
         if routed.part.repairs:
-            steps.append(_step(system, routed, before, found))
+            steps.append(_slice_step(system, routed, before, found))
             before = found.cost
 
     limit = SearchLimit(repairs=inserted)
@@ -189,8 +189,10 @@ def _searched(
     )
 
 
-def _step(system: RepairSystem, routed: RoutedImprover, before: float, found: Descent) -> Step:
-    """Return what became of a slice, told as of one region: the groups named when it began."""
+def _slice_step(
+    system: RepairSystem, routed: RoutedImprover, before: float, found: Descent
+) -> Step:
+    """Return a slice's step, as of one region: the groups named at its start."""
     choice = routed.choice
     outcome = Outcome.INFEASIBLE_MERGE if found.failure else Outcome.OK
     names = sorted({system.repertoire[member].id for member in choice.members})

@@ -60,9 +60,9 @@ class Document:
 
     def markdown(self) -> str:
         """Return the report as Markdown; figures are links to their files."""
-        blocks = [f"# {_plain(self.title)}"]
+        blocks = [f"# {_escape_markdown(self.title)}"]
         for section in self.sections:
-            blocks.append(f"## {_plain(section.heading)}")
+            blocks.append(f"## {_escape_markdown(section.heading)}")
             blocks += [_markdown(part) for part in section.parts]
         return "\n\n".join(blocks) + "\n"
 
@@ -83,12 +83,16 @@ class Document:
 def _markdown(part: Part) -> str:
     match part:
         case str():
-            return _plain(part)
+            return _escape_markdown(part)
         case Figure(file, caption):
-            return f"![{Path(file).stem}]({file})\n\n{_plain(caption)}"
+            return f"![{Path(file).stem}]({file})\n\n{_escape_markdown(caption)}"
         case Table(columns, rows, words):
             rule = [":---" if place < words else "---:" for place in range(len(columns))]
-            lines = [map(_plain, columns), rule, *(map(_plain, row) for row in rows)]
+            lines = [
+                map(_escape_markdown, columns),
+                rule,
+                *(map(_escape_markdown, row) for row in rows),
+            ]
             return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -112,18 +116,18 @@ def _cells(tag: str, cells: Sequence[str], words: int) -> str:
     )
 
 
-def number(value: float, decimals: int) -> str:
-    """Return what a cell says of a number, which is nan where it is not known."""
+def format_number(value: float, decimals: int) -> str:
+    """Format a number for a cell; nan stands for unknown."""
     return f"{value:,.{decimals}f}" if isfinite(value) else "–"
 
 
-def percent(share: float) -> str:
-    """Return what a cell says of a share, which is nan where it is not known."""
+def format_percent(share: float) -> str:
+    """Format a share as a percentage for a cell; nan stands for unknown."""
     return f"{100 * share:+.2f}%" if isfinite(share) else "–"
 
 
-def _plain(text: str) -> str:
-    """Escape what Markdown would read as its own."""
+def _escape_markdown(text: str) -> str:
+    """Escape Markdown's special characters."""
     for mark in "\\`*_|<>[]":
         text = text.replace(mark, f"\\{mark}")
     return text

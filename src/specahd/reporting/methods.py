@@ -6,9 +6,9 @@ from itertools import groupby
 from math import isfinite
 from statistics import stdev
 
-from specahd.reporting.aggregates import by_kind, by_size
-from specahd.reporting.common import Common, in_common
-from specahd.reporting.document import Document, Section, Table, number
+from specahd.reporting.aggregates import group_by_kind, group_by_size
+from specahd.reporting.common import Common, restrict_to_common
+from specahd.reporting.document import Document, Section, Table, format_number
 from specahd.runs.reading import Run, choose_runs
 from specahd.runs.rows import Row, average_rows, mean_or_nan
 
@@ -24,7 +24,7 @@ _TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A solver that nobody trained, on the same instances."""
+    """An untrained reference solver on the same instances."""
 
     name: str
     rows: Sequence[Row]
@@ -36,7 +36,7 @@ def is_comparison(runs: Sequence[Run]) -> bool:
     return len({run.kind.method for run in runs}) > 1
 
 
-def compare(
+def comparison_tables(
     found: Sequence[Run],
     seconds: Mapping[str, Mapping[str, float]],
     references: Mapping[str, Sequence[Reference]],
@@ -51,12 +51,12 @@ def compare(
     references
         By problem.
     """
-    kinds = by_kind(choose_runs(found)).items()
+    kinds = group_by_kind(choose_runs(found)).items()
     sections = [Section("How to read it", [_TEXT])]
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         others = references.get(problem, ())
-        common = in_common(groups, ["validation"])
+        common = restrict_to_common(groups, ["validation"])
         table = _table(groups, common.groups, seconds, others)
         sections.append(Section(problem, [table, *_left_out(groups, common, others)]))
     return Document("Comparison of methods", sections)
@@ -70,7 +70,7 @@ def _table(
 ) -> Table:
     instances = _instances(counted)
     every = [row for runs in counted.values() for run in runs for row in run.validation]
-    sizes = list(by_size(every))
+    sizes = list(group_by_size(every))
     lines = []
     for name, runs in counted.items():
         held = [row for run in runs for row in run.validation]
@@ -83,7 +83,14 @@ def _table(
         shares = [average_rows(held).improvement]
         lines.append((solver.name, held, shares, _seconds(solver.seconds, instances), "reference"))
     rows = [
-        [name, *_costs(held, sizes), _improvement(shares), number(took, 3), said, *_failures(held)]
+        [
+            name,
+            *_costs(held, sizes),
+            _improvement(shares),
+            format_number(took, 3),
+            said,
+            *_failures(held),
+        ]
         for name, held, shares, took, said in lines
     ]
     columns = ("method", *sizes, "improvement", "s", "complete", "failed", "T")
@@ -99,8 +106,8 @@ def _seconds(took: Mapping[str, float], instances: set[str]) -> float:
 
 
 def _costs(rows: Sequence[Row], sizes: Sequence[str]) -> list[str]:
-    costs = {size: average_rows(group).cost for size, group in by_size(rows).items()}
-    return [number(costs[size], 1) if size in costs else "–" for size in sizes]
+    costs = {size: average_rows(group).cost for size, group in group_by_size(rows).items()}
+    return [format_number(costs[size], 1) if size in costs else "–" for size in sizes]
 
 
 def _improvement(shares: Sequence[float]) -> str:

@@ -6,9 +6,22 @@ from dataclasses import dataclass
 from math import isfinite
 
 from specahd.core.program import Outcome
-from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes
-from specahd.reporting.common import Common, in_common
-from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
+from specahd.reporting.aggregates import (
+    count_outcomes,
+    group_by_kind,
+    group_by_size,
+    mean_convergence,
+)
+from specahd.reporting.common import Common, restrict_to_common
+from specahd.reporting.document import (
+    Document,
+    Figure,
+    Part,
+    Section,
+    Table,
+    format_number,
+    format_percent,
+)
 from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose_runs
@@ -37,8 +50,8 @@ class Summary:
 def summarise(found: Sequence[Run]) -> Summary:
     """Make the report of runs; equal rows give equal bytes."""
     runs = choose_runs(found)
-    groups = by_kind(runs)
-    common = in_common(groups)
+    groups = group_by_kind(runs)
+    common = restrict_to_common(groups)
     drawing = draw_convergence(groups)
     document = Document(
         "SpecAHD: summary of stored runs",
@@ -50,7 +63,7 @@ def summarise(found: Sequence[Run]) -> Summary:
         ],
     )
     curves = {
-        f"{name}-{level}": _csv(convergence(group, level))
+        f"{name}-{level}": _csv(mean_convergence(group, level))
         for name, group in groups.items()
         for level in LEVELS
     }
@@ -74,8 +87,8 @@ def _checkpoints(
                 ", ".join(str(run.seed) for run in counted) or "–",
                 f"{sum(run.complete for run in runs)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
-                percent(chosen.improvement),
-                percent(unseen.improvement),
+                format_percent(chosen.improvement),
+                format_percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
                 f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
@@ -110,9 +123,13 @@ def _checkpoints(
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     rows = []
     for name, runs in groups.items():
-        for size, group in by_size(_rows(runs, "validation")).items():
+        for size, group in group_by_size(_rows(runs, "validation")).items():
             of = average_rows(group)
-            costs = (number(of.baseline_cost, 1), number(of.cost, 1), percent(of.improvement))
+            costs = (
+                format_number(of.baseline_cost, 1),
+                format_number(of.cost, 1),
+                format_percent(of.improvement),
+            )
             rebuilt = f"{of.rollbacks}/{of.steps}"
             rows.append([name, size, str(of.rows), *costs, rebuilt, str(of.failed)])
     columns = (
@@ -126,7 +143,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
 
 
 def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
-    counts = {name: outcomes(runs) for name, runs in groups.items()}
+    counts = {name: count_outcomes(runs) for name, runs in groups.items()}
     met = [
         outcome
         for outcome in Outcome

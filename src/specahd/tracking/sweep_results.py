@@ -1,4 +1,4 @@
-"""What the jobs of a sweep have come to, read from the directories that they left."""
+"""The results of a sweep's jobs, read from their directories."""
 
 import csv
 import io
@@ -76,25 +76,25 @@ class SweepResults:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many jobs are complete, partial and failed; and not started, if there are any."""
+        """The numbers of complete, partial and failed jobs, and of jobs not started, if any."""
         complete = sum(job.complete for job in self.jobs)
         partial = len(self.jobs) - complete
         counts = {"complete": complete, "partial": partial, "failed": self.failed}
         return counts | ({"not started": self.not_started} if self.not_started else {})
 
     def configurations(self) -> list[Configuration]:
-        """Put together the jobs that differ in nothing but the seed."""
+        """Group the jobs that differ only in their seed."""
         keys = self._varying()
         groups: dict[str, list[Run]] = defaultdict(list)
         for job in self.jobs:
-            told = zip(keys, job.kind.values(keys), strict=True)
-            groups[" ".join(f"{key}={value}" for key, value in told)].append(job)
+            values = zip(keys, job.kind.values(keys), strict=True)
+            groups[" ".join(f"{key}={value}" for key, value in values)].append(job)
         return [_summarise(label, groups[label]) for label in sorted(groups)]
 
     def table(self) -> str:
         """Return the jobs as a table of comma-separated values."""
         keys = self._varying()
-        measures = [_measures(job) for job in self.jobs]
+        measures = [_pool_means(job) for job in self.jobs]
         names = sorted({name for each in measures for name in each})
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -109,7 +109,7 @@ class SweepResults:
         return varying_options(job.kind for job in self.jobs)
 
 
-def _measures(job: Run) -> dict[str, float]:
+def _pool_means(job: Run) -> dict[str, float]:
     """Return a complete job's means over each pool."""
     if not job.complete:
         return {}
@@ -124,7 +124,7 @@ def _summarise(label: str, jobs: Sequence[Run]) -> Configuration:
     values: dict[str, list[float]] = defaultdict(list)
     chosen: dict[str, float] = {}
     for job in jobs:
-        for name, value in _measures(job).items():
+        for name, value in _pool_means(job).items():
             values[name].append(value)
             if name == "selection/improvement":
                 chosen[job.name] = value

@@ -94,8 +94,8 @@ def error_body(error: ApiError) -> dict[str, Any]:
     """Return the body that tells of an error."""
     kinds = {429: "rate_limit_error", 500: "server_error"}
     kind = kinds.get(error.status, "invalid_request_error")
-    told = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
-    return {"error": told}
+    fields = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
+    return {"error": fields}
 
 
 def described(encoder: SentenceEncoder) -> dict[str, Any]:
