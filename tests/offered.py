@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR, files
 from specahd.repair.cases import Case, share_arrays
 from specahd.routing.base import contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 

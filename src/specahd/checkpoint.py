@@ -187,7 +187,7 @@ def located(directory: Path) -> Path:
 def thaw(directory: Path) -> Checkpoint:
     """Read a checkpoint back, after :func:`verify`.
 
-    Nothing of it is run, and what it says of itself is believed only as far as it can be
+    Nothing of it is run, and its content is trusted only as far as it can be
     checked here; :meth:`Checkpoint.admit` compares it with its problem.
 
     Raises

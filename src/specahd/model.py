@@ -41,9 +41,9 @@ OUTPUTS = {
 }
 """Columns of the output, and the type of each."""
 PARAMETERS = {"baseline": "", "accept": ""}
-"""What a call may set, with its default; nothing means as the checkpoint was trained."""
+"""Parameters of a call with their defaults; None keeps the value of the training."""
 SETTINGS = {"workers": 2, "sandbox": "available"}
-"""What loading a model may set: ``executor.workers`` and ``sandbox.require``."""
+"""Settings for loading a model: ``executor.workers`` and ``sandbox.require``."""
 CODE = '''"""What MLflow runs when it loads this model; the work is done by specahd itself."""
 
 import pandas as pd
@@ -137,7 +137,7 @@ class SpecAHDModel:
         answers = [
             _answer(entry, solution) for entry, solution in zip(rows, solutions, strict=True)
         ]
-        # A data frame like the one that came in.
+        # A data frame like the input.
         return type(model_input)(answers, columns=list(OUTPUTS))
 
 
@@ -155,14 +155,14 @@ def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
 
 
 def _execution(settings: Mapping[str, Any]) -> Execution:
-    """Return how the programs of a loaded model run: on this machine, as its settings say."""
+    """Return the execution of a loaded model's programs, on this machine, by its settings."""
     check_workers(settings["workers"])
     executor = partial(LocalExecutor, workers=settings["workers"])
     return Execution(executor, require=settings["sandbox"])
 
 
 def _present(entry: Mapping[Any, Any]) -> dict[str, str]:
-    """Return what a row says; cells that are missing hold something else than text."""
+    """Return the values of a row; missing cells are not text."""
     return {name: entry[name] for name in INPUTS if isinstance(entry.get(name), str)}
 
 
@@ -191,7 +191,7 @@ def save(target: Path, checkpoint: Path) -> None:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         code = Path(folder) / "specahd_model.py"
         code.write_text(CODE, encoding="utf-8")
-        # It would rather be shown an example than told the signature.
+        # MLflow prefers an example to a signature.
         warnings.simplefilter("ignore", UserWarning)
         mlflow.pyfunc.save_model(
             target,

@@ -19,14 +19,14 @@ from specahd.tracking.observers import ProgressObserver
 
 
 def prepare(config: DictConfig) -> None:
-    """Write the pools, or verify the ones that are there, and say what they hold."""
+    """Write the pools, or verify existing ones, and print their content."""
     if config.verify is not None:
         verify(Path(config.verify))
         return
     problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
-    folder = pools.prepare(problem, wanted)
-    record = pools.manifest(folder)["pools"]
+    folder = pools.prepare_pools(problem, wanted)
+    record = pools.read_manifest(folder)["pools"]
     for pool in record:
         instances = pools.read_pool(problem, folder, pool)
         sizes = [instance.size for instance in instances]

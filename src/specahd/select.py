@@ -26,7 +26,7 @@ from specahd.tracking.tables import print_trainings
 
 
 def select(config: DictConfig) -> None:
-    """Choose among the runs of the store, register the winner and say what was done."""
+    """Choose among the runs of the store, register the winner and report it."""
     problem = str(HydraConfig.get().runtime.choices["problem"])
     uri = str(config.tracking.uri)
     with open_store(uri) as client:
@@ -54,7 +54,7 @@ def select(config: DictConfig) -> None:
 
 
 def _options(config: DictConfig, group: str) -> dict[str, Any]:
-    """Return the options of a group by their dotted names, as runs are told of them."""
+    """Return the options of a group by their dotted names, as runs record them."""
     options = config[group] or {}
     return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
 

@@ -75,7 +75,7 @@ def solve(config: DictConfig) -> None:
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    # What was read shall be solved: from here on a signal leaves a solution.
+    # From here on a signal still leaves a solution.
     with interrupts.deferred():
         try:
             solved = find(

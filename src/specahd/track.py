@@ -27,7 +27,7 @@ from specahd.tracking.upload import RunUpload, UploadFailed, run_directions, upl
 
 
 def track(config: DictConfig) -> None:
-    """Bring what a run directory holds to where its run tracked, or where the user says."""
+    """Upload a run directory to the run's own store, or to the given one."""
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")

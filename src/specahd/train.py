@@ -67,7 +67,7 @@ def train(config: DictConfig) -> None:
         progress = ProgressObserver(name=directory.name)
         observer = Observers([progress, instantiate_group(config.tracking, "tracking")])
         observer.on_prepare()
-        # Here, for a wrong option shall be told before all of it is imported.
+        # Imported here, so that a wrong option is reported before the slow imports.
         from specahd.api.plans import run_training
 
         plan = _plan(config)
@@ -91,11 +91,11 @@ def train(config: DictConfig) -> None:
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     _warn(observer)
-    from specahd.api.conclusion import conclusion
+    from specahd.api.conclusion import describe_end
     from specahd.tracking.tables import print_summaries
 
     title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
-    print_summaries(run.summaries, title, conclusion(run))
+    print_summaries(run.summaries, title, describe_end(run))
 
 
 def _warn(observer: Observers) -> None:
@@ -103,7 +103,7 @@ def _warn(observer: Observers) -> None:
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
-    """Return what the configuration asks for; making it refuses wrong options before any work."""
+    """Return the plan of a configuration; wrong options are refused before any work."""
     from specahd.api.plans import TrainingPlan
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder

@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 import specahd
-from specahd.api.training import named_budget
+from specahd.api.training import load_budget
 from specahd.config import CONF_DIR
 from specahd.config.schemas import SCHEMAS, register_schemas
 from specahd.core.budget import Budget
@@ -58,7 +58,7 @@ def test_what_is_composed_makes_the_classes_of_the_library():
     made = OmegaConf.to_object(config)
     assert made.search == Settings(penalty=Penalty(empty=0.5))
     assert made.limits == CallLimits(memory_gb=1)
-    assert (made.budget.name, made.budget) == ("pilot", named_budget("pilot"))
+    assert (made.budget.name, made.budget) == ("pilot", load_budget("pilot"))
     assert (made.pools, made.tiers, made.sandbox) == (Pools(), TierRule(), Confinement())
 
 

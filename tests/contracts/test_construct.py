@@ -15,7 +15,7 @@ from specahd.core import journal
 from specahd.core.program import Level
 from specahd.repair.cases import make_case
 from specahd.routing.base import contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 
 NEAREST = "nearest"
 """The construction that seed programs repeat."""

@@ -80,7 +80,7 @@ def _judged_once():
     """Judge equal sources once, for most programs of one method are those of another."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "guard", functools.cache(engine.guard))
-        monkeypatch.setattr(memory, "normalised", functools.cache(memory.normalised))
+        monkeypatch.setattr(memory, "normalised_source", functools.cache(memory.normalised_source))
         yield
 
 

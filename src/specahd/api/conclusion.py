@@ -1,11 +1,11 @@
-"""What is said of a training when it has ended, below its table."""
+"""The closing lines of a training, below its table."""
 
 from specahd.api.plans import Training
 from specahd.core.folders import display_path
 from specahd.tracking.upload import run_directions
 
 
-def conclusion(run: Training) -> list[str]:
+def describe_end(run: Training) -> list[str]:
     """Return why it ended early, if so, what was paid, and what to do with its checkpoint."""
     target = display_path(run.checkpoint)
     lines = []

@@ -32,7 +32,7 @@ STUDIES = ("routing",)
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a checkpoint made of some instances.
+    """A checkpoint's repairs of some instances.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def evaluate(
     title
         What the instances are called in the summary.
     observer
-        Is told of the progress.
+        Receives the progress.
 
     Raises
     ------

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.examination import examine
+from specahd.api.examination import evaluate_pools
 from specahd.api.provenance import provenance
-from specahd.api.training_cases import subset_records, training_cases
+from specahd.api.training_cases import make_training_cases, subset_records
 from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
 from specahd.core.compilation import listening
@@ -30,7 +30,7 @@ from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.passes import check_extensions
 from specahd.repair.rows import PoolSummary
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
@@ -98,7 +98,7 @@ class TrainingPlan:
                 f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
                 "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
             )
-        # A replay pays nobody, and ends where the run did that it repeats.
+        # A replay costs nothing, and ends where the recorded run ended.
         if self.budget.programs and not (repeat or isinstance(self.proposer, Recorded)):
             first = Level.UPPER if self._searched == "upper" else Level.LOWER
             contract = contracts(self.problem.operator)[first]
@@ -231,7 +231,7 @@ def run_training(
     if repeat:
         require_current(directory, subset_records(plan))
     with listening(observer.on_compile):
-        cases, pools = training_cases(plan, observer)
+        cases, pools = make_training_cases(plan, observer)
     if longer:
         # First: a configuration with the new bound is that of a run that has not ended.
         reopen_run(directory)
@@ -246,7 +246,7 @@ def run_training(
         winner, stopped, status = _search(
             plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
-        summaries = examine(plan.problem, cases, pools, executor, directory, observer)
+        summaries = evaluate_pools(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_stop("Ctrl-C" if interrupted else _sentence(error))
@@ -299,7 +299,7 @@ def _search(
         ) as engine,
     ):
         if plan.given is not None:
-            # What a resumed run is given must be the same.
+            # A resumed run must get the same repertoire.
             sums = (located(plan.given) / SUMS).read_text()
             journal.samples.append({"record": "given", "repertoire": sums})
         for record in subset_records(plan):

@@ -53,7 +53,7 @@ class ProblemInstance:
 
     @property
     def size(self) -> int:
-        """How many nodes are to be served."""
+        """The number of nodes to serve."""
         return int(self.data.size)
 
 
@@ -192,7 +192,7 @@ def read(
         made = given or make_problem(name)
         if made.name != name:
             raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")
-        return ProblemInstance(made, made.made(data, path))
+        return ProblemInstance(made, made.from_table(data, path))
     if kind is not None or given is not None:
         _expect_no_options(path, options)
     if given is not None:
@@ -202,14 +202,14 @@ def read(
     if kind is not None and kind.problem is not None:
         made = make_problem(kind.problem)
         return ProblemInstance(made, made.read(path))
-    # A problem may have formats of its own, of which nobody else knows.
+    # A problem may have formats of its own.
     found = []
     for name in files.choices("problem"):
         made = make_problem(name)
         with suppress(FileError):
             found.append(ProblemInstance(made, made.read(path)))
     if not found:
-        raise unread.refusal(path, text, files.choices("problem"))
+        raise unread.unreadable_error(path, text, files.choices("problem"))
     if len(found) > 1:
         can = " and ".join(instance.problem.name for instance in found)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
@@ -276,7 +276,7 @@ def read_pool(
     [200, 200]
     """
     made = make_problem(problem) if isinstance(problem, str) else problem
-    folder = pools.prepare(made, Pools(str(directory), seed))
+    folder = pools.prepare_pools(made, Pools(str(directory), seed))
     return [
         ProblemInstance(made, data) for data in pools.read_pool(made, folder, pool, count=count)
     ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """A feasible solution of one instance, and the one that it was made of.
+    """A feasible solution of one instance, and the incumbent that it improves.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Solution:
 
     @property
     def improvement(self) -> float:
-        """What was gained, relative to the incumbent's cost."""
+        """The improvement relative to the incumbent's cost."""
         return (self.incumbent_cost - self.cost) / max(EPSILON, self.incumbent_cost)
 
     @property
@@ -93,7 +93,7 @@ class Solution:
         return dict(self.problem.solution_files(self.name, self.data, self.cost))
 
     def write(self, path: str | Path) -> Path:
-        """Write the solution to a file; its ending says in which format.
+        """Write the solution to a file, in the format of its ending.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Solution:
 
 @dataclass(frozen=True, repr=False)
 class Repaired(Solution):
-    """What a checkpoint made of one instance.
+    """A checkpoint's repair of one instance.
 
     Parameters
     ----------

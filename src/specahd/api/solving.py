@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
-from specahd.api.programs import OPERATOR, programs_for, stronger
+from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
-from specahd.api.starts import UNCONSTRUCTED, Start, construct
+from specahd.api.starts import UNCONSTRUCTED, Start, construct_start
 from specahd.core.background import Background
 from specahd.core.compilation import listening
 from specahd.core.events import Observer, PythonWarnings
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROUTED = 20_000
-"""Of larger instances the programs are drawn evenly: describing regions would take too long."""
+"""Larger instances draw programs evenly, since describing regions takes too long."""
 Callback = Callable[[Moment, Solution], bool | None]
 
 
@@ -80,7 +80,7 @@ class Solved(Solution):
         )
 
     def statistics(self) -> dict[str, Any]:
-        """Return what is told of the search beside the solution, in plain values."""
+        """Return the search's statistics in plain values."""
         descent = self.descent
         return {
             "instance": self.name,
@@ -213,7 +213,7 @@ def solve(
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given), given.data
-    chosen = stronger(problem, data) if checkpoint is None else checkpoint
+    chosen = stronger_programs(problem, data) if checkpoint is None else checkpoint
     programs = programs_for(problem, chosen, data)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
@@ -238,7 +238,7 @@ def solve(
             work = remote_engine(*options, count, cluster)
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
-            start = construct(problem, data, limit, stopped) if case is None else Start(case)
+            start = construct_start(problem, data, limit, stopped) if case is None else Start(case)
             case = start.case
             # Nobody waits for the programs out of the time of the search.
             if start.ended is None and starting.wait(stopped):
@@ -246,7 +246,7 @@ def solve(
                 improver.start(case.baseline)
                 improver.exchanges = problem.engine.exchanges(data)
                 tell = _telling(callback, problem, case)
-                routed = _routed(problem, case, programs, improver)
+                routed = _routed_improver(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
                 descent = descend(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
@@ -291,14 +291,14 @@ def _for_solving(given: ProblemInstance) -> AnyProblem:
     return make_problem(problem.name, **settings)
 
 
-def _routed(
+def _routed_improver(
     problem: AnyProblem, case: Case, programs: Programs, improver: SandboxedEngine
 ) -> Improver:
     """Return what goes on with a search as it did in training."""
     size = len(programs.lowers)
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver
-    # What describes regions is that of the operator, too.
+    # The descriptor of regions is the operator's too.
     trained = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
     operator = trained.operator
     assert isinstance(operator, PassOperator)

@@ -108,7 +108,7 @@ def train(
     heard.on_prepare()
     check_range("seed", seed, 0)
     made = make_problem(problem) if isinstance(problem, str) else problem
-    allotted = named_budget(budget) if isinstance(budget, str) else budget
+    allotted = load_budget(budget) if isinstance(budget, str) else budget
     if isinstance(method, str):
         design = files.factory_of("method", method)
         memory = memory or files.override_of("method", method, "memory")
@@ -134,7 +134,7 @@ def train(
     return run_training(plan, directory, heard, repeat=resume, longer=resume)
 
 
-def named_budget(name: str) -> Budget:
+def load_budget(name: str) -> Budget:
     """Return the budget in a file of ``conf/budget``.
 
     Raises

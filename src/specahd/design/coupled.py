@@ -23,7 +23,7 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod

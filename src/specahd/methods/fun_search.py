@@ -12,7 +12,7 @@ from specahd.search.base import Query, RoundStart, Sample
 from specahd.search.versions import completion_prompt
 
 SHOWN = 2
-"""How many versions a prompt shows at most."""
+"""The most versions in a prompt."""
 COMPLETE = Operator(
     "complete",
     "Write an improved version of {parents}.",

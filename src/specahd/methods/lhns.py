@@ -18,7 +18,7 @@ STEP = 0.1
 PATIENCE = 10
 """After how many steps without an improvement a perturbation comes (ils, ts)."""
 TABLE = 5
-"""How many programs the tabu table holds (ts)."""
+"""The size of the tabu table (ts)."""
 INITIAL = Operator("i1", "Write a program of your own.")
 RUIN = Operator(
     "rr",
@@ -53,7 +53,7 @@ class Trajectory:
     stagnant
         Steps since the current program last improved, or since a perturbation.
     steps
-        Programs that it was told of.
+        The number of received programs.
     repeated
         Whether the last one repeated an earlier program for the first time.
     table
@@ -164,7 +164,7 @@ class LHNS:
         return self._step(trajectory, rng)
 
     def _step(self, trajectory: Trajectory, rng: np.random.Generator) -> Query:
-        """Return what a trajectory asks for, by its kind and what it has been through."""
+        """Return a trajectory's next query, by its kind and its state."""
         current, best = trajectory.current, trajectory.best
         if current is None or best is None:
             return Query(INITIAL)

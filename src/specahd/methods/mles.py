@@ -73,11 +73,11 @@ OPERATORS = {
 }
 """The variations by name; those on ``_text`` show an observation."""
 PRESSURE = 0.5
-"""How fast the probability of a parent falls with its rank: by the exponential of it."""
+"""The rate at which the probability of a parent falls exponentially with its rank."""
 ATTEMPTS = 50
-"""How many initial programs are tried at least, unless the population is full before."""
+"""The least number of initial programs, unless the population is full before."""
 WORST = 3
-"""How many of a program's worst tasks an observation tells of."""
+"""The number of a program's worst tasks in an observation."""
 _UNITS = {Level.LOWER: "region", Level.UPPER: "instance"}
 
 
@@ -138,7 +138,7 @@ class MLES:
 
     @property
     def members(self) -> list[Parent]:
-        """What would stay if the generation ended now."""
+        """The survivors if the generation ended now."""
         known = [*self._population, *self._buffer]
         return sorted(known, key=lambda parent: -parent.score)[: self.size]
 
@@ -218,7 +218,7 @@ def observation(
     best: NDArray[np.float64],
     unit: str,
 ) -> str:
-    """Tell how a program behaved on its tasks, above all where it fell short.
+    """Describe a program's behaviour on its tasks, mainly where it fell short.
 
     Parameters
     ----------

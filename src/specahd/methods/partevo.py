@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_integer
-from specahd.memory.partition import FEATURES, partitioned
+from specahd.memory.partition import FEATURES, partition_programs
 from specahd.search.base import Query, RoundStart, Sample
 
 INITIAL = Operator(
@@ -84,7 +84,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be asked for; ``cluster`` is the number of the cluster that a child joins."""
+    """A planned request; ``cluster`` is the index of the cluster that a child joins."""
 
     operator: Operator
     cluster: int = 0
@@ -245,7 +245,7 @@ class PartEvo:
 
     def _partition(self, rng: np.random.Generator) -> list[Cluster]:
         chosen = _best(self._initial)[: self.size]
-        groups = partitioned(chosen, self._features, self._most_clusters, rng)
+        groups = partition_programs(chosen, self._features, self._most_clusters, rng)
         return [Cluster(members, len(members)) for members in groups]
 
     def _standing(self) -> str:

@@ -40,7 +40,7 @@ MUTATION = Operator(
     skills=True,
 )
 TRIALS = 1000
-"""How many pairs are drawn at most until as many as wanted differ in their scores."""
+"""The most draws of pairs until enough pairs differ in their scores."""
 MOST = 90
 """Largest population: its short reflections are asked for in a row, of which the loop bears 100."""
 
@@ -149,7 +149,7 @@ class ReEvo:
                 self._elitist = child
 
     def _go_on(self, rng: np.random.Generator) -> None:
-        """End the stage whose programs were all told, and put the steps of the next in line."""
+        """End a finished stage, and queue the steps of the next one."""
         staying = self._population if self._stage is MUTATION else []
         self._population, self._children = [*staying, *self._children], []
         if self._stage is CROSSOVER and self._mutations and self._elitist:

@@ -56,7 +56,7 @@ MUTATIONS = (
         skills=True,
     ),
 )
-"""Of which each elite gets one, drawn at random, in every generation."""
+"""The mutations; each elite gets a random one in every generation."""
 
 
 class VRPAgent:
@@ -117,7 +117,7 @@ class VRPAgent:
 
     @property
     def members(self) -> Sequence[Parent]:
-        """The next population as far as it has come, the fittest first."""
+        """The members of the next population so far, the fittest first."""
         population = [*self._elites, *self._offspring]
         return sorted(population, key=self._fitness, reverse=True)[: self.size]
 
@@ -131,7 +131,7 @@ class VRPAgent:
         self._planned.clear()
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Return the next query of the generation, None between two until all are told."""
+        """Return the next query of the generation, None until all results of one are known."""
         if not self._planned:
             if self._under_way:
                 return None

@@ -20,7 +20,7 @@ from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]

@@ -80,7 +80,7 @@ class RoutingProblem(Generic[I, S]):
     def construction_of(self, instance: I) -> str:
         return self.construction
 
-    def at_once(self, instance: I) -> S | None:
+    def trivial_solution(self, instance: I) -> S | None:
         return None
 
     def routes(self, solution: S) -> Sequence[Sequence[int]]:

@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster; the only file that knows Ray, which is the extra ``ray``.
+"""Workers on a Ray cluster; the only module that uses Ray (the extra ``ray``).
 
 Every worker is an actor with a CPU of its own, which Ray starts over wherever there
 is room when its process or its node is gone. The workers of a node map the same shared arrays:
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from specahd.core.environment import only_public_variables, public_variables
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
-from specahd.sandbox.executor import ATTEMPTS, Executor, Start, answer
+from specahd.sandbox.executor import ATTEMPTS, Executor, Start, handle_order
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
 _START_SECONDS = 120.0
@@ -117,7 +117,7 @@ class RayExecutor(Executor):
         require("ray", "A cluster")
 
     def _take(self) -> Any:
-        while (actor := self._free.get()) is not None and not self._stands(actor, _PROBE_SECONDS):
+        while (actor := self._free.get()) is not None and not self._is_ready(actor, _PROBE_SECONDS):
             self._replace(actor)
         return actor
 
@@ -129,8 +129,8 @@ class RayExecutor(Executor):
         self._starting.submit(self._await, worker)
 
     def _await(self, actor: Any) -> None:
-        """Have a worker free once it stands; note it if it is lost for good."""
-        if self._stands(actor):
+        """Free a worker once it is ready; record it if it is lost for good."""
+        if self._is_ready(actor):
             self._free.put(actor)
             return
         with self._lock:
@@ -146,7 +146,7 @@ class RayExecutor(Executor):
         self._starting.shutdown()
         self._ray.shutdown()
 
-    def _stands(self, actor: Any, seconds: float | None = None) -> bool:
+    def _is_ready(self, actor: Any, seconds: float | None = None) -> bool:
         """Say whether a worker is there to be called, after so many seconds at most.
 
         Without a bound, wait until Ray has started it over, on a node that joins
@@ -188,8 +188,8 @@ class _WorkerActor:
             self._worker = start(SharedArrays.attach(os.open(path, os.O_RDONLY), directory))
 
     def call(self, order: bytes) -> bytes:
-        """Reply to an order, as :func:`~specahd.sandbox.executor.answer` does."""
-        return answer(self._worker, order)
+        """Reply to an order, as :func:`~specahd.sandbox.executor.handle_order` does."""
+        return handle_order(self._worker, order)
 
 
 class _ArraysActor:

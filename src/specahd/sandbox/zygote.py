@@ -140,7 +140,7 @@ def main() -> NoReturn:
     gc.collect()
     gc.freeze()
     zygote.obey()
-    # Who closes it waits for it, and nothing here is worth taking apart.
+    # The parent waits for the end, and nothing needs cleaning up.
     os._exit(0)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
 from specahd.core.skill import Skill
-from specahd.memory.diff import diff, kin
+from specahd.memory.diff import are_related, changed_parts
 from specahd.sandbox.allowed import BUILTINS, MAX_SOURCE
 
 MAX_IDEA = 600
@@ -195,18 +195,18 @@ def _skill_records(request: Request) -> str:
 
 def _relation(skill: Skill, request: Request) -> str:
     """Say how a change relates to the shown programs; empty if it does not."""
-    change = kin(skill.program, skill.parent)
+    change = are_related(skill.program, skill.parent)
     for number, parent in enumerate(request.parents, start=1):
         # The idea of a program that is shown stands beside its code.
         if skill.program.id == parent.program.id:
-            account = diff(skill.parent.source, skill.program.source) if change else ""
+            account = changed_parts(skill.parent.source, skill.program.source) if change else ""
             return f"How program {number} came about: {account or _TOO_MUCH}."
     first = request.parents[0].program
     if not change:
         return ""
     if skill.parent.id == first.id:
         return f"Tried on program 1: {skill.change}"
-    related = kin(first, skill.program) or kin(first, skill.parent)
+    related = are_related(first, skill.program) or are_related(first, skill.parent)
     return f"On a program like it: {skill.change}" if related else ""
 
 

@@ -28,7 +28,7 @@ def _append(problem: "CVRP") -> Append:
 
 def _construct(problem: "CVRP") -> Append:
     from specahd.problems.cvrp.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
 
@@ -78,7 +78,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

@@ -34,7 +34,7 @@ def _append(problem: "VRPTW") -> Append:
 
 def _construct(problem: "VRPTW") -> Append:
     from specahd.problems.vrptw.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
 
@@ -87,7 +87,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

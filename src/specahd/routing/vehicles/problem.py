@@ -68,7 +68,7 @@ class VehicleProblem(RoutingProblem[I, S]):
         solution: S = self.baselines[name](instance, **options)
         return solution
 
-    def at_once(self, instance: Any) -> Any:
+    def trivial_solution(self, instance: Any) -> Any:
         # A vehicle for each customer.
         return tuple((customer,) for customer in range(1, instance.size + 1))
 
