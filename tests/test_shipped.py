@@ -59,7 +59,7 @@ def test_it_solves(name):
     solved = api.solve(instance, repairs=2000, checkpoint=EVOLVED)
     assert solved.programs == programs.names
     assert not solved.failure
-    assert solved.descent.repairs >= 2000
+    assert solved.search.repairs >= 2000
 
 
 @pytest.mark.parametrize(("capacity", "checkpoint"), [(100, EVOLVED), (10_000, BY_HAND)])

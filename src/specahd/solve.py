@@ -26,7 +26,7 @@ from specahd.core.extras import require
 from specahd.core.folders import display_path, safe_file_name, write_errors
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Moment
+from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -48,7 +48,7 @@ class _SolutionWriter:
         self._next = 0.0
         self._waiting = False
 
-    def __call__(self, moment: Moment, solution: Solution) -> bool:
+    def __call__(self, moment: SearchProgress, solution: Solution) -> bool:
         self._line.show(moment)
         self._waiting |= moment.better
         began = time.monotonic()

@@ -13,7 +13,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from specahd.core.answer import Answer
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.descent import Slice
+from specahd.engine.neighbourhood_search import SliceResult
 from specahd.engine.orders import Order
 from specahd.engine.price import price
 from specahd.problems.cvrp.problem import CVRP
@@ -130,7 +130,7 @@ class Scripted:
 
     def improve(self, seconds, repairs, share, end_share):
         self.told.append((seconds, repairs, share, end_share, tuple(self.lowers)))
-        return Slice(Outcome.OK, solution=self.solutions.pop(0), repairs=repairs, fallbacks=2)
+        return SliceResult(Outcome.OK, solution=self.solutions.pop(0), repairs=repairs, fallbacks=2)
 
 
 def test_before_each_slice_the_router_says_who_repairs_what_was_found(cases):

@@ -18,8 +18,8 @@ from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
 from specahd.core.ranges import check_integer, check_number
 from specahd.core.settings import MAX_SEED, SearchLimit
-from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
+from specahd.engine.neighbourhood_search import Improver, SearchProgress, SearchResult, run_search
 from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MOST_ROUTED = 20_000
 """Larger instances draw programs evenly, since describing regions takes too long."""
-Callback = Callable[[Moment, Solution], bool | None]
+Callback = Callable[[SearchProgress, Solution], bool | None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +44,7 @@ class Solved(Solution):
 
     Parameters
     ----------
-    descent
+    search
         The cost over time, the repairs, and why the search ended.
     startup
         Seconds that reading programs and starting the sandbox took, before the search.
@@ -54,7 +54,7 @@ class Solved(Solution):
         How many processes searched.
     """
 
-    descent: Descent
+    search: SearchResult
     startup: float
     programs: tuple[str, ...]
     workers: int = 1
@@ -62,12 +62,12 @@ class Solved(Solution):
     @property
     def history(self) -> tuple[tuple[float, float, int], ...]:
         """The cost over time: seconds, cost and repairs at the start and at every improvement."""
-        return tuple((each.seconds, each.cost, each.repairs) for each in self.descent.moments)
+        return tuple((each.seconds, each.cost, each.repairs) for each in self.search.moments)
 
     @property
     def failure(self) -> str:
         """Why the programs' process ended early; empty if it did not."""
-        return self.descent.failure
+        return self.search.failure
 
     @property
     def warning(self) -> str:
@@ -75,13 +75,13 @@ class Solved(Solution):
         if self.case.source != UNCONSTRUCTED:
             return ""
         return (
-            f"No construction was finished in {self.descent.seconds:.0f} s: "
+            f"No construction was finished in {self.search.seconds:.0f} s: "
             f"every customer of {self.name} has a vehicle of its own."
         )
 
     def statistics(self) -> dict[str, Any]:
         """Return the search's statistics in plain values."""
-        descent = self.descent
+        search = self.search
         return {
             "instance": self.name,
             "problem": self.problem.name,
@@ -90,14 +90,14 @@ class Solved(Solution):
             "vehicles": len(self.routes),
             "start": {"source": self.case.source, "cost": self.case.cost},
             "improvement": self.improvement,
-            "ended": descent.ended,
-            "failure": descent.failure,
+            "ended": search.ended,
+            "failure": search.failure,
             "warning": self.warning,
-            "seconds": round(descent.seconds, 3),
+            "seconds": round(search.seconds, 3),
             "startup_seconds": round(self.startup, 3),
-            "repairs": descent.repairs,
-            "repairs_per_second": round(descent.repairs / max(descent.seconds, 1e-9)),
-            "fallbacks": descent.fallbacks,
+            "repairs": search.repairs,
+            "repairs_per_second": round(search.repairs / max(search.seconds, 1e-9)),
+            "fallbacks": search.fallbacks,
             "programs": list(self.programs),
             "workers": self.workers,
             "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
@@ -117,7 +117,7 @@ class Solved(Solution):
         >>> solution = api.solve("tests/data/tiny.vrp", time_limit=0.1)
         >>> solution.plot().savefig("tiny.png")
         """
-        end = (self.descent.seconds, self.cost, self.descent.repairs)
+        end = (self.search.seconds, self.cost, self.search.repairs)
         return draw_solving(self.drawn(), (*self.history, end))
 
 
@@ -248,24 +248,24 @@ def solve(
                 tell = _telling(callback, problem, case)
                 routed = _routed_improver(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
-                descent = descend(
+                search = run_search(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
                     slice_repairs=improver.slice_repairs,
                     slice_seconds=improver.slice_seconds,
                 )
             else:
                 began = time.monotonic() - start.seconds
-                moment = Moment(start.seconds, 0.0, case.cost, 0, better=True)
-                descent = Descent(case.baseline, case.cost, [moment], start.ended or "stopped")
-                descent.seconds = start.seconds
-    if descent.failure:
+                moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
+                search = SearchResult(case.baseline, case.cost, [moment], start.ended or "stopped")
+                search.seconds = start.seconds
+    if search.failure:
         observer.on_warning(
-            f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
+            f"The programs were stopped after {search.seconds:.1f} s ({search.failure}); "
             "the best solution until then stands."
         )
     solved = Solved(
-        *(problem, case, descent.solution, descent.cost),
-        *(descent, began - came, programs.names, count),
+        *(problem, case, search.solution, search.cost),
+        *(search, began - came, programs.names, count),
     )
     if solved.warning:
         observer.on_warning(solved.warning)
@@ -307,9 +307,9 @@ def _routed_improver(
 
 def _telling(
     callback: Callback | None, problem: AnyProblem, case: Case
-) -> Callable[[Moment, Descent], bool | None]:
+) -> Callable[[SearchProgress, SearchResult], bool | None]:
     if callback is None:
-        return lambda moment, descent: None
-    return lambda moment, descent: callback(
-        moment, Solution(problem, case, descent.solution, descent.cost)
+        return lambda moment, search: None
+    return lambda moment, search: callback(
+        moment, Solution(problem, case, search.solution, search.cost)
     )

@@ -13,7 +13,14 @@ import numpy as np
 
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import SLICE_REPAIRS, Descent, Improver, Moment, Slice, descend
+from specahd.engine.neighbourhood_search import (
+    SLICE_REPAIRS,
+    Improver,
+    SearchProgress,
+    SearchResult,
+    SliceResult,
+    run_search,
+)
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator, Region
@@ -78,11 +85,11 @@ class RoutedImprover:
         self._solution = case.baseline
         self._asked = -1
         self.choice = Choice(Region(()), (), ())
-        self.part = Slice(Outcome.OK)
+        self.part = SliceResult(Outcome.OK)
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
-    ) -> Slice:
+    ) -> SliceResult:
         done, part = self._case.progress, int(SLICES * share + 1e-9)
         share, end_share = (done + (1.0 - done) * each for each in (share, end_share))
         failure = None
@@ -99,12 +106,12 @@ class RoutedImprover:
             self.part = failure
         return self.part
 
-    def _route(self, share: float) -> Slice | None:
+    def _route(self, share: float) -> SliceResult | None:
         """Query the router for the upper program's groups; return why there is no answer."""
         instance, selector = self._case.instance, self._operator.at(share).selector
         proposal = self._improver.ask(selector.inputs(instance, self._solution))
         if proposal.outcome is not Outcome.OK:
-            return Slice(proposal.outcome, proposal.detail)
+            return SliceResult(proposal.outcome, proposal.detail)
         regions = selector.validate(instance, self._solution, proposal.output).regions
         described = [self._problem.describe(instance, self._solution, each) for each in regions]
         self.choice = Choice(
@@ -162,7 +169,7 @@ def _describe_search(
     steps: list[Step] = []
     before = case.cost
 
-    def tell(moment: Moment, found: Descent) -> None:
+    def tell(moment: SearchProgress, found: SearchResult) -> None:
         nonlocal before
         if routed.part.repairs:
             steps.append(_slice_step(system, routed, before, found))
@@ -170,7 +177,7 @@ def _describe_search(
 
     limit = SearchLimit(repairs=inserted)
     each = min(SLICE_REPAIRS, -(-inserted // SLICES))
-    found = descend(
+    found = run_search(
         problem, case.instance, case.baseline, case.cost, routed, limit, tell, slice_repairs=each
     )
     outcome, detail = routed.part.outcome, routed.part.detail
@@ -190,7 +197,7 @@ def _describe_search(
 
 
 def _slice_step(
-    system: RepairSystem, routed: RoutedImprover, before: float, found: Descent
+    system: RepairSystem, routed: RoutedImprover, before: float, found: SearchResult
 ) -> Step:
     """Return a slice's step, as of one region: the groups named at its start."""
     choice = routed.choice

@@ -17,8 +17,8 @@ from specahd.core.contract import Contract
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine.blocks import shared_block
-from specahd.engine.descent import descend
 from specahd.engine.improver import SandboxedEngine
+from specahd.engine.neighbourhood_search import run_search
 from specahd.repair.cases import Case, InfeasibleBaseline
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.calls import Call, Result
@@ -62,7 +62,7 @@ class Stages:
             engine.lowers = (self._lower,)
             engine.start(start)
             limit = SearchLimit(repairs=repairs * instance.size)
-            found = descend(problem, instance, start, case.cost, engine, limit)
+            found = run_search(problem, instance, start, case.cost, engine, limit)
         if found.failure:
             raise InfeasibleBaseline(f"{instance.name}: the engine: {found.failure}.")
         return replace(case, baseline=found.solution, cost=found.cost, progress=STAGES[repairs])

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Moment
+from specahd.engine.neighbourhood_search import SearchProgress
 
 _LINES = 10
 """Without a terminal, so many lines report the search."""
@@ -50,7 +50,7 @@ class SolvingLine:
         self._said = -1
         self._first: float | None = None
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: SearchProgress) -> None:
         """Show where the search stands."""
         if self._first is None:
             self._first = moment.cost
@@ -62,7 +62,7 @@ class SolvingLine:
             self._said = tenth
             self._console.out(f"{self._name}: {self._note(moment)}", highlight=False)
 
-    def _note(self, moment: Moment) -> str:
+    def _note(self, moment: SearchProgress) -> str:
         parts = [f"cost {format_cost(moment.cost)}"]
         if self._limit.target:
             parts.append(f"gap {format_gap(moment.cost, self._limit.target)}")
