@@ -15,6 +15,7 @@ from numba import njit
 
 from engine import block_of, source_of, start_of
 from specahd.engine import changes, passes, runner, strings
+from specahd.engine.borrowed_views import borrowed
 from specahd.engine.naming import ask, next_group
 from specahd.engine.orders import Order
 from specahd.engine.random import refill, uniform
@@ -23,7 +24,6 @@ from specahd.engine.schedule import group_count, temperatures
 from specahd.engine.state import NOISE as CUT_FROM
 from specahd.engine.state import NOISE_PER_GROUP, Scratch
 from specahd.engine.steps import choose, find_positions, insert, remove, show, undo
-from specahd.engine.unowned import unowned
 
 STAGES = (
     "noise",
@@ -42,9 +42,9 @@ SIZE = 50
 def cut(last, upper, lower, instance, state, scratch, count, max_groups):
     """Make so many passes up to a stage; return the customers that were taken out."""
     # As the loop takes them.
-    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
+    instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
     generator, noise, counts, group = state.generator, state.noise, state.counts, scratch.group
-    customers, available = len(state.gains) - 1, state.numbers[changes.FREE]
+    customers, available = len(state.gains) - 1, state.integers[changes.FREE]
     taken = 0
     for _ in range(count):
         counts[changes.PASSES] += 1
@@ -79,7 +79,7 @@ def cut(last, upper, lower, instance, state, scratch, count, max_groups):
                     opens = chosen == many - 1
                     insert(state, instance, scratch, lines, customer, 1, chosen, opens, 0.0)
                     lines += 1
-            state.numbers[changes.FREE] = available
+            state.integers[changes.FREE] = available
             undo(state, instance, scratch, removed, lines)
     return taken
 
@@ -88,7 +88,7 @@ def counted(search):
     """Return passes, customers taken out, customers put in and groups that stayed so far."""
     state = search._state
     done = state.counts[[changes.PASSES, changes.REPAIRS, changes.KEPT]].tolist()
-    return np.array([done[0], state.shown[changes.EXPOSURES].sum(), *done[1:]])
+    return np.array([done[0], state.upper_inputs[changes.EXPOSURES].sum(), *done[1:]])
 
 
 def measure(size, upper, lower):

@@ -158,9 +158,9 @@ def changed(tree: Tree, rng: Rng, *, slight: bool) -> Tree:
         factor = rng.uniform(0.97, 1.03) if slight else rng.uniform(1.5, 3) ** rng.choice([-1, 1])
         value = rounded(node.value * factor, node.rule)
         if slight:
-            tree = tree.replaced(path, Tree(node.rule, value=value))
+            tree = tree.replace_at(path, Tree(node.rule, value=value))
         elif max(value, node.value) >= 1.4 * min(value, node.value):
-            return tree.replaced(path, Tree(node.rule, value=value))
+            return tree.replace_at(path, Tree(node.rule, value=value))
     return tree
 
 
@@ -173,7 +173,7 @@ def pairs(contract: Contract, count: int, draw: int = 7) -> Iterator[Pair]:
         source = grammar.source(tree, contract.name, contract.arguments)
         return replace(contract.seed, id="", source=source, idea=grammar.idea(tree))
 
-    trees = [grammar.fresh(rng) for _ in range(count)]
+    trees = [grammar.draw_program(rng) for _ in range(count)]
     seed = grammar.recover(contract.seed.source)
     trees = trees + ([seed] if seed else [])
     same: dict[str, Callable[[str, Rng], str]] = {

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from specahd.tracking import store
 
-_make = store._make
+_make = store._create_store
 
 
 def copy_stores():
     """Have the stores of this process copied."""
-    store._make = _copy
+    store._create_store = _copy
 
 
 @cache

@@ -9,13 +9,13 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR, files
 from specahd.repair.cases import Case, share_arrays
 from specahd.routing.base import contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 
 PROBLEMS = sorted(path.stem for path in (CONF_DIR / "problem").glob("*.yaml"))
 
 COMPOSED = ["specahd_passes"]
 """Methods that only Hydra puts together: another one, with options of other groups."""
-METHODS = [name for name in files.names("method") if name not in COMPOSED]
+METHODS = [name for name in files.choices("method") if name not in COMPOSED]
 
 
 def configuration(name):

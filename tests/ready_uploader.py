@@ -11,7 +11,7 @@ import signal
 import subprocess
 from types import SimpleNamespace
 
-from specahd.core.environment import named
+from specahd.core.environment import public_variables
 from specahd.tracking import mlflow, uploader
 
 
@@ -46,7 +46,7 @@ class ReadyUploader:
 def serve(orders, answers):
     """Become the uploader, with the environment that the command would give it."""
     os.setpgid(0, 0)
-    known = named()
+    known = public_variables()
     os.environ.clear()
     os.environ.update(known)
     for descriptor, place in ((orders, 0), (answers, 1), (os.open(os.devnull, os.O_WRONLY), 2)):

@@ -25,9 +25,9 @@ from specahd import api
 from specahd.api.problems import settings_of
 from specahd.checkpoint import freeze, thaw
 from specahd.config import CONF_DIR
-from specahd.config.files import maker, names, options
+from specahd.config.files import choices, declared_options, factory_of
 from specahd.core import journal
-from specahd.core.compilation import announce
+from specahd.core.compilation import report_compilation
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.events import Observer
 from specahd.methods.eoh import EoH
@@ -69,13 +69,13 @@ def other(place):
 
 
 def instances(run, pool):
-    return [row["instance"] for row in journal.read(run / f"{pool}.jsonl")]
+    return [row["instance"] for row in journal.read_records(run / f"{pool}.jsonl")]
 
 
 def test_seeds_train_on_instances_of_their_own_and_are_compared_on_the_same(place, other):
     for pool in ("selection", "validation"):
         assert instances(other, pool) == instances(place / "run", pool)
-    tasks = [next(journal.read(run / "responses.jsonl")) for run in (place / "run", other)]
+    tasks = [next(journal.read_records(run / "responses.jsonl")) for run in (place / "run", other)]
     assert tasks[0]["tasks"][0]["key"] != tasks[1]["tasks"][0]["key"]
 
 
@@ -181,14 +181,14 @@ def test_a_method_by_name_is_that_of_the_command_its_memory_too(place):
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_method_that_sets_other_options_is_for_commands(name):
     with pytest.raises(ConfigError, match=f"^method={name} is put together by the commands only"):
-        maker("method", name)
+        factory_of("method", name)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_of_a_file_is_made_as_hydra_makes_it(name):
     conf = OmegaConf.load(CONF_DIR / "method" / f"{name}.yaml")
     conf.pop("defaults", None)
-    theirs, ours = instantiate(conf, _convert_="all"), maker("method", name)
+    theirs, ours = instantiate(conf, _convert_="all"), factory_of("method", name)
     assert ours.func is theirs.func
     assert ours.keywords.keys() == theirs.keywords.keys()
     policies = ours.keywords.pop("policy"), theirs.keywords.pop("policy")
@@ -238,7 +238,7 @@ def test_bad_arguments_of_a_training_are_refused_before_anything_is_written(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", names("problem"))
+@pytest.mark.parametrize("name", choices("problem"))
 def test_a_file_is_known_by_its_content_alone(tmp_path, name):
     problem = problem_of(name)
     instance = next(problem.generate("lower_train", 1))
@@ -246,7 +246,7 @@ def test_a_file_is_known_by_its_content_alone(tmp_path, name):
     path.write_text(problem.dumps(instance))
     found = api.read(path)
     assert (found.problem.name, found.size) == (name, instance.size)
-    assert settings_of(found.problem) == options("problem", name)
+    assert settings_of(found.problem) == declared_options("problem", name)
 
 
 def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
@@ -254,7 +254,7 @@ def test_a_file_that_is_no_instance_is_refused_in_one_sentence(tmp_path, data):
     path.write_text("Whose woods these are\n")
     with pytest.raises(FileError, match="line 1 is 'Whose woods these are', expected") as refused:
         api.read(path)
-    assert ", ".join(names("problem")) in str(refused.value)
+    assert ", ".join(choices("problem")) in str(refused.value)
     torn = tmp_path / "torn.vrp"
     torn.write_text((data / "tiny.vrp").read_text().replace("CAPACITY : 10", ""))
     for wrong, sentence in (
@@ -306,7 +306,7 @@ def test_a_file_in_a_format_that_only_its_problem_knows_is_tried_by_all(
         api.read(path)
 
 
-@pytest.mark.parametrize("name", names("problem"))
+@pytest.mark.parametrize("name", choices("problem"))
 def test_every_problem_repairs_writes_and_draws(tmp_path, name):
     loaded = api.load(freeze_seeds(name, tmp_path / "checkpoint"))
     problem = loaded.problem
@@ -379,7 +379,7 @@ def test_who_solves_evaluates_or_trains_is_told_that_loops_are_compiled(user, mo
             raise Told
 
     def waiting(*_):
-        announce()
+        report_compilation()
         raise AssertionError("nobody was told")
 
     monkeypatch.setattr(CVRP, "baseline", waiting)

@@ -15,8 +15,8 @@ from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.archive import ResponseArchive
+from specahd.repair.checksums import verify_checksums
 from specahd.repair.responses import RepairTask, Response, ResponseTable
-from specahd.repair.sums import verify
 from specahd.routing.base import Region, contracts
 
 PROBLEM = CVRP()
@@ -74,9 +74,9 @@ def test_every_flipped_byte_is_noticed(frozen):
             altered[position] ^= 1
             path.write_bytes(bytes(altered))
             with pytest.raises(CheckpointError, match=frozen.name):
-                verify(frozen)
+                verify_checksums(frozen)
         path.write_bytes(content)
-    verify(frozen)
+    verify_checksums(frozen)
 
 
 def test_a_missing_file_and_one_that_is_not_listed_are_noticed(frozen):
@@ -89,7 +89,7 @@ def test_a_missing_file_and_one_that_is_not_listed_are_noticed(frozen):
     sums.write_text("".join(lines))
     (frozen / "tasks.parquet").unlink()
     with pytest.raises(CheckpointError, match=r"lacks tasks\.parquet"):
-        verify(frozen)
+        verify_checksums(frozen)
 
 
 def test_swapped_programs_are_noticed(frozen):
@@ -98,7 +98,7 @@ def test_swapped_programs_are_noticed(frozen):
     first.write_bytes(second.read_bytes())
     second.write_bytes(text)
     with pytest.raises(CheckpointError, match=r"altered: programs/lower-seed\.py does not match"):
-        verify(frozen)
+        verify_checksums(frozen)
 
 
 def test_what_lies_beside_listed_files_is_never_read(frozen):

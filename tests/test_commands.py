@@ -40,11 +40,11 @@ def test_equal_seeds_are_equal_bytes_whatever_the_workers(trained):
 
 def test_the_journal_tells_the_whole_run(trained):
     place, _ = trained
-    records = list(journal.read(place / "run2" / "journal.jsonl"))
+    records = list(journal.read_records(place / "run2" / "journal.jsonl"))
     samples = [record for record in records if "sample" in record]
     assert len(samples) == 12
     assert [r["round"] for r in records if r.get("record") == "round"] == [1, 2]
-    measured = list(journal.read(place / "run2" / "responses.jsonl"))
+    measured = list(journal.read_records(place / "run2" / "responses.jsonl"))
     vectors = {entry["sample"] for entry in measured if "sample" in entry}
     # Each level measures what it carried over, the seed program at least.
     carried = {(entry["round"], entry["carried"]) for entry in measured if "carried" in entry}
@@ -53,7 +53,7 @@ def test_the_journal_tells_the_whole_run(trained):
         assert record["reply"]
         assert record["outcome"] != "ok" or record["sample"] in vectors
         assert (record["responses"] in vectors) == (record["responses"] is not None)
-    replies = {entry["sample"] for entry in journal.read(place / "run2" / "wal.jsonl")}
+    replies = {entry["sample"] for entry in journal.read_records(place / "run2" / "wal.jsonl")}
     assert replies == {record["sample"] for record in samples}
 
 
@@ -87,9 +87,11 @@ def test_evaluation_repeats_the_rows_without_model_or_memory(trained):
         cwd=place, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = {row["instance"]: row for row in journal.read(place / "evaluated" / "rows.jsonl")}
+    rows = {
+        row["instance"]: row for row in journal.read_records(place / "evaluated" / "rows.jsonl")
+    }
     assert len(rows) == 60
-    for row in journal.read(place / "run1" / "validation.jsonl"):
+    for row in journal.read_records(place / "run1" / "validation.jsonl"):
         assert rows[row["instance"]] == row
     assert all(row["feasible"] for row in rows.values())
     assert done.stdout.startswith("cvrp: nearest, repaired by run1/checkpoint")
@@ -121,7 +123,7 @@ def test_one_file_is_repaired_and_its_solution_written(trained):
         "evaluate", "checkpoint=run1", f"instance={instance}", "hydra.run.dir=one",
         "baseline=savings", cwd=place,
     )  # fmt: skip
-    [row] = journal.read(place / "one" / "rows.jsonl")
+    [row] = journal.read_records(place / "one" / "rows.jsonl")
     assert row["baseline"] == "savings"
     text = (place / "one" / f"{instance.stem}.sol").read_text()
     assert text.startswith("Route #1:")
@@ -240,7 +242,7 @@ def test_one_level_alone(trained, tmp_path, levels):
     place, _ = trained
     extra = [f"search.repertoire={place / 'run1' / 'checkpoint'}"] if levels == "upper" else []
     call("train", *SMALL, f"search.levels={levels}", *extra, "hydra.run.dir=r", cwd=tmp_path)
-    records = list(journal.read(tmp_path / "r" / "journal.jsonl"))
+    records = list(journal.read_records(tmp_path / "r" / "journal.jsonl"))
     assert {record["level"] for record in records if "sample" in record} == {levels}
     given = json.loads((place / "run1" / "checkpoint" / "manifest.json").read_text())
     manifest = json.loads((tmp_path / "r" / "checkpoint" / "manifest.json").read_text())
@@ -259,7 +261,7 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     options = [*SMALL, "budget.programs=4000", "hydra.run.dir=r"]
     process = start("specahd.train", *options, cwd=tmp_path, cold=True)
     path = tmp_path / "r" / "journal.jsonl"
-    while not (path.exists() and len(list(journal.read(path))) > 30):
+    while not (path.exists() and len(list(journal.read_records(path))) > 30):
         time.sleep(0.02)
     family = descendants(process)
     process.send_signal(blow)
@@ -267,7 +269,7 @@ def test_a_blow_in_mid_run_leaves_a_whole_journal_and_no_process(tmp_path, blow)
     assert len(family) >= 4
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
-    indices = [record["index"] for record in journal.read(path) if "sample" in record]
+    indices = [record["index"] for record in journal.read_records(path) if "sample" in record]
     assert indices == list(range(len(indices)))
     if blow is signal.SIGINT:
         assert process.returncode == 130

@@ -12,7 +12,7 @@ from hydra import compose, initialize_config_dir
 from commands import call
 from offered import PROBLEMS
 from specahd.config import CONF_DIR
-from specahd.config.schemas import register
+from specahd.config.schemas import register_schemas
 from specahd.core import journal
 
 ROOT = Path(__file__).parent.parent
@@ -123,7 +123,7 @@ def test_the_experiment_asks_for_specahd_and_ten_methods_over_three_seeds():
 
 @pytest.mark.parametrize("method", swept_by_default()[0])
 def test_every_method_of_it_takes_the_engine_task(method):
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         words = ["experiment=comparison", f"method={method}", "problem.repair=insertion"]
         config = compose("train", words)
@@ -155,9 +155,9 @@ def test_solvers_in_the_same_seconds_solve_what_the_methods_did(swept):
         cwd=place, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = list(journal.read(place / DIRECTORY / "cvrp-single-seed0" / "validation.jsonl"))
+    rows = list(journal.read_records(place / DIRECTORY / "cvrp-single-seed0" / "validation.jsonl"))
     found = {
-        path.parent.name: list(journal.read(path))
+        path.parent.name: list(journal.read_records(path))
         for path in place.glob("references/cvrp/*/rows.jsonl")
     }
     assert sorted(found) == ["nearest", "pyvrp", "savings"]

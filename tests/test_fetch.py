@@ -12,7 +12,7 @@ import pytest
 
 import commands
 from specahd.core.errors import FileError, RunFailed
-from specahd.routing.mirror import OWN, ManifestEntry, Mirror, fetch, missing, read_manifest
+from specahd.routing.mirror import OWN, ManifestEntry, Mirror, fetch, missing_entries, read_manifest
 
 FILES = {
     f"set{number % 3}/file {number}.txt": f"instance {number}\n".encode() * (number + 1)
@@ -109,7 +109,7 @@ def test_a_directory_and_a_server_give_the_same_folder(tmp_path, server, mirror)
     assert held(tmp_path / "one") == held(tmp_path / "two") == FILES
     assert len(steps) == len(FILES)
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "one").glob("*/*")} == {0o644}
-    assert missing(tmp_path / "one", ENTRIES) == []
+    assert missing_entries(tmp_path / "one", ENTRIES) == []
 
 
 def test_what_is_there_and_right_is_not_asked_for_again(tmp_path, server, mirror):

@@ -15,8 +15,8 @@ from commands import call
 from foreign import SECRET, TEXTS, attacked, harmless, look, seal
 from specahd.config import CONF_DIR
 from specahd.config.messages import REFUSALS, message_for
-from specahd.config.resume import resumed, with_choices
-from specahd.config.schemas import register
+from specahd.config.resume import resume_configuration, with_choices
+from specahd.config.schemas import register_schemas
 from specahd.core.errors import ConfigError, FileError, UserError
 from specahd.runs.files import CURSOR
 from specahd.search.replay import Replay
@@ -89,12 +89,12 @@ def resume(directory):
     config = copy.deepcopy(whole)
     with open_dict(config):
         del config["hydra"]
-    return resumed(config)
+    return resume_configuration(config)
 
 
 @functools.cache
 def composed(words):
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         try:
             return compose("train", list(words), return_hydra_config=True)

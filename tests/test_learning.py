@@ -36,7 +36,7 @@ def place(tmp_path_factory):
 
 
 def lines(place, name):
-    return list(journal.read(place / "run" / f"{name}.jsonl"))
+    return list(journal.read_records(place / "run" / f"{name}.jsonl"))
 
 
 def skills(place):
@@ -137,12 +137,12 @@ def test_requests_bear_records_that_were_there_before(place):
 def test_another_number_of_workers_and_a_kill_give_the_same_bytes(place, tmp_path):
     process = start("specahd.train", *LEARNING, "executor.workers=1", cwd=tmp_path, cold=True)
     written = tmp_path / "run" / "journal.jsonl"
-    while sum(bool(record.get("skills")) for record in journal.read(written)) <= 3:
+    while sum(bool(record.get("skills")) for record in journal.read_records(written)) <= 3:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert len(list(journal.read(written))) < len(lines(place, "journal"))
+    assert len(list(journal.read_records(written))) < len(lines(place, "journal"))
     call("train", "resume=run", cwd=tmp_path)
     for name in ("journal.jsonl", "responses.jsonl", "selection.jsonl"):
         assert (tmp_path / "run" / name).read_bytes() == (place / "run" / name).read_bytes()

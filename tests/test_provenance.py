@@ -23,8 +23,8 @@ from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
 from specahd.methods.eoh import EoH
+from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution
-from specahd.repair.sums import SUMS
 from test_checkpoint import checkpoint
 
 BUDGET = Budget(4, rounds=1, lower_train=2, upper_train=2, selection=2, validation=2)
@@ -39,9 +39,9 @@ def plan(tmp_path):
     return TrainingPlan(
         problem=problem,
         problem_settings=settings_of(problem),
-        proposer=files.make("llm", "offline"),
-        method=files.maker("method", "specahd"),
-        memories={level: files.make("memory", "structural") for level in Level},
+        proposer=files.make_from("llm", "offline"),
+        method=files.factory_of("method", "specahd"),
+        memories={level: files.make_from("memory", "structural") for level in Level},
         budget=BUDGET,
         seed=3,
         settings=Settings(),
@@ -104,9 +104,9 @@ def test_it_holds_every_option_that_decides_the_programs(plan):
         {"execution": Execution(limits=CallLimits(lower_call=1.0))},
         {"method": partial(Coupled, policy=partial(EoH, population=9))},
         {"method": partial(Coupled, policy=EoH, upper=EoH)},
-        {"method": files.maker("method", "eoh")},
-        {"memories": {Level.LOWER: Memory(), Level.UPPER: files.make("memory", "structural")}},
-        {"memories": {level: files.make("memory", "structural", fuse=2) for level in Level}},
+        {"method": files.factory_of("method", "eoh")},
+        {"memories": {Level.LOWER: Memory(), Level.UPPER: files.make_from("memory", "structural")}},
+        {"memories": {level: files.make_from("memory", "structural", fuse=2) for level in Level}},
     ],
 )
 def test_what_changes_the_programs_changes_it(plan, change):
@@ -141,10 +141,10 @@ def test_a_given_repertoire_is_named_by_what_it_holds(plan, tmp_path):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_that_comes_with_specahd_is_told_with_its_options(plan, name):
-    maker = files.maker("method", name)
+    maker = files.factory_of("method", name)
     told = provenance(dataclasses.replace(plan, method=maker))["method"]
     assert json.loads(json.dumps(told)) == told
-    policy = files.options("method", name)["policy"]
+    policy = files.declared_options("method", name)["policy"]
     stated = {key for key, value in policy.items() if key[0] != "_" and value is not None}
     assert told["policy"]["class"] == policy["_target_"]
     assert stated <= told["policy"].keys()

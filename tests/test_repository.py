@@ -3,6 +3,7 @@
 import re
 import subprocess
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -46,3 +47,13 @@ def test_no_registry_and_no_public_instance_is_in_the_repository(tracked):
     public = {"X-n101-k25.vrp", "a280.tsp", "C101.txt", "c1_2_1.txt", "SD1.txt", "bks.csv"}
     assert not public & {Path(name).name for name in tracked}
     assert not [name for name in tracked if name.startswith(("mlruns/", "runs/", "pools/"))]
+
+
+def test_every_name_of_the_glossary_is_in_the_code():
+    design = (ROOT / "docs" / "design.md").read_text()
+    glossary = design.partition("## Glossary")[2].partition("\n## ")[0]
+    rows = [line.split("|") for line in glossary.splitlines() if line.startswith("| ")]
+    names = [name for row in rows for name in re.findall("`(.+?)`", row[2])]
+    assert len(names) > len(rows) > 20
+    for name in names:
+        resolve_name(f"specahd.{name}")

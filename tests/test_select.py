@@ -73,7 +73,9 @@ def enter(capsys, *arguments):
 
 def test_the_table_names_the_chosen_run_and_how_to_go_on(place):
     said = (place / "selected.txt").read_text()
-    improvement = [row["improvement"] for row in journal.read(place / "run" / "selection.jsonl")]
+    improvement = [
+        row["improvement"] for row in journal.read_records(place / "run" / "selection.jsonl")
+    ]
     assert f"{100 * sum(improvement) / len(improvement):+.2f}%" in said
     for words in ("→", "complete", "validation (not used)", f"{CHAMPION} is version 1", "smoke"):
         assert words in said
@@ -90,7 +92,7 @@ def test_the_champion_predicts_in_a_fresh_process_what_evaluation_gives(place):
         call("evaluate", *options, cwd=place)
     rows = place / "fetched" / "rows.jsonl"
     assert rows.read_bytes() == (place / "local" / "rows.jsonl").read_bytes()
-    evaluated = {row["instance"]: row for row in journal.read(rows)}
+    evaluated = {row["instance"]: row for row in journal.read_records(rows)}
     for path, answer in zip((first, second), predicted, strict=True):
         row = evaluated[path.stem]
         assert (row["cost"], row["baseline_cost"]) == (answer["cost"], answer["baseline_cost"])

@@ -16,7 +16,7 @@ from specahd.core.errors import ConfigError
 from specahd.engine import schedule
 from specahd.engine.families import FAMILIES
 from specahd.engine.written import SHIPPED
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 
 NAMES = sorted(folder.name for folder in SHIPPED.iterdir() if folder.is_dir())
 TRAININGS = re.findall(
@@ -59,7 +59,7 @@ def test_it_solves(name):
     solved = api.solve(instance, repairs=2000, checkpoint=EVOLVED)
     assert solved.programs == programs.names
     assert not solved.failure
-    assert solved.descent.repairs >= 2000
+    assert solved.search.repairs >= 2000
 
 
 @pytest.mark.parametrize(("capacity", "checkpoint"), [(100, EVOLVED), (10_000, BY_HAND)])

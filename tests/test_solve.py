@@ -17,7 +17,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
-from specahd.config.words import with_file
+from specahd.config.words import quote_files
 from specahd.core.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
@@ -267,38 +267,38 @@ def test_a_signal_before_the_search_leaves_a_complete_solution(place):
 
 
 def test_a_file_may_stand_without_its_option(tmp_path, monkeypatch):
-    assert with_file(["a b.vrp", "seed=1"]) == ["instance='a b.vrp'", "seed=1"]
+    assert quote_files(["a b.vrp", "seed=1"]) == ["instance='a b.vrp'", "seed=1"]
     (tmp_path / "a=b.vrp").touch()
     (tmp_path / "seed=1").touch()
     monkeypatch.chdir(tmp_path)
-    assert with_file(["a=b.vrp", "seed=1"]) == ["instance='a=b.vrp'", "seed=1"]
-    assert with_file(["a=c.vrp"]) == ["a=c.vrp"]
-    assert with_file(["ignore=a,b c", "-m"]) == ["ignore='a,b c'", "-m"]
-    assert with_file(["--cfg", "job", "it's.vrp"]) == ["instance='it\\'s.vrp'", "--cfg", "job"]
-    assert with_file(["out=x/y.sol"]) == ["out='x/y.sol'", "hydra.run.dir='x'"]
-    assert with_file(["incumbent=a (1).sol", "matrix=größe.csv"]) == [
+    assert quote_files(["a=b.vrp", "seed=1"]) == ["instance='a=b.vrp'", "seed=1"]
+    assert quote_files(["a=c.vrp"]) == ["a=c.vrp"]
+    assert quote_files(["ignore=a,b c", "-m"]) == ["ignore='a,b c'", "-m"]
+    assert quote_files(["--cfg", "job", "it's.vrp"]) == ["instance='it\\'s.vrp'", "--cfg", "job"]
+    assert quote_files(["out=x/y.sol"]) == ["out='x/y.sol'", "hydra.run.dir='x'"]
+    assert quote_files(["incumbent=a (1).sol", "matrix=größe.csv"]) == [
         "incumbent='a (1).sol'",
         "matrix='größe.csv'",
     ]
     for plain in ("incumbent=null", "out='a b.sol'", "plot=${seed}.png"):
-        assert with_file([plain])[0] == plain
-    assert with_file(["out='a b/c.sol'"]) == ["out='a b/c.sol'", "hydra.run.dir='a b'"]
-    assert with_file(["out=null", "-m"]) == ["out=null", "-m"]
-    assert with_file(["instance=a.vrp,b.vrp", "-m"]) == ["instance=a.vrp,b.vrp", "-m"]
-    assert with_file(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
+        assert quote_files([plain])[0] == plain
+    assert quote_files(["out='a b/c.sol'"]) == ["out='a b/c.sol'", "hydra.run.dir='a b'"]
+    assert quote_files(["out=null", "-m"]) == ["out=null", "-m"]
+    assert quote_files(["instance=a.vrp,b.vrp", "-m"]) == ["instance=a.vrp,b.vrp", "-m"]
+    assert quote_files(["-m", "seed=0,1"]) == ["-m", "seed=0,1"]
     with pytest.raises(ConfigError, match=r"Expected one file, got a\.vrp and b\.vrp"):
-        with_file(["a.vrp", "b.vrp"])
+        quote_files(["a.vrp", "b.vrp"])
 
 
 def test_a_sample_that_is_not_there_is_the_one_that_comes_with_specahd(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ours = f"instance='{SAMPLES / 'cvrp.vrp'}'"
-    assert with_file(["samples/cvrp.vrp"]) == with_file(["instance=samples/cvrp.vrp"]) == [ours]
+    assert quote_files(["samples/cvrp.vrp"]) == quote_files(["instance=samples/cvrp.vrp"]) == [ours]
     for other in ("samples/none.vrp", "samples/../checkpoints/cvrp.yaml", "cvrp.vrp"):
-        assert with_file([other]) == [f"instance='{other}'"]
+        assert quote_files([other]) == [f"instance='{other}'"]
     (tmp_path / "samples").mkdir()
     (tmp_path / "samples" / "cvrp.vrp").touch()
-    assert with_file(["samples/cvrp.vrp"]) == ["instance='samples/cvrp.vrp'"]
+    assert quote_files(["samples/cvrp.vrp"]) == ["instance='samples/cvrp.vrp'"]
 
 
 def test_samples_are_of_every_problem_and_named_where_people_look_first(capsys):
@@ -318,5 +318,5 @@ def test_samples_are_of_every_problem_and_named_where_people_look_first(capsys):
 def test_hydra_reads_the_name_of_a_file_as_it_is():
     parser = OverridesParser.create()
     for name in ("it's.vrp", "a\\b.vrp", "a\\'b", "a\\", 'a"b, (c).vrp'):
-        [word] = with_file([name])
+        [word] = quote_files([name])
         assert parser.parse_override(word).value() == name

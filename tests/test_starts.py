@@ -40,7 +40,7 @@ def instance(problem):
 
 def test_a_construction_that_is_stopped_gives_way_to_a_solution_at_once(problem, instance):
     asked = []
-    start = starts.construct(
+    start = starts.construct_start(
         problem, instance, SearchLimit(600.0), lambda: len(asked) > 3 or asked.append(1)
     )
     assert start.ended == "stopped"
@@ -51,19 +51,19 @@ def test_a_construction_that_is_stopped_gives_way_to_a_solution_at_once(problem,
 
 def test_a_construction_may_not_take_longer_than_the_limit(problem, instance, monkeypatch):
     monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
-    start = starts.construct(problem, instance, SearchLimit(0.02), lambda: False)
+    start = starts.construct_start(problem, instance, SearchLimit(0.02), lambda: False)
     assert start.ended == "time"
     assert start.case.source == starts.UNCONSTRUCTED
     # Without a limit of time it is waited for.
     threading.Timer(0.2, problem.told.set).start()
-    start = starts.construct(problem, instance, SearchLimit(0.02, repairs=1), lambda: False)
+    start = starts.construct_start(problem, instance, SearchLimit(0.02, repairs=1), lambda: False)
     assert (start.ended, start.case.source) == (None, "savings")
 
 
 def test_what_is_not_feasible_at_once_is_constructed(problem, instance, monkeypatch):
-    monkeypatch.setattr(problem, "at_once", lambda _: ((1,),))
+    monkeypatch.setattr(problem, "trivial_solution", lambda _: ((1,),))
     threading.Timer(0.2, problem.told.set).start()
-    start = starts.construct(problem, instance, SearchLimit(600.0), lambda: True)
+    start = starts.construct_start(problem, instance, SearchLimit(600.0), lambda: True)
     assert (start.ended, start.case.source) == ("stopped", "savings")
 
 
@@ -140,6 +140,6 @@ def test_compiling_takes_nothing_of_the_time():
     instance = next(iter(compiling.generate("lower_train", 5)))
     began = time.monotonic()
     with install_listener("numba:compile", TimingListener()) as listener:
-        start = starts.construct(compiling, instance, SearchLimit(600.0), lambda: False)
+        start = starts.construct_start(compiling, instance, SearchLimit(600.0), lambda: False)
     assert listener.done
     assert start.seconds + listener.duration <= time.monotonic() - began

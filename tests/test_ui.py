@@ -21,7 +21,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from specahd.runs.files import POOLS
-from specahd.tracking.view import KEY, address
+from specahd.tracking.view import KEY, ui_address
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 SWEEP = ["problem=cvrp", "llm=offline", "budget=smoke", "-m", "seed=0,1,2"]
@@ -139,7 +139,7 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
         "localStorage.setItem('mlflow.assistant.fab.autoOpenedOnFirstLoad_v1', 'true');"
         "localStorage.setItem('mlflow.workflowType_v1', '\"machine_learning\"')"
     )
-    view = address(server, "1")
+    view = ui_address(server, "1")
 
     page.open(view)
     [first, *_] = page.see("[data-testid^='sort-header-improvement_percent/selection']")

@@ -53,13 +53,13 @@ def warm_up() -> None:
     from omegaconf import OmegaConf
 
     from specahd.config import CONF_DIR
-    from specahd.config.schemas import register
+    from specahd.config.schemas import register_schemas
     from specahd.routing.base import contracts
     from specahd.sandbox.client import inspect_host
     from specahd.tracking import figures
 
-    figures.prepare()
-    register()
+    figures.warm_up()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         for config in ("train", "evaluate"):
             compose(config, return_hydra_config=True)

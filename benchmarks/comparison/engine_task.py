@@ -26,10 +26,10 @@ from omegaconf import OmegaConf
 
 from specahd import api
 from specahd.api.programs import BY_HAND
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 from specahd.reporting.document import Document, Section, Table
 from specahd.runs.files import CHECKPOINT, CONFIG
-from specahd.runs.reading import Run, choose, read_runs
+from specahd.runs.reading import Run, choose_runs, read_runs
 
 AS_IT_IS = "the engine as it is"
 TEXT = (
@@ -46,7 +46,7 @@ Row = dict[str, Any]
 def main(runs: str, out: str, seconds: str, sizes: str = "2") -> None:
     """Solve what is not solved yet, and write the table."""
     folder, directory = Path(runs), Path(out)
-    complete = [run for run in choose(read_runs(folder)) if run.complete]
+    complete = [run for run in choose_runs(read_runs(folder)) if run.complete]
     if len({(run.kind.problem, run.kind.method, run.seed) for run in complete}) < len(complete):
         raise SystemExit(f"{folder} holds runs of one method that differ in more than the seed.")
     directory.mkdir(parents=True, exist_ok=True)

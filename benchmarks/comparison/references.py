@@ -25,11 +25,11 @@ from specahd.core.settings import Pools
 from specahd.repair.cases import make_case
 from specahd.routing.base import AnyProblem
 from specahd.routing.kernels.distances import whole_matrix
-from specahd.routing.pools import prepare, read_pool
+from specahd.routing.pools import prepare_pools, read_pool
 from specahd.routing.vehicles import solver
 from specahd.runs.files import CONFIG, row_timings_file, rows_file, write_records
 from specahd.runs.reading import Run, read_runs
-from specahd.runs.rows import mean, read_seconds
+from specahd.runs.rows import mean_or_nan, read_seconds
 
 OURS = "specahd"
 MOST_ITERATIONS = 1 << 20
@@ -50,11 +50,11 @@ def solve_problem(folder: Path, runs: list[Run], out: Path) -> None:
     """Write the rows of every solver for the problem of some runs."""
     ours = [run for run in runs if run.kind.method == OURS] or runs
     passes = [read_seconds(folder / run.name / row_timings_file("validation")) for run in ours]
-    seconds = mean(mean(took.values()) for took in passes)
+    seconds = mean_or_nan(mean_or_nan(took.values()) for took in passes)
     config = OmegaConf.load(folder / ours[0].name / CONFIG)
     problem: AnyProblem = instantiate(config.problem)
     # The folder of the pools is relative to where the runs were started.
-    pools = prepare(problem, Pools(config.pools.dir, config.pools.seed))
+    pools = prepare_pools(problem, Pools(config.pools.dir, config.pools.seed))
     named = {row.instance for run in runs for row in run.validation}
     instances = [each for each in read_pool(problem, pools, "validation") if each.name in named]
     for name in problem.references:

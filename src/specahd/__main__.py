@@ -10,14 +10,14 @@ from importlib import import_module
 
 from specahd import __version__
 from specahd.config import CONF_DIR, SAMPLES
-from specahd.config.files import purpose
+from specahd.config.files import command_purpose
 
 _USAGE = "usage: specahd COMMAND [option=value …]\n       specahd --version\n"
 
 
 def commands() -> dict[str, str]:
     """Return the commands by name, with what each does in one line."""
-    return {path.stem: purpose(path.stem) for path in sorted(CONF_DIR.glob("*.yaml"))}
+    return {path.stem: command_purpose(path.stem) for path in sorted(CONF_DIR.glob("*.yaml"))}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,16 +18,16 @@ from typing import Any
 from msgspec import to_builtins
 
 from specahd.core.errors import CheckpointError
-from specahd.core.folders import whole
-from specahd.core.plain import NAME, parse_json, told
+from specahd.core.folders import atomic_folder
+from specahd.core.plain import NAME, parse_json, printable
 from specahd.core.program import Level, Program, Tier
 from specahd.core.repair_options import RepairOptions
 from specahd.core.settings import Accept
 from specahd.repair.archive import FILES as ARCHIVE
 from specahd.repair.archive import ResponseArchive, Statistics
+from specahd.repair.checksums import MANIFEST, read_text, verify_checksums, write_checksums
 from specahd.repair.manifest import Descriptor, Entry, Manifest, Schema
 from specahd.repair.passes import single_pass
-from specahd.repair.sums import MANIFEST, seal, text_of, verify
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import AnyProblem, contracts
 from specahd.runs.files import CHECKPOINT
@@ -126,7 +126,7 @@ class Checkpoint:
 
 def freeze(checkpoint: Checkpoint, directory: Path) -> None:
     """Write a checkpoint, all of it or nothing; an earlier one at the same place is replaced."""
-    with whole(directory) as draft:
+    with atomic_folder(directory) as draft:
         _write(checkpoint, draft)
 
 
@@ -156,13 +156,13 @@ def _write(checkpoint: Checkpoint, directory: Path) -> None:
     )
     text = json.dumps(to_builtins(manifest), indent=2, sort_keys=True, allow_nan=False)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    seal(directory)
+    write_checksums(directory)
 
 
 def _source(program: str) -> str:
     """Return where a checkpoint keeps a program's source."""
     if not NAME.fullmatch(program):
-        raise CheckpointError(f"{told(program)} is not the name of a program.")
+        raise CheckpointError(f"{printable(program)} is not the name of a program.")
     return f"programs/{program}.py"
 
 
@@ -187,7 +187,7 @@ def located(directory: Path) -> Path:
 def thaw(directory: Path) -> Checkpoint:
     """Read a checkpoint back, after :func:`verify`.
 
-    Nothing of it is run, and what it says of itself is believed only as far as it can be
+    Nothing of it is run, and its content is trusted only as far as it can be
     checked here; :meth:`Checkpoint.admit` compares it with its problem.
 
     Raises
@@ -196,7 +196,7 @@ def thaw(directory: Path) -> Checkpoint:
         It does not verify, is not what a training run freezes, or was written by a later
         version.
     """
-    manifest = _manifest(directory, verify(directory))
+    manifest = _manifest(directory, verify_checksums(directory))
     descriptor = manifest.descriptor
     archive = ResponseArchive.read(directory)
     if archive.descriptor_names != tuple(descriptor.names):
@@ -219,12 +219,12 @@ def thaw(directory: Path) -> Checkpoint:
 
 def _manifest(directory: Path, listed: set[str]) -> Manifest:
     """Return the manifest, every field as a training run writes it, for the files of a list."""
-    path, text = directory / MANIFEST, text_of(directory, MANIFEST)
+    path, text = directory / MANIFEST, read_text(directory, MANIFEST)
     try:
         schema = parse_json(text, Schema).schema
         if schema != SCHEMA:
             raise CheckpointError(
-                f"The checkpoint {directory} has schema {told(str(schema))}; "
+                f"The checkpoint {directory} has schema {printable(str(schema))}; "
                 f"this version reads schema {SCHEMA}."
             )
         manifest: Manifest = parse_json(text, Manifest)
@@ -234,14 +234,14 @@ def _manifest(directory: Path, listed: set[str]) -> Manifest:
     if odd := listed - {MANIFEST, *ARCHIVE} ^ named:
         raise CheckpointError(
             f"The checkpoint {directory} lists other programs than its manifest, for example "
-            f"{told(min(odd))}."
+            f"{printable(min(odd))}."
         )
     return manifest
 
 
 def _program(directory: Path, level: Level, entry: Entry) -> Program:
     try:
-        source = text_of(directory, _source(entry.id)).decode()
+        source = read_text(directory, _source(entry.id)).decode()
     except UnicodeDecodeError:
         raise CheckpointError(f"{directory / _source(entry.id)} is not UTF-8.") from None
     return Program(

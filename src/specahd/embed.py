@@ -24,14 +24,14 @@ def embed(config: DictConfig) -> None:
     folders = [
         models.ModelFolder(
             name,
-            models.locate(Path(settings.models_dir), name, settings.models[name].path),
+            models.find_model_folder(Path(settings.models_dir), name, settings.models[name].path),
             prefix=settings.models[name].prefix,
             max_tokens=settings.models[name].max_tokens,
         )
         for name in (settings.models if settings.serve is None else settings.serve)
     ]
     # Before the models are loaded, which takes its time.
-    with app.claim(settings.host, settings.port) as listener:
+    with app.listen(settings.host, settings.port) as listener:
         device = models.choose_device(settings.device)
         encoders = []
         for folder in folders:

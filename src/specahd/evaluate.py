@@ -21,10 +21,10 @@ from specahd.api.evaluation import evaluate as evaluate_checkpoint
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
 from specahd.config.schemas import EvaluateConfig
-from specahd.config.targets import made
+from specahd.config.targets import instantiate_group
 from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
-from specahd.tracking.registry import fetched
+from specahd.tracking.registry import fetched_checkpoint
 from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
 
 
@@ -32,10 +32,10 @@ def evaluate(config: DictConfig) -> None:
     """Evaluate one checkpoint on a pool or on one file; its files appear together at the end."""
     progress = ProgressObserver()
     title = config.pool or Path(config.instance).name
-    told: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    executor = made(config.executor, "executor")
-    execution = Execution(executor, told.limits, require=told.sandbox.require)
-    with fetched(config.checkpoint, config.tracking.get("uri")) as place:
+    options: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
+    executor = instantiate_group(config.executor, "executor")
+    execution = Execution(executor, options.limits, require=options.sandbox.require)
+    with fetched_checkpoint(config.checkpoint, config.tracking.get("uri")) as place:
         loaded = load(place, baseline=config.baseline, execution=execution, observer=progress)
     evaluation = evaluate_checkpoint(
         loaded,

@@ -15,13 +15,13 @@ from specahd.tracking.observers import ProgressObserver
 
 
 def fetch(config: DictConfig) -> None:
-    """Bring what is missing, or say that something is."""
+    """Fetch missing files, or report that some are missing."""
     # Here, for it imports what only the extra installs.
     from specahd.routing import mirror
 
     folder = Path(config.folder)
     entries = mirror.read_manifest()
-    lacking = mirror.missing(folder, entries)
+    lacking = mirror.missing_entries(folder, entries)
     if lacking and config.mirror is None:
         raise FileError(
             f"{folder} lacks {len(lacking)} of {len(entries)} files, or has other bytes in them, "

@@ -21,10 +21,10 @@ from specahd.api.checkpoints import load
 from specahd.api.problems import ProblemInstance, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.core.settings import Accept, check_workers
 from specahd.repair.execution import Execution
-from specahd.repair.rows import row
+from specahd.repair.rows import evaluation_row
 from specahd.routing.base import AnyProblem
 from specahd.runs.files import CHECKPOINT
 from specahd.sandbox.executor import LocalExecutor
@@ -41,9 +41,9 @@ OUTPUTS = {
 }
 """Columns of the output, and the type of each."""
 PARAMETERS = {"baseline": "", "accept": ""}
-"""What a call may set, with its default; nothing means as the checkpoint was trained."""
+"""Parameters of a call with their defaults; None keeps the value of the training."""
 SETTINGS = {"workers": 2, "sandbox": "available"}
-"""What loading a model may set: ``executor.workers`` and ``sandbox.require``."""
+"""Settings for loading a model: ``executor.workers`` and ``sandbox.require``."""
 CODE = '''"""What MLflow runs when it loads this model; the work is done by specahd itself."""
 
 import pandas as pd
@@ -122,7 +122,7 @@ class SpecAHDModel:
             raise ConfigError(f"Expected columns of {', '.join(INPUTS)}, got none of them.")
         asked = {name: (params or {}).get(name) or None for name in PARAMETERS}
         if asked["accept"] is not None:
-            one_of("accept", asked["accept"], [policy.value for policy in Accept])
+            check_choice("accept", asked["accept"], [policy.value for policy in Accept])
         problem = checkpoint_problem(self._loaded.frozen, asked["baseline"])
         rows = [_present(entry) for entry in model_input.to_dict("records")]
         with tempfile.TemporaryDirectory() as folder:
@@ -137,13 +137,13 @@ class SpecAHDModel:
         answers = [
             _answer(entry, solution) for entry, solution in zip(rows, solutions, strict=True)
         ]
-        # A data frame like the one that came in.
+        # A data frame like the input.
         return type(model_input)(answers, columns=list(OUTPUTS))
 
 
 def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
     """Return the row of the output for a row of the input."""
-    told = row(solution.problem, solution.case, solution.repair)
+    told = evaluation_row(solution.problem, solution.case, solution.repair)
     return {
         "name": entry.get("name", told["instance"]),
         "cost": float(solution.cost),
@@ -155,14 +155,14 @@ def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
 
 
 def _execution(settings: Mapping[str, Any]) -> Execution:
-    """Return how the programs of a loaded model run: on this machine, as its settings say."""
+    """Return the execution of a loaded model's programs, on this machine, by its settings."""
     check_workers(settings["workers"])
     executor = partial(LocalExecutor, workers=settings["workers"])
     return Execution(executor, require=settings["sandbox"])
 
 
 def _present(entry: Mapping[Any, Any]) -> dict[str, str]:
-    """Return what a row says; cells that are missing hold something else than text."""
+    """Return the values of a row; missing cells are not text."""
     return {name: entry[name] for name in INPUTS if isinstance(entry.get(name), str)}
 
 
@@ -191,7 +191,7 @@ def save(target: Path, checkpoint: Path) -> None:
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         code = Path(folder) / "specahd_model.py"
         code.write_text(CODE, encoding="utf-8")
-        # It would rather be shown an example than told the signature.
+        # MLflow prefers an example to a signature.
         warnings.simplefilter("ignore", UserWarning)
         mlflow.pyfunc.save_model(
             target,

@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
-from specahd.config.targets import made
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import FileError
 from specahd.core.settings import Pools
 from specahd.routing import pools, verification
@@ -19,14 +19,14 @@ from specahd.tracking.observers import ProgressObserver
 
 
 def prepare(config: DictConfig) -> None:
-    """Write the pools, or verify the ones that are there, and say what they hold."""
+    """Write the pools, or verify existing ones, and print their content."""
     if config.verify is not None:
         verify(Path(config.verify))
         return
-    problem = made(config.problem, "problem")
+    problem = instantiate_group(config.problem, "problem")
     wanted: Pools = OmegaConf.to_object(config.pools)  # type: ignore[assignment]  # of its schema
-    folder = pools.prepare(problem, wanted)
-    record = pools.manifest(folder)["pools"]
+    folder = pools.prepare_pools(problem, wanted)
+    record = pools.read_manifest(folder)["pools"]
     for pool in record:
         instances = pools.read_pool(problem, folder, pool)
         sizes = [instance.size for instance in instances]
@@ -79,10 +79,10 @@ def _problems() -> dict[str, verification.Variants]:
     problems: dict[str, verification.Variants] = {}
     for path in sorted((CONF_DIR / "problem").glob("*.yaml")):
         config: DictConfig = OmegaConf.load(path)  # type: ignore[assignment]  # a mapping
-        default = made(config, "problem")
+        default = instantiate_group(config, "problem")
         first, *others = default.conventions or [""]
         problems[default.name] = {first: default} | {
-            name: made(config, "problem", convention=name) for name in others
+            name: instantiate_group(config, "problem", convention=name) for name in others
         }
     return problems
 

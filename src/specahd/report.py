@@ -20,9 +20,9 @@ from omegaconf import DictConfig
 
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
-from specahd.core.folders import whole, write_whole
+from specahd.core.folders import atomic_folder, write_atomically
 from specahd.reporting.document import Document
-from specahd.reporting.methods import Reference, compare, is_comparison
+from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.reporting.summary import DRAWING, Summary, summarise
 from specahd.runs.audit import audit
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
@@ -48,7 +48,7 @@ def report(config: DictConfig) -> None:
     summary = summarise(runs)
     if is_comparison(runs):
         compared = _compared(config, folder, runs)
-        write_whole(directory / METHODS, compared.markdown())
+        write_atomically(directory / METHODS, compared.markdown())
         sections = [*compared.sections, *summary.document.sections]
         summary = replace(summary, document=replace(summary.document, sections=sections))
     else:
@@ -80,7 +80,7 @@ def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> Document
         if not references:
             raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
     spending = {run.name: read_spending(folder / run.name) for run in runs}
-    return compare(runs, seconds, references, spending)
+    return comparison_tables(runs, seconds, references, spending)
 
 
 def _write(summary: Summary, directory: Path) -> None:
@@ -90,14 +90,14 @@ def _write(summary: Summary, directory: Path) -> None:
         ("report.tex", summary.document.latex()),
         (DRAWING, summary.drawing + "\n"),
     ):
-        write_whole(directory / name, text)
+        write_atomically(directory / name, text)
     tables = {table.name: table.csv() for table in summary.document.tables()}
     for folder, ending, texts in (
         ("tables", "csv", tables),
         ("convergence", "csv", summary.curves),
         ("metrics", "json", summary.metrics),
     ):
-        with whole(directory / folder) as made:
+        with atomic_folder(directory / folder) as made:
             for name, text in texts.items():
                 (made / f"{name}.{ending}").write_text(text, encoding="utf-8")
 

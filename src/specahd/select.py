@@ -14,30 +14,35 @@ from omegaconf import DictConfig
 from specahd import model
 from specahd.config.cli import run_command
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.registry import CHAMPION, fetched, promote, register
-from specahd.tracking.selection import champion, trainings
-from specahd.tracking.store import opened
+from specahd.tracking.registry import (
+    CHAMPION,
+    fetched_checkpoint,
+    promote_version,
+    register_checkpoint,
+)
+from specahd.tracking.selection import choose_champion, ranked_trainings
+from specahd.tracking.store import open_store
 from specahd.tracking.tables import print_trainings
 
 
 def select(config: DictConfig) -> None:
-    """Choose among the runs of the store, register the winner and say what was done."""
+    """Choose among the runs of the store, register the winner and report it."""
     problem = str(HydraConfig.get().runtime.choices["problem"])
     uri = str(config.tracking.uri)
-    with opened(uri) as client:
+    with open_store(uri) as client:
         settings = {"pools.seed": config.pools.seed}
         for group in ("problem", "budget"):
             settings |= _options(config, group)
-        runs = trainings(client, config.tracking.experiment, problem, settings, config.sweep)
-        chosen = champion(runs, problem)
+        runs = ranked_trainings(client, config.tracking.experiment, problem, settings, config.sweep)
+        chosen = choose_champion(runs, problem)
         tags = {
             "problem": problem,
             "seed": str(chosen.seed),
             "selection_improvement": repr(chosen.selection),
         }
-        with fetched(f"runs:/{chosen.id}/{CHECKPOINT}", uri) as directory:
-            version = register(client, chosen.run, directory, problem, model.save, tags)
-        changed = promote(client, version)
+        with fetched_checkpoint(f"runs:/{chosen.id}/{CHECKPOINT}", uri) as directory:
+            version = register_checkpoint(client, chosen.run, directory, problem, model.save, tags)
+        changed = promote_version(client, version)
     print_trainings(runs, f"{problem}: runs of {config.tracking.experiment}")
     is_now = "is" if changed else "was already"
     address = f"models:/{version.model}@{CHAMPION}"
@@ -49,7 +54,7 @@ def select(config: DictConfig) -> None:
 
 
 def _options(config: DictConfig, group: str) -> dict[str, Any]:
-    """Return the options of a group by their dotted names, as runs are told of them."""
+    """Return the options of a group by their dotted names, as runs record them."""
     options = config[group] or {}
     return {f"{group}.{key}": options[key] for key in map(str, options) if not key.startswith("_")}
 

@@ -19,14 +19,14 @@ from specahd.api.solutions import Solution, expect_ending
 from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
-from specahd.config.solving import expect_place, inputs
-from specahd.config.words import with_file
+from specahd.config.solving import check_output_path, result_inputs
+from specahd.config.words import quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
-from specahd.core.folders import file_name, short, writing
+from specahd.core.folders import display_path, safe_file_name, write_errors
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Moment
+from specahd.engine.neighbourhood_search import SearchProgress
 from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -48,7 +48,7 @@ class _SolutionWriter:
         self._next = 0.0
         self._waiting = False
 
-    def __call__(self, moment: Moment, solution: Solution) -> bool:
+    def __call__(self, moment: SearchProgress, solution: Solution) -> bool:
         self._line.show(moment)
         self._waiting |= moment.better
         began = time.monotonic()
@@ -70,13 +70,13 @@ def solve(config: DictConfig) -> None:
             raise ConfigError(
                 f"Expected plot to end in {' or '.join(PICTURES)}, got {config.plot}."
             )
-        expect_place("plot", config, config.plot)
-    decided = inputs(config)
+        check_output_path("plot", config, config.plot)
+    decided = result_inputs(config)
     limit = SearchLimit(config.time_limit, config.repairs, config.target)
     line = SolvingLine(instance.name, limit)
     interrupts = Interrupts(signal.SIGINT, signal.SIGTERM)
-    # What was read shall be solved: from here on a signal leaves a solution.
-    with interrupts.held():
+    # From here on a signal still leaves a solution.
+    with interrupts.deferred():
         try:
             solved = find(
                 instance,
@@ -93,7 +93,9 @@ def solve(config: DictConfig) -> None:
             line.close()
         print_summary(solved.statistics(), config.target, _write(config, solved, out, decided))
     if interrupts.pressed:
-        raise KeyboardInterrupt(f"Interrupted; the best solution until then is in {short(out)}.")
+        raise KeyboardInterrupt(
+            f"Interrupted; the best solution until then is in {display_path(out)}."
+        )
 
 
 def _instance(config: DictConfig) -> ProblemInstance:
@@ -115,11 +117,11 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     """Return where the solution goes; the folder is there."""
     if config.out is None:
         [ending, *_] = instance.problem.endings
-        return run_directory() / f"{file_name(instance.name, 'solution')}{ending}"
+        return run_directory() / f"{safe_file_name(instance.name, 'solution')}{ending}"
     out = Path(config.out).absolute()
     expect_ending(out, instance.problem, instance.data)
     for path in (out, out.with_suffix(".json")):
-        expect_place("out", config, str(path))
+        check_output_path("out", config, str(path))
     return out
 
 
@@ -132,7 +134,7 @@ def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any
     written = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)
-        with writing(picture):
+        with write_errors(picture):
             solved.plot().savefig(picture)
         written.append(picture)
     return written
@@ -140,7 +142,7 @@ def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any
 
 def main() -> int:
     """Run the command; return its exit status."""
-    return run_command(solve, "solve", rewrite=with_file)
+    return run_command(solve, "solve", rewrite=quote_files)
 
 
 if __name__ == "__main__":

@@ -14,26 +14,26 @@ from rich.console import Console
 from rich.progress import Progress
 
 from specahd.config.cli import run_command
-from specahd.config.resume import asked, overlay, saved_config
-from specahd.config.targets import made
+from specahd.config.resume import command_line_keys, overlay, read_saved_config
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, FileError
-from specahd.runs.configuration import is_among
+from specahd.runs.configuration import is_covered_by
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import read_run
 from specahd.tracking.follower import check_records
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.store import without_password
-from specahd.tracking.upload import RunUpload, UploadFailed, exclusive, whereabouts
+from specahd.tracking.upload import RunUpload, UploadFailed, run_directions, upload_lock
 
 
 def track(config: DictConfig) -> None:
-    """Bring what a run directory holds to where its run tracked, or where the user says."""
+    """Upload a run directory to the run's own store, or to the given one."""
     directory = Path(config.run)
     if not (directory / CONFIG).is_file():
         raise FileError(f"{directory} holds no run: it has no {CONFIG}.")
-    saved = saved_config(directory)
+    saved = read_saved_config(directory)
     check_records(directory)
-    tracker = made(_tracking(config, saved, directory / CONFIG), "tracking")
+    tracker = instantiate_group(_tracking(config, saved, directory / CONFIG), "tracking")
     if not isinstance(tracker, MLflowObserver):
         raise ConfigError("Expected tracking=mlflow: nobody else is told afterwards.")
     run = read_run(directory)
@@ -41,7 +41,7 @@ def track(config: DictConfig) -> None:
     console = Console(stderr=True)
     progress = Progress(console=console, transient=True, disable=not console.is_terminal)
     try:
-        with exclusive(directory), progress:
+        with upload_lock(directory), progress:
             bar = progress.add_task("into MLflow", total=run.programs)
             for _ in upload.close(run.status):
                 progress.update(bar, completed=upload.samples)
@@ -49,19 +49,19 @@ def track(config: DictConfig) -> None:
         store = without_password(tracker.options.uri)
         raise ConfigError(f"tracking.uri={store} does not take it: {error}") from None
     sys.stdout.write(f"{directory}: {upload.samples} programs, {run.status}\n")
-    sys.stdout.write(f"{whereabouts(directory)}\n")
+    sys.stdout.write(f"{run_directions(directory)}\n")
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
     """Return how the run tracked, with what the command line changes of that."""
-    keys = asked()
+    keys = command_line_keys()
     chosen = HydraConfig.get().runtime.choices["tracking"]
     if "tracking" in keys or saved["choices"].get("tracking") != chosen:
         return DictConfig(config.tracking)
     had = saved.get("tracking")
     if not isinstance(had, dict):
         raise FileError(f"{path} is not the configuration of a run (tracking).")
-    anew = [key for key in keys if is_among(key, ["tracking"])]
+    anew = [key for key in keys if is_covered_by(key, ["tracking"])]
     return DictConfig(overlay(config, {"tracking": had}, path, anew).tracking)
 
 

@@ -19,13 +19,19 @@ from specahd.config import CONF_DIR
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
-from specahd.config.process import nothing_kept
-from specahd.config.resume import check_same, is_raised, resumed, save_raised, with_choices
+from specahd.config.process import exit_on_interrupt
+from specahd.config.resume import (
+    check_same,
+    is_raised,
+    resume_configuration,
+    save_raised,
+    with_choices,
+)
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
-from specahd.config.targets import made
+from specahd.config.targets import instantiate_group
 from specahd.core.errors import ConfigError, JournalError, ServiceError, TransportError
-from specahd.core.folders import short
+from specahd.core.folders import display_path
 from specahd.runs.files import JOURNAL
 from specahd.runs.reading import RunStatus, read_run
 from specahd.tracking.observers import Observers, ProgressObserver
@@ -41,27 +47,27 @@ def train(config: DictConfig) -> None:
     if repeat:
         if Path(config.resume).resolve() != directory.resolve():
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
-        config = resumed(config)
+        config = resume_configuration(config)
     elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
-                f"{directory} holds a run already; go on with resume={short(directory)} "
+                f"{directory} holds a run already; go on with resume={display_path(directory)} "
                 "or name another hydra.run.dir."
             )
         check_same(config, directory)
         status = read_run(directory).status
         more = status is RunStatus.PARTIAL and is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
-            sys.stdout.write(f"{short(directory)} is {status} already\n")
+            sys.stdout.write(f"{display_path(directory)} is {status} already\n")
             return
         repeat = True
-    with nullcontext() if in_sweep() else nothing_kept():
+    with nullcontext() if in_sweep() else exit_on_interrupt():
         check_training(config)
         name_models(config.llm)
         progress = ProgressObserver(name=directory.name)
-        observer = Observers([progress, made(config.tracking, "tracking")])
+        observer = Observers([progress, instantiate_group(config.tracking, "tracking")])
         observer.on_prepare()
-        # Here, for a wrong option shall be told before all of it is imported.
+        # Imported here, so that a wrong option is reported before the slow imports.
         from specahd.api.plans import run_training
 
         plan = _plan(config)
@@ -81,15 +87,15 @@ def train(config: DictConfig) -> None:
             raise
         _warn(observer)
         if isinstance(error, KeyboardInterrupt | ServiceError | TransportError | JournalError):
-            command = f"python -m specahd.train resume={short(directory)}"
+            command = f"python -m specahd.train resume={display_path(directory)}"
             error.args = (f"{str(error) or 'Interrupted.'}\nGo on with: {command}",)
         raise
     _warn(observer)
-    from specahd.api.conclusion import conclusion
+    from specahd.api.conclusion import describe_end
     from specahd.tracking.tables import print_summaries
 
     title = f"{plan.problem.name}: the checkpoint of round {run.round}, seed {config.seed}"
-    print_summaries(run.summaries, title, conclusion(run))
+    print_summaries(run.summaries, title, describe_end(run))
 
 
 def _warn(observer: Observers) -> None:
@@ -97,28 +103,31 @@ def _warn(observer: Observers) -> None:
 
 
 def _plan(config: DictConfig) -> "TrainingPlan":
-    """Return what the configuration asks for; making it refuses wrong options before any work."""
+    """Return the plan of a configuration; wrong options are refused before any work."""
     from specahd.api.plans import TrainingPlan
     from specahd.core.program import Level
     from specahd.llm.recorded import Recorder
     from specahd.repair.execution import Execution
 
-    told: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer, executor = made(config.llm, "llm"), made(config.executor, "executor")
+    options: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
+    proposer, executor = (
+        instantiate_group(config.llm, "llm"),
+        instantiate_group(config.executor, "executor"),
+    )
     return TrainingPlan(
-        problem=made(config.problem, "problem"),
+        problem=instantiate_group(config.problem, "problem"),
         problem_settings={
             key: value for key, value in config.problem.items() if not key.startswith("_")
         },
         proposer=proposer if config.record is None else Recorder(proposer, config.record),
-        method=made(config.method, "method"),
-        memories={level: made(config.memory, "memory") for level in Level},
-        budget=told.budget,
-        seed=told.seed,
-        settings=told.search,
-        execution=Execution(executor, told.limits, require=told.sandbox.require),
-        tiers=told.tiers,
-        pools=told.pools,
+        method=instantiate_group(config.method, "method"),
+        memories={level: instantiate_group(config.memory, "memory") for level in Level},
+        budget=options.budget,
+        seed=options.seed,
+        settings=options.search,
+        execution=Execution(executor, options.limits, require=options.sandbox.require),
+        tiers=options.tiers,
+        pools=options.pools,
     )
 
 
@@ -135,10 +144,10 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     """Let ``resume=`` name a run of the MLflow store too, and compose that run's own groups."""
     if not any(word.startswith("resume=") for word in arguments):
         return arguments
-    from specahd.tracking.registry import with_directory
+    from specahd.tracking.registry import resolve_resume
 
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
-    return with_choices(with_directory(arguments, store))
+    return with_choices(resolve_resume(arguments, store))
 
 
 def main() -> int:

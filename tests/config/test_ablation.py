@@ -11,8 +11,8 @@ from omegaconf import OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
 from specahd.config.ablation import check_ablation
-from specahd.config.cli import resolved
-from specahd.config.schemas import register, validate
+from specahd.config.cli import resolve_config
+from specahd.config.schemas import register_schemas, validate
 from specahd.core.errors import ConfigError
 
 ABLATIONS = {
@@ -29,7 +29,7 @@ def choices(group):
 
 @pytest.fixture(autouse=True)
 def _conf():
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         yield
     HydraConfig.instance().cfg = None
@@ -44,7 +44,7 @@ def composed(*overrides):
         del plain["hydra"]
     validate(plain)
     check_ablation(plain)
-    return resolved(plain)
+    return resolve_config(plain)
 
 
 def differences(one, other, path=()):

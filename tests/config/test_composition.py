@@ -11,8 +11,8 @@ from hydra.utils import get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.config.cli import resolved, save_config
-from specahd.config.schemas import SCHEMAS, register, validate
+from specahd.config.cli import resolve_config, save_config
+from specahd.config.schemas import SCHEMAS, register_schemas, validate
 from specahd.core.errors import ConfigError
 
 
@@ -52,7 +52,7 @@ DEMANDS = {
 
 @pytest.fixture(autouse=True)
 def _conf() -> Iterator[None]:
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         yield
 
@@ -157,7 +157,9 @@ def test_the_resolved_configuration_names_the_chosen_groups(tmp_path):
     config = compose("train", ["budget=table"], return_hydra_config=True)
     HydraConfig.instance().set_config(config)
     try:
-        plain = resolved(OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]))
+        plain = resolve_config(
+            OmegaConf.masked_copy(config, [key for key in config if key != "hydra"])
+        )
         assert plain["choices"]["budget"] == "table"
         assert not any(group.startswith("hydra") for group in plain["choices"])
         path = save_config(OmegaConf.create({"seed": 3, "again": "${seed}"}), tmp_path)

@@ -10,16 +10,16 @@ from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.cli import run_command
 from specahd.config.descriptions import GROUPS, describe, patterns
-from specahd.config.files import names
-from specahd.config.help import help_text, options
-from specahd.config.schemas import SCHEMAS, register
+from specahd.config.files import choices
+from specahd.config.help import flat_options, help_text
+from specahd.config.schemas import SCHEMAS, register_schemas
 from specahd.routing.formats.kinds import STOP_COLUMNS
 
-CHOSEN = [[f"{group}={name}"] for group in GROUPS if group != "ablation" for name in names(group)]
+CHOSEN = [[f"{group}={name}"] for group in GROUPS if group != "ablation" for name in choices(group)]
 
 
 def composed(command, overrides=()):
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         return compose(command, list(overrides))
 
@@ -28,7 +28,7 @@ def test_every_option_of_every_choice_has_its_line_and_every_line_its_option():
     commands = [(command, []) for command in SCHEMAS] + [("train", words) for words in CHOSEN]
     said = set()
     for command, words in commands:
-        for name, _ in options(composed(command, words)):
+        for name, _ in flat_options(composed(command, words)):
             if name in GROUPS:
                 continue
             line = describe(command, name)
@@ -50,7 +50,7 @@ def test_help_shows_each_option_once(command, capsys):
     shown = capsys.readouterr().out
     assert shown.startswith(f"specahd {command} [option=value …]\n")
     assert "Hydra" not in shown
-    for name, _ in options(composed(command)):
+    for name, _ in flat_options(composed(command)):
         assert sum(line.startswith(f"  {name}=") for line in shown.splitlines()) == 1, name
 
 
@@ -62,7 +62,7 @@ def test_help_has_the_columns_of_tables(capsys):
 
 
 def test_help_follows_the_groups_that_are_chosen(capsys):
-    register()
+    register_schemas()
     assert "llm.output_price" not in help_text("train")
     words = ["llm=deepseek", "-m", "seed=0,1", "--help"]
     assert run_command(lambda config: None, "train", words) == 0

@@ -6,7 +6,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from commands import call
-from specahd.config.targets import check_targets, made
+from specahd.config.targets import check_targets, instantiate_group
 from specahd.core.errors import ConfigError
 
 OWN = {
@@ -103,13 +103,13 @@ def test_wrong_arguments_of_an_own_class_are_named(own):
 def test_what_an_own_class_raises_is_told_with_its_line(own):
     config = OmegaConf.create({"_target_": "own_classes.good.Failing"})
     with pytest.raises(ConfigError, match=r"llm cannot be made: .*good.py, line 7: ValueError: no"):
-        made(config, "llm")
+        instantiate_group(config, "llm")
 
 
 def test_what_hydra_does_not_call_is_refused_in_its_words():
     config = OmegaConf.create({"_target_": "os.system", "command": "true"})
     with pytest.raises(ConfigError, match=r"^llm: Target 'os.system' is blocklisted"):
-        made(config, "llm")
+        instantiate_group(config, "llm")
 
 
 def test_a_search_method_in_place_of_rounds_is_told_where_it_goes(tmp_path):

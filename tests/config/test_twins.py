@@ -10,9 +10,9 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 import specahd
-from specahd.api.training import named_budget
+from specahd.api.training import load_budget
 from specahd.config import CONF_DIR
-from specahd.config.schemas import SCHEMAS, register
+from specahd.config.schemas import SCHEMAS, register_schemas
 from specahd.core.budget import Budget
 from specahd.core.serving import ServerSettings
 from specahd.core.settings import CallLimits, Confinement, Penalty, Pools, Settings, TierRule
@@ -52,13 +52,13 @@ def test_the_groups_of_options_are_the_classes_of_the_library():
 
 
 def test_what_is_composed_makes_the_classes_of_the_library():
-    register()
+    register_schemas()
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose("train", ["search.penalty.empty=0.5", "limits.memory_gb=1"])
     made = OmegaConf.to_object(config)
     assert made.search == Settings(penalty=Penalty(empty=0.5))
     assert made.limits == CallLimits(memory_gb=1)
-    assert (made.budget.name, made.budget) == ("pilot", named_budget("pilot"))
+    assert (made.budget.name, made.budget) == ("pilot", load_budget("pilot"))
     assert (made.pools, made.tiers, made.sandbox) == (Pools(), TierRule(), Confinement())
 
 

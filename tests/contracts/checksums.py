@@ -185,8 +185,8 @@ def run(
     ):
         for number in range(1, rounds + 1):
             level = measures(method, number, workers)
-            engine.carry(level, members, TICKETS // rounds)
+            engine.carry_over(level, members, TICKETS // rounds)
             spent = engine.run(level, TICKETS // rounds)
             assert spent == TICKETS // rounds
             members = [member.program for member in method.members] or members
-    return ledger.read(), list(journals.read(directory / "journal.jsonl"))
+    return ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

@@ -22,7 +22,7 @@ from problems.described import described
 from specahd import api
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import settings_of
-from specahd.api.training import named_budget
+from specahd.api.training import load_budget
 from specahd.checkpoint import thaw
 from specahd.config import files
 from specahd.core import journal
@@ -87,7 +87,7 @@ def order_customers(demands, distance_matrix):
 
 
 def lines(place, name):
-    return list(journal.read(place / "run" / f"{name}.jsonl"))
+    return list(journal.read_records(place / "run" / f"{name}.jsonl"))
 
 
 @pytest.fixture(autouse=True)
@@ -194,8 +194,8 @@ def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):
         problem_settings=settings_of(problem),
         proposer=OfflineProposer(),
         method=partial(Coupled, policy=EoH),
-        memories={level: files.make("memory", "none") for level in Level},
-        budget=named_budget("smoke"),
+        memories={level: files.make_from("memory", "none") for level in Level},
+        budget=load_budget("smoke"),
         seed=0,
         settings=Settings(levels="upper", repertoire=str(place)),
     )

@@ -17,7 +17,7 @@ from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import INITIAL
 from specahd.routing.base import Region, contracts
 from specahd.routing.compiled.runner import Untranslatable
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.sandbox.guard import guard
 
 ODD = (

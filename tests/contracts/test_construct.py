@@ -15,7 +15,7 @@ from specahd.core import journal
 from specahd.core.program import Level
 from specahd.repair.cases import make_case
 from specahd.routing.base import contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 
 NEAREST = "nearest"
 """The construction that seed programs repeat."""
@@ -160,14 +160,14 @@ def trained(tmp_path_factory):
 def samples(directory):
     return [
         record
-        for record in journal.read(directory / "journal.jsonl")
+        for record in journal.read_records(directory / "journal.jsonl")
         if "sample" in record and "record" not in record
     ]
 
 
 def test_a_method_of_one_level_leaves_one_program_for_whole_instances(trained):
     assert len(list((trained / "run" / "checkpoint" / "programs").glob("lower-*"))) == 1
-    rows = list(journal.read(trained / "run" / "validation.jsonl"))
+    rows = list(journal.read_records(trained / "run" / "validation.jsonl"))
     for row in rows:
         assert [len(step["nodes"]) for step in row["steps"]] == [row["size"]]
     assert max(row["improvement"] for row in rows) > 0
@@ -176,7 +176,7 @@ def test_a_method_of_one_level_leaves_one_program_for_whole_instances(trained):
 
 
 def smallest_row(directory):
-    return min(journal.read(directory / "validation.jsonl"), key=lambda row: row["size"])
+    return min(journal.read_records(directory / "validation.jsonl"), key=lambda row: row["size"])
 
 
 def evaluated(place, checkpoint, instance, *options):
@@ -187,7 +187,7 @@ def evaluated(place, checkpoint, instance, *options):
         f"instance=pools/cvrp/validation/{instance}.vrp", *options,
         f"hydra.run.dir={directory!r}", cwd=place,
     )  # fmt: skip
-    [row] = journal.read(place / directory / "rows.jsonl")
+    [row] = journal.read_records(place / directory / "rows.jsonl")
     return row
 
 

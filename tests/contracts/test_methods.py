@@ -80,7 +80,7 @@ def _judged_once():
     """Judge equal sources once, for most programs of one method are those of another."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "guard", functools.cache(engine.guard))
-        monkeypatch.setattr(memory, "normalised", functools.cache(memory.normalised))
+        monkeypatch.setattr(memory, "normalised_source", functools.cache(memory.normalised_source))
         yield
 
 
@@ -201,15 +201,17 @@ def test_what_it_asks_for_and_keeps_was_measured_in_the_round(make, tmp_path):
 
 def test_each_program_is_recorded_with_where_it_came_from_and_what_became_of_it(named, reference):
     folder, _ = reference
-    asked = {record["sample"]: record["hash"] for record in journals.read(folder / "wal.jsonl")}
+    asked = {
+        record["sample"]: record["hash"] for record in journals.read_records(folder / "wal.jsonl")
+    }
     measured = {
         record["sample"]: record["cost_before"]
-        for record in journals.read(folder / "responses.jsonl")
+        for record in journals.read_records(folder / "responses.jsonl")
         if "sample" in record and "cost_before" in record
     }
     known = {Checksums.contract.seed.id}
     operators = set()
-    for record in journals.read(folder / "journal.jsonl"):
+    for record in journals.read_records(folder / "journal.jsonl"):
         if "sample" not in record:
             continue
         assert record["operator"]
@@ -242,7 +244,7 @@ def test_it_goes_on_where_a_killed_run_broke_off(make, reference, tmp_path):
         path = broken / name
         # Somewhere in a line, as a kill leaves it.
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-    had = {record["sample"] for record in journals.read(broken / "wal.jsonl")}
+    had = {record["sample"] for record in journals.read_records(broken / "wal.jsonl")}
     proposer = Moody(0.3, 0.1)
     again, _ = run(broken, make(), proposer, replay=Replay.read(broken))
     assert content(broken) == content(whole)

@@ -3,24 +3,24 @@
 import pytest
 
 from specahd.core.errors import WriteError
-from specahd.core.folders import file_name, together, whole, write_whole
+from specahd.core.folders import atomic_files, atomic_folder, safe_file_name, write_atomically
 
 
 def test_the_new_takes_the_place_of_the_old(tmp_path):
     target = tmp_path / "deep" / "folder"
     for text in ("old", "new"):
-        with whole(target) as draft:
+        with atomic_folder(target) as draft:
             (draft / text).write_text(text)
     assert [path.name for path in target.iterdir()] == ["new"]
     assert list(target.parent.iterdir()) == [target]
 
 
 def test_a_failure_leaves_the_old_and_no_draft(tmp_path):
-    with whole(tmp_path / "folder") as draft:
+    with atomic_folder(tmp_path / "folder") as draft:
         (draft / "old").write_text("old")
 
     def fail():
-        with whole(tmp_path / "folder") as draft:
+        with atomic_folder(tmp_path / "folder") as draft:
             (draft / "half").write_text("half")
             raise KeyboardInterrupt
 
@@ -31,29 +31,29 @@ def test_a_failure_leaves_the_old_and_no_draft(tmp_path):
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "file.json"
-    write_whole(path, "old")
-    write_whole(path, "new")
+    write_atomically(path, "old")
+    write_atomically(path, "new")
     assert path.read_text() == "new"
     with pytest.raises(WriteError, match=r"Cannot write .*nowhere/file: No such file"):
-        write_whole(tmp_path / "nowhere" / "file", "text")
+        write_atomically(tmp_path / "nowhere" / "file", "text")
     (tmp_path / "folder").mkdir()
     with pytest.raises(WriteError, match=r"Cannot write .*folder: Is a directory"):
-        write_whole(tmp_path / "folder", "text")
+        write_atomically(tmp_path / "folder", "text")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file.json", "folder"]
 
 
 def test_files_appear_together_or_not_at_all(tmp_path):
     (tmp_path / "mine").write_text("mine")
-    with together(tmp_path) as draft:
+    with atomic_files(tmp_path) as draft:
         (draft / "one").write_text("1")
-        write_whole(draft / "two", "2")
+        write_atomically(draft / "two", "2")
         assert not (tmp_path / "one").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "one", "two"]
-    with pytest.raises(WriteError) as refused, together(tmp_path) as draft:
-        write_whole(draft / "folder" / "three", "3")
+    with pytest.raises(WriteError) as refused, atomic_files(tmp_path) as draft:
+        write_atomically(draft / "folder" / "three", "3")
     # The draft's own name would tell nobody anything.
     assert f"Cannot write {tmp_path}/folder/three:" in str(refused.value)
-    with pytest.raises(KeyboardInterrupt), together(tmp_path) as draft:
+    with pytest.raises(KeyboardInterrupt), atomic_files(tmp_path) as draft:
         raise KeyboardInterrupt
     assert (tmp_path / "one").read_text() == "1"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "one", "two"]
@@ -71,12 +71,12 @@ def test_files_appear_together_or_not_at_all(tmp_path):
     ],
 )
 def test_any_words_make_a_name(words, name):
-    assert file_name(words, "solution") == name
+    assert safe_file_name(words, "solution") == name
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "漢", "\N{OLD PERSIAN SIGN A}"])
 def test_the_longest_words_make_a_name_that_file_systems_take(tmp_path, letter):
     for shift in range(4):
-        name = file_name("y" * shift + letter * 5000, "solution")
+        name = safe_file_name("y" * shift + letter * 5000, "solution")
         (tmp_path / f"{name}.sol").write_text("")
         assert len(name.encode()) > 190

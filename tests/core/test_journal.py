@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.journal import JournalFile, difference, dumps, read
+from specahd.core.journal import JournalFile, difference, dumps, read_records
 
 RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
 
@@ -31,7 +31,7 @@ def test_a_torn_end_is_cut_off_and_appending_goes_on(tmp_path_factory, cut):
     whole = path.read_bytes()
     path.write_bytes(whole[: min(cut, len(whole))])
     kept = path.read_bytes().count(b"\n")
-    assert list(read(path)) == RECORDS[:kept]
+    assert list(read_records(path)) == RECORDS[:kept]
 
     file = JournalFile(path)
     for record in RECORDS[kept:]:
@@ -44,7 +44,7 @@ def test_an_altered_line_is_not_passed_over(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_text('{"a":1}\nnot json\n{"a":2}\n')
     with pytest.raises(FileError, match="line 2"):
-        list(read(path))
+        list(read_records(path))
 
 
 def test_a_journal_that_cannot_be_written_stops_the_run(tmp_path):

@@ -7,7 +7,7 @@ from arithmetic import POOLS, PROBLEM, Arithmetic, InTurn
 
 from specahd.core.budget import Budget, Ledger
 from specahd.core.events import Observer
-from specahd.core.journal import read
+from specahd.core.journal import read_records
 from specahd.core.program import Level
 from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
@@ -67,13 +67,13 @@ def trained(tmp_path):
             for candidate in search.rounds():
                 candidates.append(candidate)
                 engine.stopped = stop or engine.stopped
-        records = list(read(tmp_path / "journal.jsonl"))
+        records = list(read_records(tmp_path / "journal.jsonl"))
         return SimpleNamespace(
             candidates=candidates,
             cases=executor.cases,
             draft=search.draft(),
             ledger=ledger,
-            responses=list(read(tmp_path / "responses.jsonl")),
+            responses=list(read_records(tmp_path / "responses.jsonl")),
             rounds=[record for record in records if record.get("record") == "round"],
             samples=[record for record in records if "sample" in record],
             systems=executor.systems,

@@ -16,7 +16,7 @@ from specahd.core.errors import RunFailed
 from specahd.core.events import Observer
 from specahd.core.program import Level, Outcome, Tier
 from specahd.core.settings import Accept, CallLimits, Settings
-from specahd.design.candidates import Candidate, choose
+from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.coupled import Coupled
 from specahd.design.single import Single
 from specahd.repair.cases import make_case
@@ -47,7 +47,7 @@ class Engine:
         self.replay = Replay(tasks={1: convert({"round": 1, "tasks": [TASK.record()]}, Tasks)})
         self.searches = []
 
-    def carry(self, search, programs, tickets):
+    def carry_over(self, search, programs, tickets):
         self.searches.append((search, programs, tickets))
 
     def run(self, search, tickets):
@@ -153,13 +153,13 @@ def candidate(number, selection, failed=0):
 
 def test_a_candidate_that_fails_comes_after_all_that_do_not():
     worst, best = candidate(1, -0.5), candidate(2, 0.9, failed=1)
-    assert choose([worst, best]) is worst
-    assert choose([best, worst]) is worst
-    assert choose([candidate(1, 0.9, failed=2), candidate(2, 0.1, failed=1)]).round == 2
+    assert best_candidate([worst, best]) is worst
+    assert best_candidate([best, worst]) is worst
+    assert best_candidate([candidate(1, 0.9, failed=2), candidate(2, 0.1, failed=1)]).round == 2
     # Without any score it still comes last, and the first of several stands.
-    assert choose([candidate(1, nan, failed=3), candidate(2, nan, failed=3)]).round == 1
-    assert choose([candidate(1, 0.5), candidate(2, 0.5)]).round == 1
-    assert choose([candidate(1, 0.1), candidate(2, 0.2)]).round == 2
+    assert best_candidate([candidate(1, nan, failed=3), candidate(2, nan, failed=3)]).round == 1
+    assert best_candidate([candidate(1, 0.5), candidate(2, 0.5)]).round == 1
+    assert best_candidate([candidate(1, 0.1), candidate(2, 0.2)]).round == 2
 
 
 def repaired(outcome, cost):

@@ -10,7 +10,16 @@ from offered import PROBLEMS
 from specahd.config import CONF_DIR
 from specahd.core.contract import Context, Parent
 from specahd.core.program import Level, Outcome, Program
-from specahd.design.facts import COMPARED, EACH, IDEA, IDEAS, Facts, answered, context, repaired
+from specahd.design.facts import (
+    COMPARED,
+    EACH,
+    IDEA,
+    IDEAS,
+    Facts,
+    lower_result_facts,
+    request_context,
+    upper_result_facts,
+)
 from specahd.problems.cvrp.problem import CVRP
 from specahd.repair.cases import make_case
 from specahd.repair.evaluator import CallLimits, UpperResult
@@ -165,27 +174,29 @@ def test_nothing_is_told_without_cases(cvrp):
 def test_failures_of_a_lower_program_are_told_by_kind():
     good, useless = Response(Outcome.OK, 10.0, 9.0, 2), Response(Outcome.OK, 10.0, 11.0, 1)
     failed = [Response(outcome, 10.0, None) for outcome in (Outcome.TIMEOUT, Outcome.CRASHED)]
-    assert answered([good, useless]) == (
+    assert lower_result_facts([good, useless]) == (
         "it saves something on 1 of 2 regions, 3 of its choices were unavailable"
     )
-    assert answered([good, *failed, failed[0]]) == (
+    assert lower_result_facts([good, *failed, failed[0]]) == (
         "it saves something on 1 of 4 regions, fails on 1 (crashed), 2 (timeout), "
         "2 of its choices were unavailable"
     )
 
 
 def test_the_score_of_an_upper_program_is_taken_apart():
-    assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.04), (0.0, 0.0), ((1.0,), (1.0,)))) == (
-        "it saves 3.000 % (by instance 2.0, 4.0), without penalties"
-    )
-    assert repaired(UpperResult(Outcome.OK, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))) == (
+    assert upper_result_facts(
+        UpperResult(Outcome.OK, "", (0.02, 0.04), (0.0, 0.0), ((1.0,), (1.0,)))
+    ) == ("it saves 3.000 % (by instance 2.0, 4.0), without penalties")
+    assert upper_result_facts(
+        UpperResult(Outcome.OK, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
+    ) == (
         "it saves 1.000 % (by instance 2.0, 0.0), penalties take 0.500 points, nothing valid on 1 "
         "of 2 instances"
     )
     failed = UpperResult(
         Outcome.NOT_COMPILED, "x1: NotInLanguage:\na set", (0.0,), (0.01,), (None,)
     )
-    assert repaired(failed) == (
+    assert upper_result_facts(failed) == (
         "it saves 0.000 %, penalties take 1.000 points, it fails (not compiled): x1: "
         "NotInLanguage: a set, nothing valid on 1 of 1 instances"
     )
@@ -195,20 +206,24 @@ def test_how_far_an_upper_program_is_behind_the_best_is_told_with_its_standard_e
     best = UpperResult(Outcome.OK, "", (0.05, 0.04, 0.06), (0.0,) * 3, ((1.0,),) * 3)
     other = UpperResult(Outcome.OK, "", (0.02, 0.04, 0.05), (0.0, 0.0, 0.02), ((1.0,),) * 3)
     # 3, 0 and 3 points: 2 on average, with a standard deviation of sqrt(3).
-    assert repaired(other, best).startswith(
+    assert upper_result_facts(other, best).startswith(
         "it saves 3.667 % (by instance 2.0, 4.0, 5.0), 2.00 +- 1.00 points less than the best, pen"
     )
-    assert repaired(other, best).isascii()
+    assert upper_result_facts(other, best).isascii()
     many = UpperResult(Outcome.OK, "", (0.02,) * (EACH + 1), (0.0,) * (EACH + 1), ())
-    assert repaired(many) == "it saves 2.000 %, without penalties"
+    assert upper_result_facts(many) == "it saves 2.000 %, without penalties"
     failed = UpperResult(Outcome.TIMEOUT, "", (0.02, 0.0), (0.0, 0.01), ((1.0,), None))
-    for alone in (repaired(best, best), repaired(best), repaired(failed, best)):
+    for alone in (
+        upper_result_facts(best, best),
+        upper_result_facts(best),
+        upper_result_facts(failed, best),
+    ):
         assert "+-" not in alone
 
 
 def test_the_best_programs_idea_is_told_where_the_program_is_not_shown():
     best = Parent(program("Far first."), 0.05)
-    assert context((), 0.01, best, {}).best_idea == "Far first."
-    told = context((), 0.01, best, {best.program.id: "it saves 5 %"})
+    assert request_context((), 0.01, best, {}).best_idea == "Far first."
+    told = request_context((), 0.01, best, {best.program.id: "it saves 5 %"})
     assert (told.best, told.best_idea) == (0.05, "")
-    assert context((), 0.01, None, {}) == Context((), 0.01)
+    assert request_context((), 0.01, None, {}) == Context((), 0.01)

@@ -10,7 +10,7 @@ from arithmetic import PROBLEM, WIDTH, Arithmetic, task
 
 from specahd.core.contract import Context
 from specahd.core.errors import RunFailed
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Penalty, Settings
 from specahd.design.lower import LowerSearch
@@ -100,7 +100,7 @@ def test_a_plain_lower_candidate_that_fails_on_every_task_is_not_retained():
 
 
 def measurement(record):
-    return fitting(json.loads(json.dumps({"sample": "a", "round": 1, **record})), Measured)
+    return convert(json.loads(json.dumps({"sample": "a", "round": 1, **record})), Measured)
 
 
 def test_a_recalled_lower_result_is_the_one_that_was_recorded():

@@ -12,8 +12,8 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import blocks, improver
-from specahd.engine.descent import descend
 from specahd.engine.improver import Programs, SandboxedEngine
+from specahd.engine.neighbourhood_search import run_search
 from specahd.routing.groups import separated
 
 GROUPS = (
@@ -63,7 +63,7 @@ def searched(sandbox, instance, chosen, repairs=3000):
         near = sandbox._shared.arrays(0)["neighbour_distances"]
         engine = SandboxedEngine(session, problem, data, near, 1, seed=1)
         engine.start(start)
-        found = descend(problem, data, start, cost, engine, SearchLimit(repairs=repairs))
+        found = run_search(problem, data, start, cost, engine, SearchLimit(repairs=repairs))
     assert problem.check(data, found.solution) == ()
     assert problem.cost(data, found.solution) == found.cost <= cost
     return found

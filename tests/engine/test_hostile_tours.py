@@ -10,8 +10,8 @@ from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import blocks, improver
-from specahd.engine.descent import descend
 from specahd.engine.improver import Programs, SandboxedEngine
+from specahd.engine.neighbourhood_search import run_search
 
 GROUPS = (
     "preceding, following, neighbours, neighbour_distances, removal_gains, exposures, noise, "
@@ -48,7 +48,7 @@ def searched(sandbox, instance, upper, lower):
         near = sandbox._shared.arrays(0)["neighbour_distances"]
         engine = SandboxedEngine(session, PROBLEM, instance, near, 1, seed=1)
         engine.start(start)
-        found = descend(PROBLEM, instance, start, cost, engine, SearchLimit(repairs=500))
+        found = run_search(PROBLEM, instance, start, cost, engine, SearchLimit(repairs=500))
     assert PROBLEM.check(instance, found.solution) == ()
     assert PROBLEM.cost(instance, found.solution) == found.cost <= cost
     return found

@@ -138,10 +138,10 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert state.costs[changes.CURRENT] == edges[1:, links.BEHIND].sum()
     routes = nodes[1 : size + 1, links.ROUTE]
     assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
-    free = state.free[: state.numbers[changes.FREE]]
+    free = state.free[: state.integers[changes.FREE]]
     assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
     capacitated.show(state, runner.GROUPS._search._instance)
-    shown = state.shown[:, 1:]
+    shown = state.upper_inputs[:, 1:]
     assert (shown[changes.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
     assert (shown[changes.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
     assert (shown[changes.ROUTE_OF] == routes).all()
@@ -170,7 +170,7 @@ def test_undo_restores_every_bit(block, instance):
             places[0] = rng.choice(np.flatnonzero(state.nodes[:, links.ROUTE] >= 0)[:-900])
             around = [places[0], state.nodes[places[0], links.BEHIND]]
             ways = [matrix[node, 0 if end > size else end] for end in around]
-            found[[programs.THERE, programs.BACK], 0] = ways
+            found[[programs.DISTANCE_BEFORE, programs.DISTANCE_BEHIND], 0] = ways
             capacitated.insert(state, given, scratch, line, node, 1, 0, False, 0.0)
             line += 1
         capacitated.undo(state, given, scratch, len(group), line)

@@ -100,7 +100,7 @@ def test_groups_are_named_and_given_in_the_numbers_outside(small):
     source = source_of(strings.adjacent_strings, "select_customer_groups")
     upper = runner.GROUPS.translate(source, "select_customer_groups")
     search = search_for(place.arrays, place.routes, 0)
-    sizes, customers = search.named(upper, ORDER).arrays
+    sizes, customers = search.propose(upper, ORDER).arrays
     group = customers[: sizes[0]]
     # Strings: most of them are beside another one.
     [routes] = place.routes

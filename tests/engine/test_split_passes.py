@@ -152,7 +152,7 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
         np.bincount(routes, quantities[used], len(state.route_loads)) == state.route_loads
     ).all()
     assert state.route_loads.max() <= instance.capacity
-    free = state.free[: state.numbers[changes.FREE]].tolist()
+    free = state.free[: state.integers[changes.FREE]].tolist()
     assert sorted([*free, *set(routes.tolist())]) == list(range(len(state.route_loads)))
     both = np.array([*used, *range(last + 1, len(nodes))])
     behind = nodes[both, links.BEHIND]
@@ -161,7 +161,7 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
     assert (edges[behind, links.BEFORE] == edges[both, links.BEHIND]).all()
     assert state.costs[changes.CURRENT] == edges[both, links.BEHIND].sum()
     deliveries.show(state, held._instance)
-    shown = state.shown[:, 1:]
+    shown = state.upper_inputs[:, 1:]
     first = heads[1:]
     assert (shown[changes.PRECEDING] == owners[nodes[first, links.BEFORE]]).all()
     assert (shown[changes.FOLLOWING] == owners[nodes[first, links.BEHIND]]).all()

@@ -93,7 +93,7 @@ def test_a_route_that_lost_all_customers_is_free():
     assert routes == [[1, 2]]
     state = search._state
     count = len(state.route_loads)
-    assert state.numbers[changes.FREE] == count - 1
+    assert state.integers[changes.FREE] == count - 1
     [used] = set(range(count)) - set(state.free[: count - 1].tolist())
     assert state.route_loads[used] == 2
     assert state.route_loads.sum() == 2
@@ -130,7 +130,7 @@ def test_whatever_is_accepted_all_is_kept_up_to_date():
                 assert time <= arrays["due_times"][other]
         assert max(loads.values()) <= 25
         assert {number: state.route_loads[number] for number in loads} == loads
-        free = state.free[: state.numbers[changes.FREE]].tolist()
+        free = state.free[: state.integers[changes.FREE]].tolist()
         assert sorted(free + list(loads)) == list(range(len(state.route_loads)))
         start, latest = state.own.start, state.own.latest
         kept = start.copy(), latest.copy()

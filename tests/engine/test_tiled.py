@@ -14,7 +14,7 @@ from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine import runner, strings, tiled, timed_strings
 from specahd.engine.blocks import shared_block
-from specahd.engine.descent import descend
+from specahd.engine.neighbourhood_search import run_search
 from specahd.engine.orders import Order, Report
 from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
 from specahd.engine.renumbered import PartSearch
@@ -87,7 +87,7 @@ class Place:
         engine.lowers, engine._slices = (self.lower,), slices
         engine.start(start)
         limit = SearchLimit(repairs=repairs)
-        found = descend(self.problem, self.data, start, cost, engine, limit, slice_repairs=each)
+        found = run_search(self.problem, self.data, start, cost, engine, limit, slice_repairs=each)
         assert self.problem.check(self.data, found.solution) == ()
         assert self.problem.cost(self.data, found.solution) == found.cost <= cost
         return found
@@ -286,7 +286,7 @@ def test_a_worker_that_is_killed_costs_a_sentence(places):
             if 8000 <= moment.repairs < 12_000 and not found.failure:
                 os.kill(killed, signal.SIGKILL)
 
-        found = descend(
+        found = run_search(
             *(place.problem, place.data, place.start, place.cost, engine),
             SearchLimit(repairs=20_000),
             kill,

@@ -114,7 +114,7 @@ def test_programs_see_the_times_of_the_current_solution(search, block, exchanges
     """After annealing, hot to the end, they are those that a walk along the routes finds."""
     search(4, temperature=2000.0, exchanges=exchanges)
     held = runner.TIMED_GROUPS._search
-    held.named(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
+    held.propose(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
     views = held._state.own.views
     following = np.ascontiguousarray(held._state.nodes[:, links.BEHIND])
     times = walked(links.flat_routes(following, SIZE), block)

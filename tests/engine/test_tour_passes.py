@@ -123,11 +123,11 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert state.costs[changes.CURRENT] == state.edges.sum()
     assert sorted(tours.flat_tour(behind.copy()).tolist()) == nodes[1:].tolist()
     tours.show(state, runner.TOUR_GROUPS._search._instance)
-    assert (state.shown[changes.PRECEDING] == before).all()
-    assert (state.shown[changes.FOLLOWING] == behind).all()
+    assert (state.upper_inputs[changes.PRECEDING] == before).all()
+    assert (state.upper_inputs[changes.FOLLOWING] == behind).all()
     assert (state.gains == state.edges + state.edges[before] - matrix[before, behind]).all()
-    assert state.shown[changes.EXPOSURES, 0] == 0
-    assert (state.shown[changes.EXPOSURES, 1:] > 0).all()
+    assert state.upper_inputs[changes.EXPOSURES, 0] == 0
+    assert (state.upper_inputs[changes.EXPOSURES, 1:] > 0).all()
 
 
 def room(block, matrix, columns):
@@ -155,7 +155,10 @@ def test_undo_restores_every_bit(block, instance):
         for line, node in enumerate(group.tolist(), start=len(group)):
             ahead = int(rng.choice(np.flatnonzero(nodes[:, links.BEHIND] >= 0)))
             ways = matrix[ahead, node], matrix[node, nodes[ahead, links.BEHIND]]
-            scratch.before[0], scratch.found[[programs.THERE, programs.BACK], 0] = ahead, ways
+            (
+                scratch.before[0],
+                scratch.found[[programs.DISTANCE_BEFORE, programs.DISTANCE_BEHIND], 0],
+            ) = ahead, ways
             tours.insert(state, given, scratch, line, node, 1, 0, False, 0.0)
         assert (nodes != kept[0]).any()
         tours.undo(state, given, scratch, len(group), 2 * len(group))

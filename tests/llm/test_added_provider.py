@@ -17,7 +17,7 @@ def test_a_provider_is_one_file_of_configuration(tmp_path):
     with Server(offline(1)) as fake:
         call("train", *options, cwd=tmp_path, env={"OWN_PROVIDER_URL": fake.url})
         assert fake.counts["good"] == 12
-    replies = list(journal.read(tmp_path / "run" / "wal.jsonl"))
+    replies = list(journal.read_records(tmp_path / "run" / "wal.jsonl"))
     assert len(replies) == 12
     for reply in replies:
         spent = reply["prompt_tokens"] + 2 * reply["completion_tokens"]

@@ -33,10 +33,10 @@ def replay(place, problem, *options):
 
 def samples(place):
     """Return the samples of the run; each must have the reply that was recorded for it."""
-    records = [r for r in journal.read(place / "run" / "journal.jsonl") if "sample" in r]
+    records = [r for r in journal.read_records(place / "run" / "journal.jsonl") if "sample" in r]
     [problem] = (path.name for path in (place / "pools").iterdir() if path.is_dir())
     cassette = CASSETTES / f"{problem}-append-smoke-seed0.jsonl"
-    replies = {record["sample"]: record["reply"] for record in journal.read(cassette)}
+    replies = {record["sample"]: record["reply"] for record in journal.read_records(cassette)}
     assert [record["reply"] for record in records] == [replies[r["sample"]] for r in records]
     return records
 

@@ -15,7 +15,7 @@ from hydra.utils import instantiate
 from server_behaviour import FAULTS, REFUSALS
 
 from specahd.config import CONF_DIR
-from specahd.config.schemas import register
+from specahd.config.schemas import register_schemas
 from specahd.core.errors import ConfigError, ServiceError, TransportError
 from specahd.llm import service_client
 from specahd.llm.client import ChatProposer
@@ -147,7 +147,7 @@ def test_an_option_out_of_range_is_refused(options, message):
 
 @pytest.mark.parametrize("choice", ["deepseek", "glm", "openai", "local", "mixture"])
 def test_every_service_of_conf_can_be_asked(choice, monkeypatch):
-    register()
+    register_schemas()
     for name in ("DEEPSEEK_API_KEY", "ZHIPUAI_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, CANARY)
     named = ["llm.model=mine"] if choice == "local" else []

@@ -4,7 +4,7 @@ import pytest
 
 from specahd.core.errors import ConfigError
 from specahd.core.services import host_of
-from specahd.llm.faults import Blocked, Complaint, RetryableError, quoted, retry_after
+from specahd.llm.faults import Blocked, Complaint, RetryableError, quote_foreign, retry_after
 from specahd.llm.keys import Key
 from specahd.llm.service import Refusal, Service
 
@@ -63,18 +63,18 @@ def test_no_pause_is_asked_for_without_the_header():
     ],
 )
 def test_a_complaint_means_waiting_a_reply_or_the_end(status, error, kind):
-    judged = SERVICE.judge(status, Complaint.of(error))
+    judged = SERVICE.classify(status, Complaint.from_field(error))
     assert type(judged) is kind
     assert "host" in str(judged) or kind is not Refusal
 
 
 def test_the_pause_is_passed_on():
-    assert SERVICE.judge(429, Complaint(), 7.0).retry_after == 7.0
+    assert SERVICE.classify(429, Complaint(), 7.0).retry_after == 7.0
 
 
 def test_foreign_words_are_one_short_line_without_the_key():
     key = Key("sk-12345678", "A_KEY")
-    words = quoted("No\n\x1b[31m sk-12345678 \u202e here." + "x" * 500, key)
+    words = quote_foreign("No\n\x1b[31m sk-12345678 \u202e here." + "x" * 500, key)
     assert words.startswith("No [31m *** here.xxx")
     assert len(words) == 200
 

@@ -79,6 +79,6 @@ def test_numbers_keep_three_digits_and_their_range(value):
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**9), 10**9))
 def test_a_number_reads_back(value):
-    expression = ast.fix_missing_locations(ast.Expression(templates.number(value)))
+    expression = ast.fix_missing_locations(ast.Expression(templates.number_expression(value)))
     again = ast.parse(ast.unparse(expression), mode="eval").body
     assert templates.read_number(again) == value

@@ -39,44 +39,44 @@ def windows(events):
 def test_without_limits_nobody_waits():
     limiter, clock = limited()
     for _ in range(1000):
-        limiter.enter(10**6)
+        limiter.acquire(10**6)
     assert clock.slept == []
 
 
 def test_a_request_too_many_waits_for_the_first_to_be_a_minute_old():
     limiter, clock = limited(requests=3)
     for _ in range(3):
-        limiter.enter(0)
+        limiter.acquire(0)
         clock.now += 5
-    limiter.enter(0)
+    limiter.acquire(0)
     assert clock.slept == [45]
 
 
 def test_tokens_too_many_wait_for_earlier_ones_to_age():
     limiter, clock = limited(tokens=1000)
-    limiter.enter(600)
+    limiter.acquire(600)
     clock.now += 10
-    limiter.enter(400)
+    limiter.acquire(400)
     assert clock.slept == []
-    limiter.enter(1)
+    limiter.acquire(1)
     assert clock.slept == [50]
 
 
 def test_what_a_request_took_replaces_what_was_expected():
     limiter, clock = limited(tokens=1000)
-    limiter.settle(limiter.enter(900), 100)
-    limiter.enter(900)
+    limiter.correct(limiter.acquire(900), 100)
+    limiter.acquire(900)
     assert clock.slept == []
-    limiter.settle(limiter.enter(0), 300)
-    limiter.enter(0)
+    limiter.correct(limiter.acquire(0), 300)
+    limiter.acquire(0)
     assert clock.slept == [WINDOW]
 
 
 def test_a_request_larger_than_a_minute_goes_alone():
     limiter, clock = limited(tokens=1000)
-    limiter.enter(1)
-    limiter.enter(5000)
-    limiter.enter(1)
+    limiter.acquire(1)
+    limiter.acquire(5000)
+    limiter.acquire(1)
     assert clock.slept == [WINDOW, WINDOW]
 
 
@@ -90,7 +90,7 @@ def test_no_minute_holds_more_than_allowed(requests, tokens, arrivals):
     events = []
     for pause, size in arrivals:
         clock.now += pause
-        events.append((limiter.enter(size).time, size))
+        events.append((limiter.acquire(size).time, size))
     for sizes in windows(events):
         assert len(sizes) <= requests
         assert sum(sizes) <= tokens
@@ -105,7 +105,7 @@ def test_threads_are_let_through_no_faster():
 
     limiter = RateLimiter(5, None, clock=clock, sleep=sleep)
     with ThreadPoolExecutor(7) as pool:
-        slots = list(pool.map(lambda _: limiter.enter(0), range(40)))
+        slots = list(pool.map(lambda _: limiter.acquire(0), range(40)))
     events = sorted((slot.time, 1) for slot in slots)
     assert max(len(sizes) for sizes in windows(events)) == 5
     assert len(events) == 40

@@ -6,9 +6,9 @@ from client_setup import CONTRACT, GOOD
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specahd.llm.faults import quoted
+from specahd.llm.faults import quote_foreign
 from specahd.llm.keys import Key
-from specahd.llm.masking import MASK, masked
+from specahd.llm.masking import MASK, mask_secret
 from specahd.llm.parsing import parse_reply
 
 SECRET = "sk-canary-0123456789abcdef"
@@ -45,50 +45,52 @@ def letters(text):
 def test_a_key_goes_however_it_is_spelt(spelling):
     told = SPELLINGS[spelling](SECRET)
     for before, after in (("", ""), ("Your key is ", ", and more."), ("x = (", ")\n")):
-        text = KEY.out_of_reply(f"{before}{told}{after}")
+        text = KEY.mask_reply(f"{before}{told}{after}")
         assert text.startswith(before)
         assert text.endswith(after)
         assert len(text) <= len(before) + len(after) + 8
         assert MASK in text
         # What is written down is read again.
-        assert KEY.out_of_reply(text) == text
-    assert not any(part in letters(quoted(f"No: {told}", KEY)) for part in ("canary", "012345"))
+        assert KEY.mask_reply(text) == text
+    assert not any(
+        part in letters(quote_foreign(f"No: {told}", KEY)) for part in ("canary", "012345")
+    )
 
 
 def test_a_message_tells_no_piece_of_a_key():
     # As services quote keys: the first letters and the last ones.
     words = "Incorrect key: sk-canary****abcdef. Ask them."
-    assert quoted(words, KEY) == f"Incorrect key: {MASK}****{MASK}. Ask them"
+    assert quote_foreign(words, KEY) == f"Incorrect key: {MASK}****{MASK}. Ask them"
 
 
 def test_a_key_within_a_key_goes_too():
-    assert KEY.out_of_reply(f"{SECRET[:9]}{SECRET}{SECRET[9:14]}") == MASK
+    assert KEY.mask_reply(f"{SECRET[:9]}{SECRET}{SECRET[9:14]}") == MASK
 
 
 def test_a_program_stays_a_program():
-    assert KEY.out_of_reply(GOOD) == GOOD
+    assert KEY.mask_reply(GOOD) == GOOD
     constant = GOOD.replace("```python\n", f"```python\n# sent with {SECRET}\n", 1)
-    assert parse_reply(KEY.out_of_reply(constant), CONTRACT) == parse_reply(GOOD, CONTRACT)
-    idea = KEY.out_of_reply(GOOD.replace("{The", "{" + SECRET.upper() + ": The"))
+    assert parse_reply(KEY.mask_reply(constant), CONTRACT) == parse_reply(GOOD, CONTRACT)
+    idea = KEY.mask_reply(GOOD.replace("{The", "{" + SECRET.upper() + ": The"))
     assert parse_reply(idea, CONTRACT)[1] == f"{MASK}: The nearest."
 
 
 @pytest.mark.parametrize("word", ["EMPTY", "none", "ollama", "sk-1234", "sk-no-key-required"])
 def test_what_local_servers_take_for_a_key_spoils_no_program(word):
     text = "required = 1234\nnone_is_empty = required % 12"
-    assert Key(word, "A_KEY").out_of_reply(text) == text
-    assert word not in quoted(f"not {word}", Key(word, "A_KEY"))
+    assert Key(word, "A_KEY").mask_reply(text) == text
+    assert word not in quote_foreign(f"not {word}", Key(word, "A_KEY"))
 
 
 @given(st.text(), st.text(), st.integers(0, 3))
 def test_what_is_masked_is_masked_already(before, after, gap):
     text = f"{before}{SECRET[:13]}{' ' * gap}{SECRET[13:]}{after}"
-    once = masked(text, SECRET, 12)
+    once = mask_secret(text, SECRET, 12)
     assert letters(SECRET) not in letters(once)
-    assert masked(once, SECRET, 12) == once
+    assert mask_secret(once, SECRET, 12) == once
 
 
 def test_what_is_translated_is_not_found():
     # The limit of it: a service that means to hide the key can, and has it anyway.
     text = base64.b64encode(SECRET.encode()).decode()
-    assert KEY.out_of_reply(text) == text
+    assert KEY.mask_reply(text) == text

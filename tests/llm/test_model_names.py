@@ -4,13 +4,13 @@ import pytest
 from client_setup import CANARY, serve
 from omegaconf import OmegaConf
 
-from specahd.config.files import options
+from specahd.config.files import declared_options
 from specahd.config.models import name_models
 from specahd.core.errors import ServiceError
 
 
 def named(url, **given):
-    config = OmegaConf.create({**options("llm", "local"), "base_url": url, **given})
+    config = OmegaConf.create({**declared_options("llm", "local"), "base_url": url, **given})
     name_models(config)
     return config.model
 

@@ -136,7 +136,7 @@ def test_a_cassette_holds_replies_and_nothing_else(tmp_path):
     path = tmp_path / "cassette.jsonl"
     service = Service()
     Recorder(service, path).propose(REQUEST)
-    [record] = journal.read(path)
+    [record] = journal.read_records(path)
     assert record.keys() == LINE.keys() | {"sample"}
     assert service.key not in path.read_text()
 
@@ -163,7 +163,7 @@ def test_a_resumed_run_continues_the_cassette_and_its_last_reply_counts(tmp_path
     recorder.preflight()
     for request in requests(2):
         recorder.propose(request)
-    assert len(list(journal.read(path))) == 3
+    assert len(list(journal.read_records(path))) == 3
     assert [Recorded(path).propose(request).text for request in requests(2)] == ["after", "after"]
 
 

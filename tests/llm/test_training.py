@@ -16,7 +16,7 @@ from server_behaviour import Schedule, Script, offline
 
 from commands import call, start
 from specahd.runs.reading import read_run
-from specahd.runs.reopening import reopen
+from specahd.runs.reopening import reopen_run
 
 ROUND = [
     "budget=smoke",
@@ -222,7 +222,7 @@ def test_a_run_that_used_up_its_money_goes_on_with_more(tmp_path):
         )
         assert files(run) == early
         # Killed before it is told of more money, it ends where it ended.
-        reopen(run)
+        reopen_run(run)
         assert read_run(run).status == "interrupted"
         call("train", *again, cwd=tmp_path)
         later = files(run)

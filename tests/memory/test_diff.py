@@ -9,7 +9,7 @@ import pytest
 
 from specahd.core.program import Level, Program
 from specahd.llm.grammar import Grammar
-from specahd.memory.diff import CODE, IDEA, PIECE, described, diff, kin
+from specahd.memory.diff import CODE, IDEA, PIECE, are_related, changed_parts, describe_child
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
 
@@ -56,16 +56,16 @@ BEFORE = function("c = a + 2.0 * b", "if a > b:", "    c = -c", "return c")
     ],
 )
 def test_the_smallest_parts_that_changed_are_told(lines, told):
-    assert diff(BEFORE, function(*lines)) == told
+    assert changed_parts(BEFORE, function(*lines)) == told
 
 
 def test_no_piece_is_told_of_a_function_that_was_rewritten():
     lines = [f"x{number} = np.{'sqrt' * 5}(a + {number})" for number in range(40)]
     rewritten = function(*lines, "return a")
-    assert diff(BEFORE, rewritten) == ""
+    assert changed_parts(BEFORE, rewritten) == ""
     child = Program("x", Level.LOWER, rewritten, "Take roots.", "m1", contract="append")
-    assert described(child, replace(child, source=BEFORE)) == "Take roots."
-    few = diff(BEFORE, function(*lines[:6], BEFORE.split("\n", 1)[1].strip()))
+    assert describe_child(child, replace(child, source=BEFORE)) == "Take roots."
+    few = changed_parts(BEFORE, function(*lines[:6], BEFORE.split("\n", 1)[1].strip()))
     assert few.count("new `") == 6
     assert len(few) <= CODE
 
@@ -74,13 +74,13 @@ def test_programs_that_share_half_of_their_lines_are_kin():
     one = Program("x", Level.LOWER, BEFORE, "", "m1", contract="append")
     half = replace(one, source=function("c = a + 2.0 * b", "d = 1", "e = 2", "return c"))
     other = replace(one, source=function("c = a + 2.0 * b", "d = 1", "e = 2", "return d"))
-    assert kin(one, one)
-    assert kin(one, half)
-    assert not kin(one, other)
+    assert are_related(one, one)
+    assert are_related(one, half)
+    assert not are_related(one, other)
 
 
 def test_a_long_piece_is_cut():
-    told = diff(BEFORE, function(f"c = max({', '.join(['a'] * 400)})", "return c"))
+    told = changed_parts(BEFORE, function(f"c = max({', '.join(['a'] * 400)})", "return c"))
     change, _ = told.split("; gone")
     assert change.startswith("`a + 2.0 * b` became `max(a, a, ")
     assert change.endswith(" ...`")
@@ -91,7 +91,7 @@ def test_a_rambling_idea_is_cut_and_stands_in_one_line():
     child = Program(
         "x", Level.LOWER, BEFORE, "Near customers\nfirst. " * 400, "m1", contract="append"
     )
-    told = described(child, replace(child, idea="An idea."))
+    told = describe_child(child, replace(child, idea="An idea."))
     assert "\n" not in told
     assert told.startswith("Near customers first. Near")
     assert told.endswith(" ... Code: as before.")
@@ -104,13 +104,13 @@ def test_any_two_programs_have_a_short_difference_which_none_has_to_itself(level
     grammar = Grammar(contract.vocabulary)
     sources = [
         grammar.source(
-            grammar.fresh(np.random.default_rng(seed)), contract.name, contract.arguments
+            grammar.draw_program(np.random.default_rng(seed)), contract.name, contract.arguments
         )
         for seed in range(40)
     ]
     for one, other in pairwise(sources):
-        told = diff(one, other)
+        told = changed_parts(one, other)
         assert (told == "as before") == (ast.dump(ast.parse(one)) == ast.dump(ast.parse(other)))
         assert "\n" not in told
         assert len(told) <= CODE
-        assert diff(one, one) == "as before"
+        assert changed_parts(one, one) == "as before"

@@ -5,7 +5,7 @@ import pytest
 
 from specahd.core.contract import Parent
 from specahd.core.program import Level, Program
-from specahd.memory.partition import described, k_means, partitioned
+from specahd.memory.partition import feature_rows, k_means, partition_programs
 
 NEAREST = "def f(a, b):\n    return a[np.argmin(b[{0}] * {1})]\n"
 LOOP = "def f(a, b):\n    {0} = 0\n    for x in a:\n        {0} = {0} + x * {1}\n    return {0}\n"
@@ -24,7 +24,7 @@ def parents():
 
 
 def groups(*features, count=2, seed=0):
-    found = partitioned(parents(), features, count, np.random.default_rng(seed))
+    found = partition_programs(parents(), features, count, np.random.default_rng(seed))
     return sorted(sorted(parent.score for parent in group) for group in found)
 
 
@@ -48,7 +48,7 @@ def test_chance_gives_other_groups():
 
 def test_features_are_reduced_to_ten_dimensions_that_keep_what_varies():
     rng = np.random.default_rng(0)
-    table = described(parents(), ("syntax", "score", "random"), rng)
+    table = feature_rows(parents(), ("syntax", "score", "random"), rng)
     assert table.shape == (8, 8)
     # A column of standardised values each: 8 similarities, a score, 20 draws.
     assert (table**2).sum() == pytest.approx(8 * 29)

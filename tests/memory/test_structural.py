@@ -19,7 +19,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Program, canonical_source
 from specahd.core.syntax import parse
 from specahd.llm.grammar import Grammar
-from specahd.memory.normal_form import binned, local_names
+from specahd.memory.normal_form import bin_number, local_names
 from specahd.memory.similarity import FUSED
 from specahd.memory.structural import structural
 from specahd.memory.views import VIEWS, idea, syntax
@@ -32,7 +32,7 @@ GRAMMARS = [Grammar(contract.vocabulary) for contract in CONTRACTS]
 def drawn(position, seed, identifier="drawn"):
     """Draw a program from the vocabulary of a contract."""
     contract, grammar = CONTRACTS[position], GRAMMARS[position]
-    derivation = grammar.fresh(np.random.default_rng(seed))
+    derivation = grammar.draw_program(np.random.default_rng(seed))
     source = grammar.source(derivation, contract.name, contract.arguments)
     return Program(
         identifier, contract.level, source, grammar.idea(derivation), "i1", contract="append"
@@ -141,17 +141,17 @@ def test_the_syntax_view_sees_what_does_not(one, other):
 @few
 @given(st.floats(1e-9, 1e9))
 def test_a_bin_is_narrower_than_a_third(value):
-    assert binned(value) == binned(float(f"{value:.7g}"))
-    assert binned(value) != binned(value * 1.34)
+    assert bin_number(value) == bin_number(float(f"{value:.7g}"))
+    assert bin_number(value) != bin_number(value * 1.34)
 
 
 def test_small_integers_and_what_no_float_holds_have_bins_of_their_own():
-    assert [binned(number) for number in (0, 1, 2, 10)] == ["0", "1", "2", "10"]
-    assert binned(11) == binned(12) == binned(12.4)
-    assert binned(1.0) == binned(1.2)
-    assert binned(0.0) == binned(-0.0) == "0"
-    assert binned(0.0) != binned(8.5)
-    assert binned(10**400) == binned(float("inf")) == "beyond"
+    assert [bin_number(number) for number in (0, 1, 2, 10)] == ["0", "1", "2", "10"]
+    assert bin_number(11) == bin_number(12) == bin_number(12.4)
+    assert bin_number(1.0) == bin_number(1.2)
+    assert bin_number(0.0) == bin_number(-0.0) == "0"
+    assert bin_number(0.0) != bin_number(8.5)
+    assert bin_number(10**400) == bin_number(float("inf")) == "beyond"
 
 
 def test_the_nearest_is_the_oldest_of_the_most_alike_and_the_verdict_names_it():
@@ -254,7 +254,9 @@ def test_a_training_records_similarities_and_is_the_same_with_any_workers(tmp_pa
         first, second = (tmp_path / f"run{workers}" / name for workers in (1, 2))
         assert first.read_bytes() == second.read_bytes()
     assert tree(tmp_path / "run1" / "checkpoint") == tree(tmp_path / "run2" / "checkpoint")
-    samples = [r for r in journal.read(tmp_path / "run1" / "journal.jsonl") if "sample" in r]
+    samples = [
+        r for r in journal.read_records(tmp_path / "run1" / "journal.jsonl") if "sample" in r
+    ]
     known = {"lower-seed", "upper-seed"}
     turned_away = 0
     for record in samples:

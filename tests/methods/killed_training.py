@@ -43,7 +43,7 @@ def kill_at(ticket: int, share: float) -> None:
 
 def train(method, out, pools, execution):
     allotted, settings = budget(PROGRAMS), api.Settings()
-    extensions = files.options("method", method).get("search")
+    extensions = files.declared_options("method", method).get("search")
     if extensions:
         # From the second round on it trains on other solutions.
         method, allotted = "specahd", replace(allotted, rounds=2)

@@ -39,7 +39,7 @@ def lasting(place):
 
 
 def lines(place, name):
-    return list(journal.read(place / "run" / f"{name}.jsonl"))
+    return list(journal.read_records(place / "run" / f"{name}.jsonl"))
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +75,12 @@ def test_a_killed_run_with_more_samplers_goes_on_to_the_same_bytes(place, tmp_pa
     more = ["search.samplers=4", "executor.workers=2"]
     process = start("specahd.train", *RUN, *more, cwd=tmp_path, env=ENV, cold=True)
     written = tmp_path / "run" / "journal.jsonl"
-    while sum(record.get("record") == "text" for record in journal.read(written)) < 2:
+    while sum(record.get("record") == "text" for record in journal.read_records(written)) < 2:
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert len(list(journal.read(written))) < len(lines(place, "journal"))
+    assert len(list(journal.read_records(written))) < len(lines(place, "journal"))
     call("train", "resume=run", SEARCHPATH, cwd=tmp_path, env=ENV)
     assert lasting(tmp_path) == lasting(place)
     samples = [record["sample"] for record in lines(tmp_path, "wal")]

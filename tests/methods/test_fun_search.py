@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 
 from specahd.core.errors import ConfigError
 from specahd.methods.fun_search import FunSearch, Island, by_length, by_score
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 from told import CONTRACT, failed, measured, parent, start
 
 HEAD = f"def {CONTRACT.name}({', '.join(CONTRACT.arguments)}):\n    return depot"
@@ -84,7 +84,7 @@ def test_a_prompt_shows_the_worse_version_first():
     both = next(query for query in queries if len(query.parents) == 2)
     assert [one.program.id for one in both.parents] == ["better", "seed"]
     sources = [one.program.source for one in reversed(both.parents)]
-    assert both.prompt == completion(CONTRACT, sources)
+    assert both.prompt == completion_prompt(CONTRACT, sources)
 
 
 def test_each_prompt_is_sent_four_times():
@@ -174,7 +174,7 @@ def test_an_empty_island_shows_the_seed_program():
     method.begin(start())
     query = method.ask(0, np.random.default_rng(0))
     assert query.parents == ()
-    assert query.prompt == completion(CONTRACT, [CONTRACT.seed.source])
+    assert query.prompt == completion_prompt(CONTRACT, [CONTRACT.seed.source])
     method._reset(np.random.default_rng(0))
     assert list(method.members) == []
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from specahd.methods.hill_climb import HillClimb
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 from told import CONTRACT, failed, measured, parent, start
 
 RNG = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def test_the_incumbent_is_the_version_to_improve():
     method.tell(measured(0, better), RNG)
     query = method.ask(1, RNG)
     assert query.parents == (better,)
-    assert query.prompt == completion(CONTRACT, [better.program.source])
+    assert query.prompt == completion_prompt(CONTRACT, [better.program.source])
     assert "return depot" in query.prompt
 
 
@@ -40,7 +40,7 @@ def test_the_seed_program_is_shown_while_none_was_measured():
     method.begin(start())
     query = method.ask(0, RNG)
     assert query.parents == ()
-    assert query.prompt == completion(CONTRACT, [CONTRACT.seed.source])
+    assert query.prompt == completion_prompt(CONTRACT, [CONTRACT.seed.source])
     method.tell(failed(0), RNG)
     assert list(method.members) == []
     method.tell(measured(1, parent("first", 0.0)), RNG)

@@ -39,7 +39,9 @@ def test_it_finds_a_program_better_than_the_seed_program(workers, pools, tmp_pat
     assert run.stopped is None
     assert run.spent.tickets == PROGRAMS
     assert [summary.instances for summary in run.summaries] == [1, 1]
-    records = [one for one in journal.read(run.directory / "journal.jsonl") if "sample" in one]
+    records = [
+        one for one in journal.read_records(run.directory / "journal.jsonl") if "sample" in one
+    ]
     assert len(records) == PROGRAMS
     programs = [one for one in records if one["level"] == "lower"]
     scores = {one["sample"]: one["score"] for one in programs}
@@ -49,7 +51,7 @@ def test_it_finds_a_program_better_than_the_seed_program(workers, pools, tmp_pat
 
 def seed_score(directory):
     """Return the mean response of the lower seed program."""
-    measured = journal.read(directory / "responses.jsonl")
+    measured = journal.read_records(directory / "responses.jsonl")
     [seed] = [one for one in measured if one.get("carried") == "lower-seed"]
     saved = [
         0.0 if merged is None else max(0.0, before - merged) / before

@@ -29,7 +29,7 @@ def pools(tmp_path_factory):
     return tiny_pools("cvrp", tmp_path_factory.mktemp("pools"))
 
 
-@pytest.mark.parametrize("method", files.names("method"))
+@pytest.mark.parametrize("method", files.choices("method"))
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):
@@ -45,7 +45,7 @@ def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
         assert written.count(b'"sample":') == (ticket if share == 1 else ticket - 1)
     assert go_on(method, broken, pools).returncode == 0
     assert outcome(broken) == outcome(tmp_path / "whole")
-    asked = Counter(each["sample"] for each in journal.read(broken / "wal.jsonl"))
+    asked = Counter(each["sample"] for each in journal.read_records(broken / "wal.jsonl"))
     assert set(asked.values()) == {1}
     assert len(asked) >= PROGRAMS
 

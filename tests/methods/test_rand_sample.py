@@ -3,7 +3,7 @@
 import numpy as np
 
 from specahd.methods.rand_sample import RandSample
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 from told import CONTRACT, failed, measured, parent, start
 
 RNG = np.random.default_rng(0)
@@ -16,7 +16,7 @@ def test_every_query_is_the_same_whatever_came():
     method.tell(measured(0, parent("better", 0.02)), RNG)
     assert method.ask(1, RNG) == first
     assert first.parents == ()
-    assert first.prompt == completion(CONTRACT, [CONTRACT.seed.source])
+    assert first.prompt == completion_prompt(CONTRACT, [CONTRACT.seed.source])
 
 
 def test_the_best_is_kept_and_the_older_on_ties():
@@ -35,6 +35,6 @@ def test_a_round_without_a_program_begins_all_the_same():
     method = RandSample()
     method.begin(start())
     assert list(method.members) == []
-    assert method.ask(0, RNG).prompt == completion(CONTRACT, [CONTRACT.seed.source])
+    assert method.ask(0, RNG).prompt == completion_prompt(CONTRACT, [CONTRACT.seed.source])
     method.tell(measured(0, parent("first", 0.0)), RNG)
     assert [kept.program.id for kept in method.members] == ["first"]

@@ -9,7 +9,7 @@ from specahd import api
 from specahd.core.settings import Pools
 from specahd.repair.execution import Execution
 from specahd.repair.system import RepairSystem
-from specahd.routing.pools import prepare
+from specahd.routing.pools import prepare_pools
 from specahd.sandbox.executor import LocalExecutor
 
 NODES = 12
@@ -21,7 +21,7 @@ def tiny_pools(problem: str, folder: Path) -> Path:
     made = api.make_problem(problem)
     whole = made.generate
     made.generate = lambda pool, seed: map(_cut, islice(whole(pool, seed), 2))
-    prepare(made, Pools(str(folder)))
+    prepare_pools(made, Pools(str(folder)))
     return folder
 
 

@@ -21,7 +21,7 @@ def trees(problem, level):
     grammar = Grammar(contract_of(problem, level).vocabulary)
     taken, seen = [], set()
     for index in range(SEARCHED):
-        tree = grammar.fresh(generator(index, "samples"))
+        tree = grammar.draw_program(generator(index, "samples"))
         rules = {id(node.rule) for _, node in tree.walk()}
         if index < DRAWN or not rules <= seen:
             taken.append(tree)

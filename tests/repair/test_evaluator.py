@@ -207,7 +207,7 @@ def test_regions_of_another_solution_are_rebuilt_and_priced_there(evaluator, cas
     assert (task.incumbent, task.region) == (there, before.region)
     assert task.key != before.key
     assert task.descriptor != before.descriptor
-    assert RepairTask.recalled(parse_json(json.dumps(task.record()), Task)) == task
+    assert RepairTask.from_record(parse_json(json.dumps(task.record()), Task)) == task
     assert "solution" not in before.record()
     result = evaluator.respond(SEEDS[Level.LOWER], [task, before])
     assert [response.cost_before for response in result.responses] == [cost, case.cost]

@@ -13,20 +13,20 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 from specahd.core.answer import Answer
 from specahd.core.program import Level, Outcome, Program, Tier
 from specahd.core.settings import Accept, CallLimits, Penalty
-from specahd.engine.descent import Slice
+from specahd.engine.neighbourhood_search import SliceResult
 from specahd.engine.orders import Order
 from specahd.engine.price import price
 from specahd.problems.cvrp.problem import CVRP
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.vrptw.problem import VRPTW
-from specahd.repair import descent
+from specahd.repair import staged_cases
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
-from specahd.repair.descent import STAGES, staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
 from specahd.repair.searching import SLICES, RoutedImprover, search_case
+from specahd.repair.staged_cases import STAGES, stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import Region, contracts
 from specahd.sandbox.calls import Call, Result
@@ -130,7 +130,7 @@ class Scripted:
 
     def improve(self, seconds, repairs, share, end_share):
         self.told.append((seconds, repairs, share, end_share, tuple(self.lowers)))
-        return Slice(Outcome.OK, solution=self.solutions.pop(0), repairs=repairs, fallbacks=2)
+        return SliceResult(Outcome.OK, solution=self.solutions.pop(0), repairs=repairs, fallbacks=2)
 
 
 def test_before_each_slice_the_router_says_who_repairs_what_was_found(cases):
@@ -253,16 +253,16 @@ class CASE:
 def test_training_cases_are_at_all_stages_of_a_descent(kind):
     problem = kind(repair="insertion")
     [case] = make_cases(problem, [next(problem.generate("upper_train", 2024))])
-    made = staged(problem, [case] * 4)
+    made = stage_cases(problem, [case] * 4)
     assert [case.progress for case in made] == list(STAGES.values())
     costs = [case.cost for case in made]
     assert costs == sorted(costs, reverse=True)
     assert len(set(costs)) == 4
-    assert made == staged(problem, [case] * 4)
+    assert made == stage_cases(problem, [case] * 4)
     for each in made:
         assert problem.check(each.instance, each.baseline) == ()
         assert problem.cost(each.instance, each.baseline) == each.cost
-    assert staged(kind(), [case] * 4) == [case] * 4
+    assert stage_cases(kind(), [case] * 4) == [case] * 4
 
 
 @njit
@@ -291,7 +291,7 @@ def test_no_user_sees_what_the_compiler_thinks_of_functions_as_arguments():
         compiled_anew(None, {}, ())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert descent._Here(compiled_anew, None, {}).call(Call(0, 0, ())).output[0] == 2
+        assert staged_cases._InProcess(compiled_anew, None, {}).call(Call(0, 0, ())).output[0] == 2
 
 
 def test_what_takes_longer_repairs_less():

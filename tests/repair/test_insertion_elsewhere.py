@@ -12,10 +12,10 @@ from specahd.problems.sdvrp.problem import SDVRP
 from specahd.problems.tsp.problem import TSP
 from specahd.repair.archive import ResponseArchive
 from specahd.repair.cases import Incumbent, make_cases, share_arrays
-from specahd.repair.descent import staged
 from specahd.repair.evaluator import Evaluator
 from specahd.repair.responses import ResponseTable
 from specahd.repair.searching import SLICES
+from specahd.repair.staged_cases import stage_cases
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import contracts
 
@@ -28,7 +28,7 @@ class Bench:
         self.contracts = contracts(self.problem.operator)
         self.seeds = {level: contract.seeds for level, contract in self.contracts.items()}
         instances = sorted(self.problem.generate("upper_train", 2024), key=lambda each: each.size)
-        self.cases = staged(self.problem, make_cases(self.problem, instances[:2]))
+        self.cases = stage_cases(self.problem, make_cases(self.problem, instances[:2]))
         shared = share_arrays(self.problem, self.cases)
         self.evaluator = Evaluator(self.problem, self.cases, shared, CallLimits())
         self.tasks = self.evaluator.expose(

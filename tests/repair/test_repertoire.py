@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from specahd.repair.repertoire import greedy, objective, survival_order
+from specahd.repair.repertoire import greedy_selection, objective, survival_order
 
 TABLES = arrays(
     np.float64,
@@ -22,7 +22,7 @@ BUDGETS = st.integers(1, 5)
 
 @given(TABLES, BETAS, BUDGETS)
 def test_greedy_reaches_the_guarantee(scores, beta, budget):
-    chosen = greedy(scores, beta=beta, budget=budget)
+    chosen = greedy_selection(scores, beta=beta, budget=budget)
     reached = objective(scores, chosen, beta=beta, budget=budget)
     best = max(
         objective(scores, subset, beta=beta, budget=budget)
@@ -57,7 +57,7 @@ def test_greedy_reaches_the_guarantee_for_improvements_of_upper_programs(table, 
     # As feasible a pass may make a solution dearer.
     signs = data.draw(arrays(np.int8, table.shape, elements=st.sampled_from([-1, 1])))
     scores = table * signs
-    chosen = greedy(scores, beta=0.0, budget=budget)
+    chosen = greedy_selection(scores, beta=0.0, budget=budget)
     floor = np.maximum(scores, 0.0)
     best = max(
         objective(floor, subset, beta=0.0, budget=budget)
@@ -68,8 +68,11 @@ def test_greedy_reaches_the_guarantee_for_improvements_of_upper_programs(table, 
 
 def test_what_a_row_costs_is_taken_off_its_gain():
     scores = np.array([[0.3, 0.0], [0.3, 0.2], [0.0, 0.1], [-0.4, 0.9]])
-    assert greedy(scores, beta=0.0, budget=4) == [3, 0]
-    assert greedy(scores, beta=0.0, budget=4, prices=np.array([0.1, 0.02, 0.0, 0.3])) == [1, 3]
+    assert greedy_selection(scores, beta=0.0, budget=4) == [3, 0]
+    assert greedy_selection(scores, beta=0.0, budget=4, prices=np.array([0.1, 0.02, 0.0, 0.3])) == [
+        1,
+        3,
+    ]
     # The third adds nothing; the others by mean less price: -0.05, 0.05.
     prices = np.array([0.2, 0.02, 0.0, 0.3])
     assert survival_order(scores, beta=0.0, budget=4, prices=prices) == [1, 3, 2, 0]
@@ -78,17 +81,17 @@ def test_what_a_row_costs_is_taken_off_its_gain():
 def test_the_set_oracle_of_eoh_s_with_coverage_alone():
     # Eq. lower_objective: c is best on average, then b complements it, a adds nothing.
     scores = np.array([[0.9, 0.6, 0.7], [0.7, 0.95, 0.5], [0.8, 0.7, 0.95]])
-    assert greedy(scores, beta=0.0, budget=3) == [2, 1, 0]
+    assert greedy_selection(scores, beta=0.0, budget=3) == [2, 1, 0]
 
 
 def test_no_positive_gain_no_member():
-    assert greedy(np.zeros((3, 4)), beta=0.5, budget=2) == []
+    assert greedy_selection(np.zeros((3, 4)), beta=0.5, budget=2) == []
 
 
 def test_a_copy_adds_only_its_quality_and_the_older_goes_first():
     scores = np.array([[0.5, 0.1], [0.5, 0.1], [0.0, 0.05]])
-    assert greedy(scores, beta=0.0, budget=3) == [0]
-    assert greedy(scores, beta=0.5, budget=3) == [0, 1, 2]
+    assert greedy_selection(scores, beta=0.0, budget=3) == [0]
+    assert greedy_selection(scores, beta=0.5, budget=3) == [0, 1, 2]
 
 
 def test_survivors_are_the_greedy_order_then_the_means():
@@ -105,9 +108,9 @@ def test_objective_by_hand():
 def test_the_greedy_order_by_hand():
     # Of what the first two leave open nothing is left for the third, which only repeats them.
     scores = np.array([[0.9, 0.0, 0.2], [0.0, 0.8, 0.0], [0.8, 0.0, 0.0]])
-    assert greedy(scores, beta=0.0, budget=3) == [0, 1]
+    assert greedy_selection(scores, beta=0.0, budget=3) == [0, 1]
     # The weight of quality is beta / q: coverage decides although the last is better on average.
     scores = np.array([[0.6, 0.6, 0.0], [0.0, 0.0, 0.5], [0.5, 0.5, 0.1]])
-    assert greedy(scores, beta=0.5, budget=2) == [0, 1]
+    assert greedy_selection(scores, beta=0.5, budget=2) == [0, 1]
     # No more than q, whatever a further one would add.
-    assert greedy(np.eye(3), beta=0.5, budget=2) == [0, 1]
+    assert greedy_selection(np.eye(3), beta=0.5, budget=2) == [0, 1]

@@ -50,4 +50,4 @@ def test_who_is_routed_to_repairs_alone(tmp_path):
     found = [api.solve(made, checkpoint=each, repairs=3000) for each in (alone, routed, other)]
     assert found[0].data == found[1].data != found[2].data
     assert found[1].history[0][1] > found[1].cost
-    assert np.unique([each.descent.repairs for each in found[:2]]).size == 1
+    assert np.unique([each.search.repairs for each in found[:2]]).size == 1

@@ -8,10 +8,10 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from specahd.config import CONF_DIR
-from specahd.core.journal import read
+from specahd.core.journal import read_records
 from specahd.core.program import Outcome
 from specahd.repair.cases import make_case
-from specahd.repair.rows import row, summarise, write_rows
+from specahd.repair.rows import evaluation_row, summarise, write_rows
 from specahd.repair.system import Repair, Step
 from specahd.routing.base import Region
 from specahd.runs.rows import read_rows
@@ -34,21 +34,21 @@ def repair(outcome=Outcome.OK, steps=(), share=1.0):
 
 @pytest.mark.parametrize("outcome", [Outcome.TIMEOUT, Outcome.CRASHED, Outcome.INVALID_OUTPUT])
 def test_where_the_upper_program_failed_there_is_no_cost(outcome):
-    found = row(PROBLEM, CASE, repair(outcome))
+    found = evaluation_row(PROBLEM, CASE, repair(outcome))
     assert (found["status"], found["cost"], found["improvement"]) == ("T", None, None)
     assert found["baseline_cost"] == CASE.cost
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY_REGIONS])
 def test_an_instance_without_regions_keeps_its_baseline(outcome):
-    found = row(PROBLEM, CASE, repair(outcome))
+    found = evaluation_row(PROBLEM, CASE, repair(outcome))
     assert (found["status"], found["cost"], found["improvement"]) == ("ok", CASE.cost, 0.0)
 
 
 @pytest.mark.parametrize("scaled", [True, False])
 def test_a_row_says_whether_coordinates_come_from_scaling(scaled):
     case = replace(CASE, instance=replace(CASE.instance, coords_from_scaling=scaled))
-    assert row(PROBLEM, case, repair())["coords_from_scaling"] is scaled
+    assert evaluation_row(PROBLEM, case, repair())["coords_from_scaling"] is scaled
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -65,7 +65,7 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
     ]
     cases = [CASE] * 3
     rows = write_rows(tmp_path, "validation", PROBLEM, cases, repairs)
-    assert list(read(tmp_path / "validation.jsonl")) == rows
+    assert list(read_records(tmp_path / "validation.jsonl")) == rows
     found = summarise(PROBLEM, "validation", cases, rows, PROBLEM.references)
     assert (found.instances, found.failed, found.steps, found.rollbacks) == (3, 1, 4, 2)
     assert (found.improvement, found.cost) == (0.25, 0.75 * CASE.cost)
@@ -78,26 +78,29 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
 
 
 def test_a_row_tells_of_passes_and_upper_programs_only_where_there_are_several():
-    one = row(PROBLEM, CASE, repair(steps=["ok"]))
+    one = evaluation_row(PROBLEM, CASE, repair(steps=["ok"]))
     assert not {"passes", "skipped", "pass", "upper"} & {*one, *one["steps"][0]}
     made = repair(steps=["ok"])
     steps = (replace(made.steps[0], number=2, upper="g"),)
-    told = row(PROBLEM, CASE, replace(made, steps=steps, passes=3, skipped=4))
+    told = evaluation_row(PROBLEM, CASE, replace(made, steps=steps, passes=3, skipped=4))
     assert told == {
         **one, "passes": 3, "skipped": 4, "steps": [{**one["steps"][0], "pass": 2, "upper": "g"}],
     }  # fmt: skip
 
 
 def test_a_row_says_whether_its_solution_is_feasible():
-    assert row(PROBLEM, CASE, repair())["feasible"] is True
+    assert evaluation_row(PROBLEM, CASE, repair())["feasible"] is True
     broken = replace(repair(), solution=CASE.baseline[1:])
-    assert row(PROBLEM, CASE, broken)["feasible"] is False
+    assert evaluation_row(PROBLEM, CASE, broken)["feasible"] is False
 
 
 def test_other_baselines_are_averaged_over_what_did_not_fail():
     instances = PROBLEM.generate("selection", 1)
     cases = [CASE, make_case(PROBLEM, next(iter(instances)))]
-    rows = [row(PROBLEM, cases[0], repair()), row(PROBLEM, cases[1], repair(Outcome.TIMEOUT))]
+    rows = [
+        evaluation_row(PROBLEM, cases[0], repair()),
+        evaluation_row(PROBLEM, cases[1], repair(Outcome.TIMEOUT)),
+    ]
     found = summarise(PROBLEM, "validation", cases, rows, ["nearest", "savings"])
     solution = PROBLEM.baseline(CASE.instance, "savings")
     # B itself is passed over.

@@ -1,6 +1,11 @@
 from run_directories import row, sample, write_run
 from specahd.core.program import Level, Outcome
-from specahd.reporting.aggregates import by_size, convergence, curve, outcomes
+from specahd.reporting.aggregates import (
+    best_score_curve,
+    count_outcomes,
+    group_by_size,
+    mean_convergence,
+)
 from specahd.runs.reading import read_runs
 
 
@@ -12,10 +17,10 @@ def rows_of(tmp_path, *rows):
 
 def test_few_sizes_stand_for_themselves_and_many_share_ranges(tmp_path):
     few = rows_of(tmp_path / "few", row("b", 1000, 90.0), row("a", 200, 90.0), row("c", 200, 90.0))
-    assert {size: len(rows) for size, rows in by_size(few).items()} == {"200": 2, "1,000": 1}
+    assert {size: len(rows) for size, rows in group_by_size(few).items()} == {"200": 2, "1,000": 1}
     sizes = [7, 50, 51, 100, 101, 2000, 2001, 18_512, 900, 7]
     many = rows_of(tmp_path / "many", *(row(f"r{n}", size, 90.0) for n, size in enumerate(sizes)))
-    assert {size: len(rows) for size, rows in by_size(many).items()} == {
+    assert {size: len(rows) for size, rows in group_by_size(many).items()} == {
         "1–50": 3,
         "51–100": 2,
         "101–200": 1,
@@ -37,15 +42,15 @@ def test_a_curve_breaks_where_a_round_ends(tmp_path):
         write_run(tmp_path / str(seed), seed=seed, programs=3, samples=samples[: 4 - seed])
     write_run(tmp_path / "2", seed=2, programs=3, samples=[sample("lower", 1, 0.9)])
     one, two, partial = read_runs(tmp_path)
-    assert list(curve(one, Level.LOWER)) == [[(2, 0.1)], [(4, 0.05)]]
-    assert list(curve(two, Level.LOWER)) == [[(2, 0.1)]]
-    assert convergence([one, two, partial], Level.UPPER) == [(3, 0.5)]
-    assert convergence([one, two, partial], Level.LOWER) == [(2, 0.1), (4, 0.05)]
+    assert list(best_score_curve(one, Level.LOWER)) == [[(2, 0.1)], [(4, 0.05)]]
+    assert list(best_score_curve(two, Level.LOWER)) == [[(2, 0.1)]]
+    assert mean_convergence([one, two, partial], Level.UPPER) == [(3, 0.5)]
+    assert mean_convergence([one, two, partial], Level.LOWER) == [(2, 0.1), (4, 0.05)]
 
 
 def test_every_program_counts_whatever_became_of_it(tmp_path):
     write_run(tmp_path / "0")
     write_run(tmp_path / "1", seed=1)
-    counts = outcomes(read_runs(tmp_path))
+    counts = count_outcomes(read_runs(tmp_path))
     assert counts[Level.LOWER] == {Outcome.PARSE_ERROR: 2, Outcome.OK: 2}
     assert counts[Level.UPPER] == {Outcome.DUPLICATE: 2, Outcome.OK: 2}

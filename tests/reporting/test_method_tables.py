@@ -4,8 +4,8 @@ import pytest
 
 import commands
 from run_directories import lines, row, sample, write_run
-from specahd.core.plain import fitting
-from specahd.reporting.methods import Reference, compare, is_comparison
+from specahd.core.plain import convert
+from specahd.reporting.methods import Reference, comparison_tables, is_comparison
 from specahd.runs.reading import Spending, read_runs, read_spending
 from specahd.runs.rows import Row, RowRecord, read_seconds
 
@@ -40,7 +40,7 @@ def table(document, problem):
 def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(folder):
     runs = read_runs(folder)
     seconds = {run.name: {"a": 0.5 + run.seed, "gone": 9.0} for run in runs}
-    columns, _, eoh, ours = table(compare(runs, seconds, {}, UNPAID), "cvrp")
+    columns, _, eoh, ours = table(comparison_tables(runs, seconds, {}, UNPAID), "cvrp")
     assert columns == ["method", "200", "800", "improvement", "s", "complete", "failed", "T"]
     assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "1.000", "2/3", "2/6", "0"]
     assert ours == ["specahd", "**79.5**", "**60.0**", "+30.25% ± 0.35", "1.000", "2/2", "2/6", "0"]
@@ -48,13 +48,13 @@ def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(f
 
 def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     runs = read_runs(folder)
-    told = compare(runs, UNKNOWN, {}, UNPAID)
+    told = comparison_tables(runs, UNKNOWN, {}, UNPAID)
     assert "Partial, counted in no mean: eoh-2." in told.markdown()
     assert table(told, "cvrp")[2][4] == "–"
 
 
 def reference(*told):
-    return Row.of(fitting(row(*told), RowRecord))
+    return Row.of(convert(row(*told), RowRecord))
 
 
 def test_references_stand_below_the_methods_of_their_problem(folder):
@@ -62,7 +62,7 @@ def test_references_stand_below_the_methods_of_their_problem(folder):
     rows = [reference("a", 200, 70.0), reference("b", 800, 50.0)]
     savings, other = Reference("savings", rows, {"a": 0.0125}), Reference("no", rows, {})
     others = {"cvrp": [savings], "tsp": [other]}
-    told = compare(runs, UNKNOWN, others, UNPAID)
+    told = comparison_tables(runs, UNKNOWN, others, UNPAID)
     assert table(told, "cvrp")[-1] == [
         "savings", "70.0", "50.0", "+40.00%", "0.013", "reference", "0/2", "0",
     ]  # fmt: skip
@@ -77,7 +77,9 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
     rows = [reference(name, 200, cost) for name, cost in (("b", 60.0), ("d", 1.0))]
     others = {"cvrp": [Reference("savings", rows, {"b": 1.0, "d": 9.0})]}
     runs = read_runs(tmp_path)
-    told = compare(runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others, UNPAID)
+    told = comparison_tables(
+        runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others, UNPAID
+    )
     _, _, eoh, ours, savings = table(told, "cvrp")
     assert eoh[:4] == ["eoh", "**50.0**", "+50.00%", "3.000"]
     assert ours[:4] == ["specahd", "**50.0**", "+50.00%", "3.000"]
@@ -95,7 +97,7 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
 def test_each_problem_has_a_table(folder):
     write_run(folder / "other", problem="tsp", method="eoh")
     runs = read_runs(folder)
-    told = compare(runs, UNKNOWN, {}, UNPAID)
+    told = comparison_tables(runs, UNKNOWN, {}, UNPAID)
     assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh"]
 
 
@@ -125,7 +127,7 @@ def test_tokens_and_money_stand_where_any_were_used(folder):
     spending = {run.name: read_spending(folder / run.name) for run in runs}
     assert spending["eoh-0"] == Spending(2000, 0.75)
     spending["eoh-1"] = Spending(1000, 0.25)
-    columns, _, eoh, ours = table(compare(runs, UNKNOWN, {}, spending), "cvrp")
+    columns, _, eoh, ours = table(comparison_tables(runs, UNKNOWN, {}, spending), "cvrp")
     assert columns[6:8] == ["tokens", "money"]
     assert (eoh[6:8], ours[6:8]) == (["1,500", "0.50"], ["–", "–"])
 

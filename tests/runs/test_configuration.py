@@ -3,7 +3,7 @@ from msgspec import Struct
 
 from specahd.config.resume import CHANGEABLE
 from specahd.core.errors import FileError
-from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among, read_configuration
+from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by, read_configuration
 
 
 class Seed(Struct):
@@ -12,14 +12,14 @@ class Seed(Struct):
 
 def test_options_are_told_by_dotted_names():
     nested = {"a": 1, "b": {"c": [1], "d": {"e": None}, "f": {}}, "g": {5: "x"}}
-    assert flat(nested) == {"a": 1, "b.c": [1], "b.d.e": None, "g.5": "x"}
+    assert flatten(nested) == {"a": 1, "b.c": [1], "b.d.e": None, "g.5": "x"}
 
 
 def test_a_group_covers_its_options_and_no_other_name():
-    assert is_among("executor", ["executor"])
-    assert is_among("executor.workers", ["executor"])
-    assert not is_among("executors", ["executor"])
-    assert not is_among("search", ["search.samplers"])
+    assert is_covered_by("executor", ["executor"])
+    assert is_covered_by("executor.workers", ["executor"])
+    assert not is_covered_by("executors", ["executor"])
+    assert not is_covered_by("search", ["search.samplers"])
 
 
 def test_what_may_change_is_without_effect_or_paid_for():

@@ -1,4 +1,4 @@
-from specahd.runs.kinds import RunKind, named, varying
+from specahd.runs.kinds import RunKind, name_kinds, varying_options
 
 
 def kind(seed=0, llm="offline", budget="smoke", programs=40, **options):
@@ -35,12 +35,12 @@ def test_what_enters_into_no_result_makes_no_other_kind():
 
 def test_a_choice_stands_in_place_of_what_it_brings():
     smoke, table = kind(), kind(budget="table", programs=60)
-    assert varying([smoke, table]) == ["budget"]
+    assert varying_options([smoke, table]) == ["budget"]
     other = kind(budget="table", programs=7)
-    keys = varying([smoke, table, other])
+    keys = varying_options([smoke, table, other])
     assert keys == ["budget", "budget.programs"]
     assert other.values(keys) == ["table", "7"]
-    assert varying([smoke, smoke]) == []
+    assert varying_options([smoke, smoke]) == []
 
 
 def test_a_method_is_told_before_the_memory_that_it_brings():
@@ -49,13 +49,13 @@ def test_a_method_is_told_before_the_memory_that_it_brings():
         kind(choices={**brought, "method": method, "memory": memory})
         for method, memory in (("specahd", "structural"), ("eoh", "none"))
     ]
-    assert varying(kinds) == ["method"]
+    assert varying_options(kinds) == ["method"]
 
 
 def test_names_tell_the_problem_and_what_differs():
-    assert list(named([kind()]).values()) == ["cvrp"]
+    assert list(name_kinds([kind()]).values()) == ["cvrp"]
     kinds = [kind(), kind(llm="other"), kind(llm="other", search={"beta": 0.9})]
-    assert sorted(named(kinds).values()) == [
+    assert sorted(name_kinds(kinds).values()) == [
         "cvrp-offline",
         "cvrp-other",
         "cvrp-other-search.beta=0.9",
@@ -68,7 +68,7 @@ def test_an_option_is_told_only_of_those_that_it_tells_apart():
         kind(budget="quick", search={"beta": 0.5}),
         kind(budget="quick", search={"beta": 0.9}),
     ]
-    assert sorted(named(kinds).values()) == [
+    assert sorted(name_kinds(kinds).values()) == [
         "cvrp-quick-search.beta=0.5",
         "cvrp-quick-search.beta=0.9",
         "cvrp-smoke",
@@ -78,7 +78,7 @@ def test_an_option_is_told_only_of_those_that_it_tells_apart():
 def test_of_a_class_its_name_is_told_and_not_how_it_is_called():
     made = {"_target_": "my.methods.climbing.Climb", "_partial_": True}
     kinds = [kind(method={"lower": None}), kind(method={"lower": made})]
-    assert sorted(named(kinds).values()) == ["cvrp", "cvrp-method.lower=Climb"]
+    assert sorted(name_kinds(kinds).values()) == ["cvrp", "cvrp-method.lower=Climb"]
 
 
 def test_bounds_and_how_a_service_is_reached_make_no_other_kind():

@@ -3,7 +3,7 @@ import pytest
 from run_directories import lines, row, sample, write_run
 from specahd.config.resume import with_choices
 from specahd.core.errors import FileError
-from specahd.runs.reading import RunStatus, choose, read_run, read_runs, require_current
+from specahd.runs.reading import RunStatus, choose_runs, read_run, read_runs, require_current
 from specahd.search.replay import Replay
 
 
@@ -67,13 +67,13 @@ def test_the_newest_complete_run_counts_by_recorded_time_and_not_by_name(tmp_pat
     write_run(tmp_path / "2026-05", recorded=500.0, validation=())
     # A time that nobody recorded is none.
     write_run(tmp_path / "2026-06")
-    assert [run.name for run in choose(read_runs(tmp_path))] == ["2026-01"]
+    assert [run.name for run in choose_runs(read_runs(tmp_path))] == ["2026-01"]
 
 
 def test_a_complete_run_comes_before_partial_ones_even_if_nobody_recorded_its_time(tmp_path):
     write_run(tmp_path / "a")
     write_run(tmp_path / "b", samples=[sample("lower", 1, 0.9)] * 3, recorded=400.0)
-    assert [run.name for run in choose(read_runs(tmp_path))] == ["a"]
+    assert [run.name for run in choose_runs(read_runs(tmp_path))] == ["a"]
 
 
 def test_of_partial_runs_that_with_most_samples_counts(tmp_path):
@@ -81,14 +81,14 @@ def test_of_partial_runs_that_with_most_samples_counts(tmp_path):
     write_run(tmp_path / "a", samples=two, recorded=100.0)
     write_run(tmp_path / "b", samples=one, recorded=300.0)
     write_run(tmp_path / "c", samples=two, recorded=200.0, validation=())
-    assert [run.name for run in choose(read_runs(tmp_path))] == ["c"]
+    assert [run.name for run in choose_runs(read_runs(tmp_path))] == ["c"]
 
 
 def test_runs_of_another_seed_or_option_do_not_compete(tmp_path):
     write_run(tmp_path / "a", recorded=1.0)
     write_run(tmp_path / "b", recorded=2.0, seed=1)
     write_run(tmp_path / "c", recorded=3.0, options={"search": {"beta": 0.9}})
-    assert len(choose(read_runs(tmp_path))) == 3
+    assert len(choose_runs(read_runs(tmp_path))) == 3
 
 
 def test_only_the_version_that_wrote_a_run_goes_on_with_it(tmp_path):

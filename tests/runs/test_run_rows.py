@@ -4,7 +4,7 @@ import pytest
 
 from run_directories import lines, row
 from specahd.core.errors import FileError
-from specahd.runs.rows import means, read_rows
+from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.follower import check_records
 
 
@@ -23,14 +23,14 @@ def test_a_failed_instance_is_counted_and_never_imputed(tmp_path):
         # Rows of failed instances had numbers once.
         old,
     )
-    found = means(rows)
+    found = average_rows(rows)
     assert (found.rows, found.failed, found.steps, found.rollbacks) == (4, 2, 7, 3)
     assert found.measures() == {"baseline_cost": 100.0, "cost": 75.0, "improvement": 0.25}
 
 
 def test_there_is_no_mean_of_nothing(tmp_path):
-    assert isnan(means([]).improvement)
-    assert means(read(tmp_path, row("c", 10, nan, status="T"))).measures() == {}
+    assert isnan(average_rows([]).improvement)
+    assert average_rows(read(tmp_path, row("c", 10, nan, status="T"))).measures() == {}
     assert read_rows(tmp_path / "gone.jsonl") == ()
 
 
@@ -43,7 +43,7 @@ def test_a_row_that_lacks_a_field_is_refused(tmp_path, name):
 
 def test_a_mean_baseline_is_over_the_same_instances(tmp_path):
     rows = read(tmp_path, row("a", 10, 90.0), row("c", 10, 0.0, baseline_cost=900.0, status="T"))
-    assert means(rows).baseline_cost == 100.0
+    assert average_rows(rows).baseline_cost == 100.0
 
 
 WRONG = {

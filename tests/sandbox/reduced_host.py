@@ -39,6 +39,6 @@ def without(layers):
 
 
 if __name__ == "__main__":
-    kernel.forbid_new()
+    kernel.set_no_new_privileges()
     seccomp.install(without(sys.argv[1].split(",")))
     os.execv(sys.argv[2], sys.argv[2:])

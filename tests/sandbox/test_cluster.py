@@ -187,7 +187,7 @@ def tree(directory):
 def await_samples(run, count):
     path = run / "journal.jsonl"
     deadline = time.monotonic() + 120
-    while not (path.exists() and len(list(journal.read(path))) > count):
+    while not (path.exists() and len(list(journal.read_records(path))) > count):
         if time.monotonic() > deadline:
             raise TimeoutError(f"{path} has no {count} records.")
         time.sleep(0.02)

@@ -6,7 +6,7 @@ import multiprocessing
 import pytest
 from numba import njit
 
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.sandbox.client import SandboxClient
 
 LOOPS = """
@@ -48,7 +48,7 @@ def loops(tmp_path):
 
 def test_compiling_what_is_kept_is_told_once(loops):
     told = []
-    with announced(lambda: told.append("compiling")):
+    with listening(lambda: told.append("compiling")):
         assert loops().thrice(1) == 3
         assert told == []
         module = loops()
@@ -56,7 +56,7 @@ def test_compiling_what_is_kept_is_told_once(loops):
         assert told == ["compiling"]
         assert module.twice(1.5) == 3.0
         assert told == ["compiling"]
-    with announced(lambda: told.append("again")):
+    with listening(lambda: told.append("again")):
         assert loops().twice(1) == 2  # from the disk
     njit(lambda value: value)(1)
     loops().twice(1j)
@@ -70,7 +70,7 @@ def test_a_fork_leaves_it_to_the_process_that_waits(loops, tmp_path):
     def work():
         loops().twice(1)
 
-    with announced(tell):
+    with listening(tell):
         fork = multiprocessing.get_context("fork").Process(target=work)
         fork.start()
         fork.join()
@@ -82,7 +82,7 @@ def test_a_zygote_tells_who_started_it(loops, shared, tmp_path):
     runners = [f"loops_of_a_test:{name}" for name in ("runner", "other")]
     told = []
     for _ in range(2):
-        with announced(lambda: told.append("compiling")):
+        with listening(lambda: told.append("compiling")):
             client = SandboxClient(shared, runners, [str(tmp_path)])
         assert client.alive
         assert "seccomp" in client.status

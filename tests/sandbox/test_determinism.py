@@ -14,7 +14,7 @@ from specahd.core.program import Outcome
 from specahd.sandbox.definition import define
 from specahd.sandbox.guard import guard
 from specahd.sandbox.session import Call, Launch, Sandbox, SessionLimits
-from specahd.sandbox.wire import describe, one_line
+from specahd.sandbox.wire import describe_error, one_line
 
 ARGUMENTS = ("a", "b")
 
@@ -67,9 +67,9 @@ def test_a_failure_that_cannot_be_told_is_named():
     nested = ()
     for _ in range(100_000):
         nested = (nested,)
-    assert describe(KeyError(nested)) == "KeyError"
-    assert describe(KeyError("x")) == "KeyError: 'x'"
-    assert describe(OSError(2, "No such file", "/srv/x")) == "FileNotFoundError: No such file"
+    assert describe_error(KeyError(nested)) == "KeyError"
+    assert describe_error(KeyError("x")) == "KeyError: 'x'"
+    assert describe_error(OSError(2, "No such file", "/srv/x")) == "FileNotFoundError: No such file"
 
 
 elements = st.one_of(

@@ -7,7 +7,7 @@ from specahd.core.contract import Context, Parent, Request
 from specahd.core.program import Level, Outcome, Program
 from specahd.core.skill import Condition, Skill
 from specahd.llm.parsing import parse_reply
-from specahd.memory.diff import described
+from specahd.memory.diff import describe_child
 from specahd.methods.eoh import OPERATORS
 from specahd.routing.base import contracts
 
@@ -135,15 +135,15 @@ def records(contract, coordinates):
     tried, like, parent = (form(program, index, 2 + index) for index in (3, 5, 6))
     kinds = (
         (
-            (program, seed, 1, described(program, seed), 64, 25, 12, 0.004321),
+            (program, seed, 1, describe_child(program, seed), 64, 25, 12, 0.004321),
             {
                 "helped": (Condition(coordinates[1], 1.24), Condition(coordinates[4], -0.87)),
                 "failed": (Condition(coordinates[0], 1.61),),
             },
         ),
-        ((tried, program, 2, described(tried, program), 64, 2, 5, -0.00101), {}),
+        ((tried, program, 2, describe_child(tried, program), 64, 2, 5, -0.00101), {}),
         (
-            (like, parent, 1, described(like, parent), 64, 0, 58, -0.0321),
+            (like, parent, 1, describe_child(like, parent), 64, 0, 58, -0.0321),
             {
                 "failed": (Condition(coordinates[2], -0.55),),
                 "failures": {failure: 7, Outcome.CRASHED: 1},

@@ -176,6 +176,6 @@ def run(
         ) as engine,
     ):
         level = ByConstant(workers, method, *kind)
-        engine.carry(level, [], tickets)
+        engine.carry_over(level, [], tickets)
         spent = engine.run(level, tickets if asked is None else asked)
-    return spent, ledger.read(), list(journals.read(directory / "journal.jsonl"))
+    return spent, ledger.read(), list(journals.read_records(directory / "journal.jsonl"))

@@ -19,7 +19,7 @@ from specahd.core.errors import ConfigError, RunFailed, TransportError
 from specahd.core.tariff import Tariff
 from specahd.methods.eoh import EoH
 from specahd.runs.files import CURSOR
-from specahd.runs.reopening import reopen
+from specahd.runs.reopening import reopen_run
 from specahd.search.base import Query
 from specahd.search.engine import TEXTS
 from specahd.search.prompts import render
@@ -90,9 +90,9 @@ def test_a_sample_sees_the_state_of_lag_commits_ago(tmp_path):
 
 def test_replies_are_on_disk_in_the_order_they_came(tmp_path):
     run(tmp_path / "run", Scripted())
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
     by_sample = {entry["sample"]: entry["reply"] for entry in wal}
-    for record in journals.read(tmp_path / "run" / "journal.jsonl"):
+    for record in journals.read_records(tmp_path / "run" / "journal.jsonl"):
         assert by_sample[record["sample"]] == record["reply"]
     assert [entry["request"]["index"] for entry in wal] != list(range(60))
 
@@ -156,7 +156,7 @@ def test_texts_take_no_tickets_and_are_told_in_their_turn(tmp_path):
 
 def test_the_log_of_replies_names_texts(tmp_path):
     run(tmp_path / "run", Scripted(), tickets=5, method=InTurn(WRITE, REMARK))
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
     assert {entry["sample"]: entry["request"]["text"] for entry in wal} == {
         f"lower-1-{index:04d}": bool(index % 2) for index in range(9)
     }
@@ -288,7 +288,7 @@ def test_with_a_larger_bound_a_run_goes_on_to_the_bytes_of_one_that_had_it(
 
     first = go_on("run", small)
     end_early(place / "run")
-    reopen(place / "run")
+    reopen_run(place / "run")
     assert sorted(path.name for path in (place / "run").iterdir()) == [
         *("journal.jsonl", "responses.jsonl", "timings.jsonl", "wal.jsonl")
     ]
@@ -305,7 +305,7 @@ def test_what_comes_again_is_brought_to_mlflow_again(tmp_path, told, kept):
     run(folder, Priced(100, 90), allowance=Allowance(cost=1000.0), tickets=40)
     end_early(folder)
     (folder / CURSOR).write_text(json.dumps({"records": told}))
-    reopen(folder)
+    reopen_run(folder)
     left = len((folder / "journal.jsonl").read_bytes().splitlines())
     assert json.loads((folder / CURSOR).read_text()) == {"records": kept or left}
     assert 2 < left < 99

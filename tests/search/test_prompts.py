@@ -17,7 +17,7 @@ from specahd.core.program import Level
 from specahd.llm.parsing import parse_reply
 from specahd.methods.eoh import OPERATORS
 from specahd.sandbox.guard import guard
-from specahd.search.prompts import MAX_IDEA, described, render
+from specahd.search.prompts import MAX_IDEA, idea_and_code, render
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = [(problem, level, operator) for problem, level in CONTRACTS for operator in OPERATORS]
@@ -204,9 +204,9 @@ def test_a_view_of_a_program_stands_in_place_of_its_idea_and_code(contract):
     asked = request(contract, "e2")
     plain = render(asked)
     first, *others = (parent.program for parent in asked.parents)
-    views = ("Half of it is gone.", *(described(one.idea, one.source) for one in others))
+    views = ("Half of it is gone.", *(idea_and_code(one.idea, one.source) for one in others))
     prompt = render(asked, views)
-    assert prompt == plain.replace(described(first.idea, first.source), views[0])
+    assert prompt == plain.replace(idea_and_code(first.idea, first.source), views[0])
     assert "Half of it is gone." in prompt
     twice = render(replace(asked, parents=asked.parents[:1] * 2), ("Seen.", "Seen."))
     assert twice.count("Seen.") == 1

@@ -39,7 +39,7 @@ def test_rounds_and_levels_draw_otherwise(tmp_path, level, number):
 
 def test_the_log_of_replies_counts_refunds(tmp_path):
     _, ledger, _ = run(tmp_path / "run", Scripted(lost=0.4), tickets=20)
-    wal = list(journals.read(tmp_path / "run" / "wal.jsonl"))
+    wal = list(journals.read_records(tmp_path / "run" / "wal.jsonl"))
     assert sum(entry["refunds"] for entry in wal) == ledger.refunds > 0
 
 
@@ -92,13 +92,13 @@ def test_a_program_that_fails_when_it_is_carried_over_leaves_the_method(tmp_path
             memories={Level.LOWER: Memory()}, observer=Observer(),
         ) as engine,
     ):  # fmt: skip
-        engine.carry(level, programs, 9)
+        engine.carry_over(level, programs, 9)
     assert [(parent.program.id, parent.score) for parent in method.start.carried] == [
         ("9", 0.009), ("7", 0.007),
     ]  # fmt: skip
     # No round may ask for more than is left.
     assert method.start.tickets == 4
-    told = list(journals.read(tmp_path / "run" / "responses.jsonl"))
+    told = list(journals.read_records(tmp_path / "run" / "responses.jsonl"))
     assert [(line["carried"], line["outcome"]) for line in told] == [
         ("9", "ok"), ("1", "timeout"), ("7", "ok"),
     ]  # fmt: skip
@@ -129,9 +129,9 @@ def test_a_record_compares_a_child_with_the_first_of_its_parents(tmp_path):
             journal=journal, memories={Level.LOWER: Memory(skills=1)}, observer=Observer(),
         ) as engine,
     ):  # fmt: skip
-        engine.carry(level, programs, 3)
+        engine.carry_over(level, programs, 3)
         engine.run(level, 3)
-    records = list(journals.read(tmp_path / "run" / "journal.jsonl"))
+    records = list(journals.read_records(tmp_path / "run" / "journal.jsonl"))
     scores = {record["sample"]: record["score"] for record in records if "sample" in record}
     skills = [record for record in records if record.get("record") == "skill"]
     assert [(skill["program"], skill["parent"]) for skill in skills] == [

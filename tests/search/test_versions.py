@@ -7,7 +7,7 @@ from offered import contract_of
 from specahd.core.program import Level
 from specahd.core.syntax import parse
 from specahd.search import prompts
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 
 CONTRACT = contract_of("cvrp", Level.LOWER)
 SOURCES = [
@@ -21,7 +21,7 @@ def code(prompt):
 
 
 def test_versions_ascend_and_the_last_is_a_head():
-    functions = parse(code(completion(CONTRACT, SOURCES))).body
+    functions = parse(code(completion_prompt(CONTRACT, SOURCES))).body
     assert [one.name for one in functions] == [f"{CONTRACT.name}_v{n}" for n in range(3)]
     bodies = [[ast.unparse(line) for line in one.body[1:]] for one in functions]
     assert bodies == [["return depot"], ["return int(unvisited_nodes[0])"], []]
@@ -30,7 +30,7 @@ def test_versions_ascend_and_the_last_is_a_head():
 
 
 def test_the_first_has_the_contract_and_later_ones_what_they_improve():
-    text = code(completion(CONTRACT, SOURCES))
+    text = code(completion_prompt(CONTRACT, SOURCES))
     [template] = parse(CONTRACT.document).body
     first, second, last = parse(text).body
     assert first.body[0].value.value == template.body[0].value.value
@@ -40,8 +40,8 @@ def test_the_first_has_the_contract_and_later_ones_what_they_improve():
 
 
 def test_rules_and_the_form_of_an_answer_are_told_and_the_task_is_not():
-    prompt = completion(CONTRACT, SOURCES)
-    assert prompts.rules(CONTRACT) in prompt
-    assert prompts.answer(CONTRACT) in prompt
+    prompt = completion_prompt(CONTRACT, SOURCES)
+    assert prompts.describe_rules(CONTRACT) in prompt
+    assert prompts.answer_format(CONTRACT) in prompt
     assert CONTRACT.task not in prompt
-    assert prompts.score(CONTRACT) not in prompt
+    assert prompts.describe_score(CONTRACT) not in prompt

@@ -5,7 +5,7 @@ from math import cos, sin
 
 import pytest
 
-from specahd.tracking.figures import convergence, route_map, solving_figure
+from specahd.tracking.figures import draw_convergence, draw_route_map, draw_solving
 
 
 def record(level, number, best, score=None):
@@ -13,7 +13,7 @@ def record(level, number, best, score=None):
 
 
 def test_both_levels_are_drawn_by_ticket():
-    figure = convergence(
+    figure = draw_convergence(
         [
             record("lower", 1, 0.1, 0.1),
             record("upper", 1, None),
@@ -31,13 +31,13 @@ def test_both_levels_are_drawn_by_ticket():
 
 @pytest.mark.parametrize("records", [[], [record("upper", 1, 0.5, 0.5)]])
 def test_a_search_of_one_level_or_none_is_one_panel(records, tmp_path):
-    figure = convergence(records)
+    figure = draw_convergence(records)
     assert len(figure.axes) == 1
     figure.savefig(tmp_path / "picture.png")
 
 
 def test_only_edges_that_differ_have_colour(tmp_path):
-    figure = route_map(
+    figure = draw_route_map(
         {
             "instance": "square$5_$6",
             "coords": [[0, 0], [0, 1], [1, 1], [1, 0]],
@@ -58,7 +58,7 @@ def test_routes_that_were_solved_differ_in_colour_and_style():
     """Beside each other around the depot; in grey, styles tell them apart."""
     angles = [0.4 * place for place in range(12)]
     routes = [[place + 1] for place in (5, 0, 11, 3, 7, 9, 1, 2, 4, 6, 8, 10)]
-    figure = solving_figure(
+    figure = draw_solving(
         {
             "instance": "star",
             "coords": [[0, 0], *([cos(angle), sin(angle)] for angle in angles)],
@@ -81,7 +81,7 @@ def test_routes_that_were_solved_differ_in_colour_and_style():
 def test_many_stops_cover_no_more_than_few():
     def covered(stops):
         routes = [[*range(1, stops)]]
-        figure = solving_figure(
+        figure = draw_solving(
             {
                 "instance": "ring",
                 "coords": [[cos(stop), sin(stop)] for stop in range(stops)],

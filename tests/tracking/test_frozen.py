@@ -8,7 +8,7 @@ from mlflow import MlflowClient
 from written_run import SOURCE, WrittenRun
 
 from specahd.tracking.description import write_note
-from specahd.tracking.frozen import read_frozen
+from specahd.tracking.frozen import read_frozen_programs
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.upload import RunUpload
 
@@ -78,7 +78,7 @@ def bring(run, folder, status="complete", **options):
 
 
 def test_each_program_has_its_role_and_what_chose_it(run):
-    upper, first, second = read_frozen(run.directory)
+    upper, first, second = read_frozen_programs(run.directory)
     assert (upper.id, upper.role, upper.score) == ("upper-1-0001", "upper", 0.25)
     assert [(each.id, each.role) for each in (first, second)] == [
         ("lower-1-0002", "lower 1 of 2"),
@@ -97,14 +97,14 @@ def test_of_several_upper_programs_each_has_its_place_and_what_it_added(run):
     path.write_text(json.dumps(manifest))
     (run.directory / "checkpoint/programs/upper-1-0003.py").write_text(SOURCE)
     # The record of a round with one upper program is not that of this checkpoint.
-    assert [each.score for each in read_frozen(run.directory)] == [None] * 4
+    assert [each.score for each in read_frozen_programs(run.directory)] == [None] * 4
     freeze(run, uppers[0], LOWER, uppers=uppers)
     with (run.directory / "responses.jsonl").open("a") as responses:
         for name, gained in zip(uppers, ([0.3, 0.1], [0.0, 0.2]), strict=True):
             record = {"sample": name, "round": 1, "outcome": "ok", "utilities": gained}
             record |= {"penalties": [0.01, 0.01]}
             responses.write(json.dumps(record) + "\n")
-    found = read_frozen(run.directory)
+    found = read_frozen_programs(run.directory)
     assert [each.role for each in found[:2]] == ["upper 1 of 2", "upper 2 of 2"]
     assert [each.score for each in found[:2]] == pytest.approx([0.2 - 0.01, 0.05 - 0.01])
 
@@ -112,7 +112,7 @@ def test_of_several_upper_programs_each_has_its_place_and_what_it_added(run):
 @pytest.mark.parametrize(("selection", "score"), [(0.4, 0.25), (0.5, 0.25), (0.6, 0.75)])
 def test_of_rounds_that_froze_the_same_the_first_best_counts(run, selection, score):
     freeze(run, "upper-1-0001", LOWER, number=2, selection=selection, utility=0.75)
-    assert read_frozen(run.directory)[0].score == score
+    assert read_frozen_programs(run.directory)[0].score == score
 
 
 def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
@@ -158,7 +158,7 @@ def test_the_note_has_results_command_and_sources(run, tmp_path):
 
 
 def test_a_note_names_the_sources_for_which_it_has_no_room(run):
-    programs = read_frozen(run.directory)
+    programs = read_frozen_programs(run.directory)
     whole = write_note(run.directory, programs, "a" * 32, "x", 5000)
     note = write_note(run.directory, programs, "a" * 32, "x", len(whole) - 1)
     assert len(note) < len(whole)
@@ -169,7 +169,7 @@ def test_a_note_names_the_sources_for_which_it_has_no_room(run):
 def test_no_line_of_a_program_is_wider_than_a_page(run):
     long = f"    score = {' + '.join(['distance'] * 40)}\n\n    return 0\n"
     (run.directory / "checkpoint/programs/upper-1-0001.py").write_text(f"def f():\n{long}")
-    note = write_note(run.directory, read_frozen(run.directory), "a" * 32, "x", 5000)
+    note = write_note(run.directory, read_frozen_programs(run.directory), "a" * 32, "x", 5000)
     assert "\n        score = distance + distance" in note
     assert max(len(line) for line in note.splitlines() if line.startswith("    ")) <= 104
 
@@ -185,6 +185,6 @@ def test_what_is_not_as_a_run_writes_it_is_left_out(run, damage):
         name = {"round": "journal", "responses": "responses"}[damage]
         path = run.directory / f"{name}.jsonl"
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    found = read_frozen(run.directory)
+    found = read_frozen_programs(run.directory)
     scores = {"round": [None] * 3, "responses": [0.25, None, None]}
     assert [each.score for each in found] == scores.get(damage, [])

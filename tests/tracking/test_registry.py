@@ -13,9 +13,14 @@ from frozen import freeze_seeds
 from specahd import model
 from specahd.checkpoint import thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.repair.sums import verify
-from specahd.tracking.registry import Version, fetched, promote, register
-from specahd.tracking.store import opened
+from specahd.repair.checksums import verify_checksums
+from specahd.tracking.registry import (
+    Version,
+    fetched_checkpoint,
+    promote_version,
+    register_checkpoint,
+)
+from specahd.tracking.store import open_store
 
 KILLED = """
 import os, signal, sys
@@ -33,8 +38,8 @@ register_run(*sys.argv[1:])
 
 
 def register_run(uri, run_id, checkpoint, problem="cvrp"):
-    with opened(uri) as client:
-        return register(
+    with open_store(uri) as client:
+        return register_checkpoint(
             client, client.get_run(run_id), Path(checkpoint), problem, model.save, {"a": "b"}
         )
 
@@ -92,8 +97,12 @@ def test_the_champion_moves_once(small_store, checkpoint):
         register_run(small_store.uri, small_store.add("two", seed=seed).info.run_id, checkpoint)
         for seed in range(2)
     ]
-    with opened(small_store.uri) as client:
-        assert [promote(client, version) for version in (*versions, versions[1])] == [1, 1, 0]
+    with open_store(small_store.uri) as client:
+        assert [promote_version(client, version) for version in (*versions, versions[1])] == [
+            1,
+            1,
+            0,
+        ]
     aliased = small_store.client.get_model_version_by_alias("specahd-cvrp", "champion")
     assert int(aliased.version) == 2
 
@@ -101,17 +110,17 @@ def test_the_champion_moves_once(small_store, checkpoint):
 def test_addresses_lead_to_the_bytes_of_the_checkpoint(small_store, checkpoint):
     run = small_store.add("three", checkpoint=checkpoint)
     version = register_run(small_store.uri, run.info.run_id, checkpoint)
-    with opened(small_store.uri) as client:
-        promote(client, version)
+    with open_store(small_store.uri) as client:
+        promote_version(client, version)
     for address in (
         "models:/specahd-cvrp@champion",
         "models:/specahd-cvrp/1",
         f"runs:/{run.info.run_id}/checkpoint",
     ):
-        with fetched(address, small_store.uri) as directory:
+        with fetched_checkpoint(address, small_store.uri) as directory:
             assert tree(directory) == tree(checkpoint)
         assert not directory.exists()
-    with fetched(str(checkpoint), None) as directory:
+    with fetched_checkpoint(str(checkpoint), None) as directory:
         assert directory == checkpoint
 
 
@@ -128,12 +137,12 @@ def test_what_a_killed_registration_leaves_has_no_name_and_is_made_again(small_s
     assert small_store.client.search_model_versions("name = 'specahd-cvrp'") == []
     with (
         pytest.raises(FileError, match="alias champion not found"),
-        fetched("models:/specahd-cvrp@champion", small_store.uri),
+        fetched_checkpoint("models:/specahd-cvrp@champion", small_store.uri),
     ):
         pass
     assert register_run(small_store.uri, run.info.run_id, checkpoint).number == 1
-    with fetched("models:/specahd-cvrp/1", small_store.uri) as directory:
-        verify(directory)
+    with fetched_checkpoint("models:/specahd-cvrp/1", small_store.uri) as directory:
+        verify_checksums(directory)
 
 
 def test_an_altered_checkpoint_is_refused_by_its_address(small_store, checkpoint):
@@ -147,10 +156,13 @@ def test_an_altered_checkpoint_is_refused_by_its_address(small_store, checkpoint
         sentence = f"The checkpoint {address} was altered: responses.parquet"
         with (
             pytest.raises(CheckpointError, match=sentence),
-            fetched(address, small_store.uri) as directory,
+            fetched_checkpoint(address, small_store.uri) as directory,
         ):
             thaw(directory)
-        with pytest.raises(CheckpointError), fetched(address, small_store.uri) as directory:
+        with (
+            pytest.raises(CheckpointError),
+            fetched_checkpoint(address, small_store.uri) as directory,
+        ):
             register_run(small_store.uri, run.info.run_id, directory)
 
 
@@ -160,7 +172,7 @@ def test_a_checkpoint_laid_over_an_earlier_one_is_fetched_whole(small_store, che
     earlier.mkdir()
     (earlier / "lower-1-0001.py").write_text("def earlier(): ...")
     small_store.client.log_artifacts(run.info.run_id, str(earlier), "checkpoint/programs")
-    with fetched(f"runs:/{run.info.run_id}/checkpoint", small_store.uri) as directory:
+    with fetched_checkpoint(f"runs:/{run.info.run_id}/checkpoint", small_store.uri) as directory:
         assert tree(directory) == tree(checkpoint)
         assert register_run(small_store.uri, run.info.run_id, directory).new
     [kept] = small_store.folder.glob("artifacts/*/artifacts/checkpoint/programs/lower-1-0001.py")
@@ -187,16 +199,19 @@ ADDRESSES = {
 def test_an_address_that_leads_nowhere_gets_one_sentence(small_store, name):
     small_store.add("seven")
     address, error, sentence = ADDRESSES[name]
-    with pytest.raises(error, match=sentence) as refusal, fetched(address, small_store.uri):
+    with (
+        pytest.raises(error, match=sentence) as refusal,
+        fetched_checkpoint(address, small_store.uri),
+    ):
         pass
     assert len(str(refusal.value).splitlines()) == 1
 
 
 def test_a_run_without_a_checkpoint_is_told(small_store):
     address = f"runs:/{small_store.add('eight').info.run_id}/checkpoint"
-    with pytest.raises(FileError, match="checkpoint"), fetched(address, small_store.uri):
+    with pytest.raises(FileError, match="checkpoint"), fetched_checkpoint(address, small_store.uri):
         pass
-    with pytest.raises(ConfigError, match="tracking=mlflow"), fetched(address, None):
+    with pytest.raises(ConfigError, match="tracking=mlflow"), fetched_checkpoint(address, None):
         pass
 
 
@@ -209,7 +224,7 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path, monkeypatch):
         "http://user:canary@127.0.0.1:9": "cannot be reached",
         "nope://x": "unsupported URI",
     }.items():
-        with pytest.raises(FileError, match=sentence) as refusal, opened(uri) as client:
+        with pytest.raises(FileError, match=sentence) as refusal, open_store(uri) as client:
             client.search_experiments()
         assert "canary" not in str(refusal.value)
         assert len(str(refusal.value).splitlines()) == 1

@@ -4,7 +4,7 @@ import pytest
 from small_store import SmallStore
 
 from specahd.core.errors import FileError
-from specahd.tracking.registry import with_directory
+from specahd.tracking.registry import resolve_resume
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def small_store(tmp_path_factory):
 def test_an_id_becomes_the_directory_of_its_run(small_store):
     run = small_store.add("runs").info.run_id
     small_store.client.set_tag(run, "directory", "/somewhere/run")
-    assert with_directory([f"resume={run}", "executor.workers=1"], small_store.uri) == [
+    assert resolve_resume([f"resume={run}", "executor.workers=1"], small_store.uri) == [
         "resume=/somewhere/run",
         "executor.workers=1",
     ]
@@ -28,7 +28,7 @@ def test_an_id_that_names_no_training_gets_one_sentence(small_store):
         "a" * 32: f"Run with id={'a' * 32} not found",
     }.items():
         with pytest.raises(FileError, match=sentence) as refusal:
-            with_directory([f"resume={run}"], small_store.uri)
+            resolve_resume([f"resume={run}"], small_store.uri)
         assert len(str(refusal.value).splitlines()) == 1
 
 
@@ -36,5 +36,5 @@ def test_a_store_that_is_away_is_named_without_its_password(monkeypatch):
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     away = "tracking.uri=http://user:canary@127.0.0.1:9"
     with pytest.raises(FileError) as refusal:
-        with_directory([f"resume={'a' * 32}", away], "sqlite:///unused.db")
+        resolve_resume([f"resume={'a' * 32}", away], "sqlite:///unused.db")
     assert str(refusal.value) == ("The MLflow store http://user:***@127.0.0.1:9 cannot be reached.")

@@ -5,7 +5,7 @@ from small_store import SmallStore
 
 from specahd.core.errors import FileError
 from specahd.tracking import selection
-from specahd.tracking.selection import champion, trainings
+from specahd.tracking.selection import choose_champion, ranked_trainings
 
 SETTINGS = {"problem.baseline": "nearest", "problem.newer_option": 3}
 
@@ -17,7 +17,7 @@ def small_store(tmp_path_factory):
 
 def considered(small_store, experiment, **options):
     settings = options.pop("settings", SETTINGS)
-    return trainings(small_store.client, experiment, "cvrp", settings, **options)
+    return ranked_trainings(small_store.client, experiment, "cvrp", settings, **options)
 
 
 def test_selection_decides_whatever_validation_says(small_store):
@@ -25,14 +25,14 @@ def test_selection_decides_whatever_validation_says(small_store):
     better = small_store.add("decides", selection=0.03, validation=-0.9)
     runs = considered(small_store, "decides")
     assert [run.id for run in runs] == [better.info.run_id, worse.info.run_id]
-    assert champion(runs, "cvrp").id == better.info.run_id
+    assert choose_champion(runs, "cvrp").id == better.info.run_id
     assert runs[0].scores == (0.03, -0.9)
 
 
 def test_a_worsening_is_less_than_nothing(small_store):
     small_store.add("signs", selection=-0.01, seed=0)
     zero = small_store.add("signs", selection=0.0, seed=1)
-    assert champion(considered(small_store, "signs"), "cvrp").id == zero.info.run_id
+    assert choose_champion(considered(small_store, "signs"), "cvrp").id == zero.info.run_id
 
 
 def test_ties_go_to_the_smaller_seed_then_to_the_smaller_run_id(small_store):
@@ -61,7 +61,7 @@ def test_a_run_that_does_not_count_is_listed_last_and_never_wins(small_store, re
     first, last = considered(small_store, reason)
     assert (first.id, first.objection) == (counted.info.run_id, "")
     assert (last.id, last.objection) == (left_out.info.run_id, reason)
-    assert champion([first, last], "cvrp") is first
+    assert choose_champion([first, last], "cvrp") is first
 
 
 def test_a_run_without_tickets_is_complete(small_store):
@@ -83,9 +83,9 @@ def test_runs_measured_on_different_instances_are_not_ranked(small_store):
         r"budget smoke, seeds 1, mean baseline cost 404,064\.0\): choose with budget=NAME"
     )
     with pytest.raises(FileError, match=told):
-        champion(runs, "cvrp")
+        choose_champion(runs, "cvrp")
     same = [run for run in runs if run.seed != 1]
-    assert champion(same, "cvrp") is same[0]
+    assert choose_champion(same, "cvrp") is same[0]
 
 
 def test_candidates_sweeps_and_other_problems_are_no_candidates(small_store):
@@ -114,9 +114,9 @@ def test_where_none_counts_one_sentence_says_why(small_store):
     small_store.add("none", status="KILLED")
     small_store.add("none", tickets=1)
     with pytest.raises(FileError, match=r"3 in all: 2 interrupted, 1 partial: 1 of 8 programs\.$"):
-        champion(considered(small_store, "none"), "cvrp")
+        choose_champion(considered(small_store, "none"), "cvrp")
     with pytest.raises(FileError, match="no run of cvrp"):
-        champion([], "cvrp")
+        choose_champion([], "cvrp")
     with pytest.raises(FileError, match="no experiment 'unknown'"):
         considered(small_store, "unknown")
     assert small_store.client.get_experiment_by_name("unknown") is None

@@ -14,7 +14,7 @@ from trial_store import observer, stored
 
 from specahd.core.errors import FileError
 from specahd.tracking.observers import Observers
-from specahd.tracking.upload import SyncCursor, exclusive
+from specahd.tracking.upload import SyncCursor, upload_lock
 
 TELL = """
 import sys
@@ -172,7 +172,7 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
 @pytest.mark.usefixtures("forked_uploader")
 def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
     told = observer(store, candidates="none")
-    with exclusive(run.directory):
+    with upload_lock(run.directory):
         told.on_start(20, run.directory)
         # Longer than it takes to find a store closed for good.
         time.sleep(5)
@@ -183,7 +183,7 @@ def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
 
 def test_one_process_at_a_time_brings_a_run(tmp_path):
     refused = pytest.raises(FileError, match="Another process is bringing")
-    with exclusive(tmp_path), refused, exclusive(tmp_path):
+    with upload_lock(tmp_path), refused, upload_lock(tmp_path):
         pass
-    with exclusive(tmp_path):
+    with upload_lock(tmp_path):
         pass

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from specahd.config import CONF_DIR
 from specahd.tracking import ui, view
 from specahd.tracking.store import Store
-from specahd.tracking.upload import SyncCursor, whereabouts
+from specahd.tracking.upload import SyncCursor, run_directions
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -53,7 +53,7 @@ def test_an_older_experiment_gets_it_too(tmp_path):
 @pytest.mark.parametrize("name", ["README.md", *(f"docs/{n}.md" for n in ("ui", "scale"))])
 def test_what_we_print_leads_to_the_runs(name):
     found = re.findall(r"http://127\.0\.0\.1:5000[^\s\"|)`]*", (ROOT / name).read_text())
-    assert set(found) == {view.address(view.STORE, "1")}
+    assert set(found) == {view.ui_address(view.STORE, "1")}
 
 
 def test_the_store_of_the_configuration_is_the_one_that_make_ui_serves():
@@ -66,11 +66,11 @@ def test_the_store_of_the_configuration_is_the_one_that_make_ui_serves():
 
 def test_a_server_without_a_store_makes_one_and_says_that_no_run_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    place = view.address(view.STORE, "1", 5001)
+    place = view.ui_address(view.STORE, "1", 5001)
     assert "127.0.0.1:5001/#/experiments/1/runs?" in place
     begin = "There is no run in mlruns yet: train, and it is at this address.\n"
-    assert ui.prepare(5001) == f"{begin}{place}\n"
-    assert ui.prepare(5001) == f"{place}\n"
+    assert ui.prepare_store(5001) == f"{begin}{place}\n"
+    assert ui.prepare_store(5001) == f"{place}\n"
     store = Store(view.STORE, ui.ARTIFACTS, ui.EXPERIMENT)
     assert store.connect()[1] == "1"
 
@@ -111,15 +111,15 @@ def test_what_is_no_port_is_refused(port, capsys):
     ],
 )
 def test_a_run_is_said_to_be_where_it_is(tmp_path, store, line):
-    assert whereabouts(tmp_path) == ""
+    assert run_directions(tmp_path) == ""
     mark = SyncCursor("0" * 32, store, "specahd", "7")
     mark.write(tmp_path)
-    assert whereabouts(tmp_path).startswith(line)
-    assert whereabouts(tmp_path).endswith(f"viewStateShareKey={view.KEY}")
+    assert run_directions(tmp_path).startswith(line)
+    assert run_directions(tmp_path).endswith(f"viewStateShareKey={view.KEY}")
 
 
 def test_a_mark_of_an_earlier_version_is_used_and_leads_nowhere(tmp_path):
     earlier = {"key": "0" * 32, "store": "x", "experiment": "e", "run_id": "1", "records": 3}
     (tmp_path / "mlflow.json").write_text(json.dumps(earlier))
     assert SyncCursor.read(tmp_path) == SyncCursor(**earlier)
-    assert whereabouts(tmp_path) == ""
+    assert run_directions(tmp_path) == ""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specahd.core.settings import CallLimits, Penalty, Settings, TierRule
     from specahd.repair.execution import Execution
 
-_HOMES = {
+_MODULES = {
     "Budget": "specahd.core.budget",
     "CallLimits": "specahd.core.settings",
     "Evaluation": "specahd.api.evaluation",
@@ -76,9 +76,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

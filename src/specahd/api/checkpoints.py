@@ -10,7 +10,7 @@ from specahd.checkpoint import Checkpoint, located, thaw
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.repair_options import RepairOptions
-from specahd.repair.cases import Case, given_case, make_cases
+from specahd.repair.cases import Case, case_of_solution, make_cases
 from specahd.repair.execution import Execution
 from specahd.repair.passes import single_pass
 from specahd.repair.rows import run_frozen
@@ -111,7 +111,7 @@ class LoadedCheckpoint:
             return make_cases(self.problem, given, observer.on_step)
         if len(given) != 1:
             raise ConfigError(f"Expected one instance with an incumbent, got {len(given)}.")
-        return [given_case(self.problem, given[0], Path(incumbent))]
+        return [case_of_solution(self.problem, given[0], Path(incumbent))]
 
     def system(
         self, accept: str | None = None, passes: int | None = None, tries: int | None = None

@@ -1,17 +1,17 @@
-"""What is said of a training when it has ended, below its table."""
+"""The closing lines of a training, below its table."""
 
 from specahd.api.plans import Training
-from specahd.core.folders import short
-from specahd.tracking.upload import whereabouts
+from specahd.core.folders import display_path
+from specahd.tracking.upload import run_directions
 
 
-def conclusion(run: Training) -> list[str]:
+def describe_end(run: Training) -> list[str]:
     """Return why it ended early, if so, what was paid, and what to do with its checkpoint."""
-    target = short(run.checkpoint)
+    target = display_path(run.checkpoint)
     lines = []
     if run.stopped is not None:
         bound = run.stopped.partition("=")[0]
-        command = f"python -m specahd.train resume={short(run.directory)} {bound}=…"
+        command = f"python -m specahd.train resume={display_path(run.directory)} {bound}=…"
         lines += [f"ended early: {run.stopped}", f"go on with: {command}"]
     if run.spent.bill:
         lines.append(f"paid:       {run.spent.bill}")
@@ -20,5 +20,5 @@ def conclusion(run: Training) -> list[str]:
         "selection chose the checkpoint; validation was never seen.",
         f"checkpoint: {target}",
         f"evaluate:   python -m specahd.evaluate checkpoint={target} pool=validation",
-        *filter(None, [whereabouts(run.directory)]),
+        *filter(None, [run_directions(run.directory)]),
     ]

@@ -9,14 +9,21 @@ from typing import Any
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.problems import Source
 from specahd.api.solutions import Repaired
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.core.events import Observer
-from specahd.core.folders import file_name, together, writing
-from specahd.core.ranges import one_of
+from specahd.core.folders import atomic_files, safe_file_name, write_errors
+from specahd.core.ranges import check_choice
 from specahd.repair.cases import Incumbent
 from specahd.repair.execution import save_sandbox
 from specahd.repair.responses import RepairTask, ResponseTable
-from specahd.repair.rows import PoolSummary, expose, row, run_frozen, summarise, write_rows
+from specahd.repair.rows import (
+    PoolSummary,
+    evaluation_row,
+    expose,
+    run_frozen,
+    summarise,
+    write_rows,
+)
 from specahd.repair.study import Policy, compare, replay, write_study
 from specahd.repair.system import RepairSystem
 
@@ -25,7 +32,7 @@ STUDIES = ("routing",)
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a checkpoint made of some instances.
+    """A checkpoint's repairs of some instances.
 
     Parameters
     ----------
@@ -89,7 +96,7 @@ def evaluate(
     title
         What the instances are called in the summary.
     observer
-        Is told of the progress.
+        Receives the progress.
 
     Raises
     ------
@@ -108,12 +115,12 @@ def evaluate(
     >>> evaluation.summary.instances, evaluation.summary.failed
     (2, 0)
     """
-    one_of("study", study or STUDIES[0], STUDIES)
+    check_choice("study", study or STUDIES[0], STUDIES)
     observer = observer or Observer()
-    with nullcontext() if out is None else together(Path(out)) as draft:
+    with nullcontext() if out is None else atomic_files(Path(out)) as draft:
         loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
         system = loaded.system(accept, passes, tries)
-        with announced(observer.on_compile):
+        with listening(observer.on_compile):
             evaluation, table = _evaluate(
                 loaded, instances, incumbent, system, study, title, observer
             )
@@ -153,7 +160,7 @@ def _evaluate(
                 f"{case.instance.name}: the upper program failed ({repair.outcome}): "
                 f"{repair.detail}"
             )
-    rows = [row(problem, case, repair) for case, repair in pairs]
+    rows = [evaluation_row(problem, case, repair) for case, repair in pairs]
     summary = summarise(problem, title, cases, rows, problem.references)
     solutions = [Repaired.of(problem, case, repair) for case, repair in pairs]
     return Evaluation(solutions, rows, summary, policies, tasks), table
@@ -169,9 +176,9 @@ def _write(
     cases, repairs = [s.case for s in solutions], [s.repair for s in solutions]
     write_rows(directory, "rows", loaded.problem, cases, repairs)
     for solution in solutions:
-        name = file_name(solution.name, "solution")
+        name = safe_file_name(solution.name, "solution")
         files = loaded.problem.solution_files(name, solution.data, solution.cost)
         for suffix, text in files.items():
             path = directory / f"{name}{suffix}"
-            with writing(path):
+            with write_errors(path):
                 path.write_text(text)

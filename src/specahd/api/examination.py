@@ -1,4 +1,4 @@
-"""What a checkpoint that was just trained is worth, on the pools that trained nothing."""
+"""Evaluate a new checkpoint on the pools that were not used in training."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from specahd.runs.files import CHECKPOINT, POOLS
 from specahd.sandbox.executor import Executor
 
 
-def examine(
+def evaluate_pools(
     problem: AnyProblem,
     cases: Sequence[Case],
     pools: Mapping[str, Sequence[int]],

@@ -8,39 +8,39 @@ from pathlib import Path
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.examination import examine
+from specahd.api.examination import evaluate_pools
 from specahd.api.provenance import provenance
-from specahd.api.training_cases import subset_records, training_cases
+from specahd.api.training_cases import make_training_cases, subset_records
 from specahd.checkpoint import Checkpoint, freeze, located, thaw
 from specahd.core.budget import Budget, Ledger, Spent
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.core.errors import ConfigError, JournalError, RunFailed, SpecAHDError, WriteError
 from specahd.core.events import Observer
-from specahd.core.folders import together
+from specahd.core.folders import atomic_files
 from specahd.core.program import Level, Outcome
 from specahd.core.proposer import Proposer
 from specahd.core.settings import Pools, Settings, TierRule
-from specahd.design.candidates import Candidate, choose
+from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.makers import check_rounds
 from specahd.llm.recorded import Recorded
 from specahd.memory.memory import Memory
 from specahd.repair.cases import Case
+from specahd.repair.checksums import SUMS
 from specahd.repair.execution import Execution, save_sandbox
 from specahd.repair.passes import check_extensions
 from specahd.repair.rows import PoolSummary
-from specahd.repair.sums import SUMS
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.runs.files import CHECKPOINT
 from specahd.runs.journal import Journal
 from specahd.runs.reading import RunStatus, require_current
-from specahd.runs.reopening import discard, reopen
+from specahd.runs.reopening import discard_empty_run, reopen_run
 from specahd.sandbox.executor import Executor
 from specahd.search.engine import Engine
 from specahd.search.replay import Replay
 from specahd.search.reservations import Reservations
 from specahd.tracking.provenance import save_machine
-from specahd.tracking.store import in_one_line
+from specahd.tracking.store import one_line_error
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -98,7 +98,7 @@ class TrainingPlan:
                 f"budget.max_cost={self.budget.max_cost:g} bounds nothing where replies cost "
                 "nothing: set llm.input_price and llm.output_price, or budget.max_tokens instead."
             )
-        # A replay pays nobody, and ends where the run did that it repeats.
+        # A replay costs nothing, and ends where the recorded run ended.
         if self.budget.programs and not (repeat or isinstance(self.proposer, Recorded)):
             first = Level.UPPER if self._searched == "upper" else Level.LOWER
             contract = contracts(self.problem.operator)[first]
@@ -230,12 +230,12 @@ def run_training(
     sandbox = plan.execution.inspect(observer)
     if repeat:
         require_current(directory, subset_records(plan))
-    with announced(observer.on_compile):
-        cases, pools = training_cases(plan, observer)
+    with listening(observer.on_compile):
+        cases, pools = make_training_cases(plan, observer)
     if longer:
         # First: a configuration with the new bound is that of a run that has not ended.
-        reopen(directory)
-    with together(directory) as draft:
+        reopen_run(directory)
+    with atomic_files(directory) as draft:
         describe(draft)
         save_sandbox(sandbox, draft)
         save_machine(draft)
@@ -246,13 +246,13 @@ def run_training(
         winner, stopped, status = _search(
             plan, given, cases, pools, executor, directory, repeat, ledger, observer
         )
-        summaries = examine(plan.problem, cases, pools, executor, directory, observer)
+        summaries = evaluate_pools(plan.problem, cases, pools, executor, directory, observer)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         observer.on_stop("Ctrl-C" if interrupted else _sentence(error))
         observer.on_finish("interrupted" if interrupted else "failed")
         if isinstance(error, ConfigError) and not repeat:
-            discard(directory)
+            discard_empty_run(directory)
         if isinstance(error, OSError) and error.errno in _FULL:
             raise JournalError(f"Cannot write to {directory}: {error.strerror}.") from None
         if isinstance(error, WriteError):
@@ -267,7 +267,7 @@ def run_training(
 
 
 def _sentence(error: BaseException) -> str:
-    return str(error) if isinstance(error, SpecAHDError) else in_one_line(error)
+    return str(error) if isinstance(error, SpecAHDError) else one_line_error(error)
 
 
 def _search(
@@ -299,7 +299,7 @@ def _search(
         ) as engine,
     ):
         if plan.given is not None:
-            # What a resumed run is given must be the same.
+            # A resumed run must get the same repertoire.
             sums = (located(plan.given) / SUMS).read_text()
             journal.samples.append({"record": "given", "repertoire": sums})
         for record in subset_records(plan):
@@ -323,7 +323,7 @@ def _search(
                 candidates.append(candidate)
                 # While a run is repeated, what is there is what it had learned by then.
                 kept = journal.samples.repeating and target.exists()
-                if choose(candidates) is candidate and not kept:
+                if best_candidate(candidates) is candidate and not kept:
                     freeze(_checkpoint(plan, candidate), target)
         except KeyboardInterrupt:
             if not candidates and not target.exists():
@@ -331,13 +331,13 @@ def _search(
                 if draft is not None:
                     freeze(_checkpoint(plan, draft), target)
             raise
-        freeze(_checkpoint(plan, choose(candidates)), target)
+        freeze(_checkpoint(plan, best_candidate(candidates)), target)
         if engine.outcomes and not engine.outcomes[Outcome.OK]:
             counts = ", ".join(f"{count} {name}" for name, count in engine.outcomes.most_common())
             raise RunFailed(f"No reply held a program that could be used: {counts}.")
         spent = engine.outcomes.total() >= plan.budget.programs
         status = RunStatus.COMPLETE if spent else RunStatus.PARTIAL
-        return choose(candidates), engine.stopped, status
+        return best_candidate(candidates), engine.stopped, status
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:

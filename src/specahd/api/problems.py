@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from specahd.config import CONF_DIR, files
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
 from specahd.routing import pools
 from specahd.routing.base import AnyProblem
@@ -53,7 +53,7 @@ class ProblemInstance:
 
     @property
     def size(self) -> int:
-        """How many nodes are to be served."""
+        """The number of nodes to serve."""
         return int(self.data.size)
 
 
@@ -82,7 +82,7 @@ def make_problem(name: str, **options: Any) -> AnyProblem:
     >>> api.make_problem("cvrp", baseline="savings").baseline_name
     'savings'
     """
-    problem: AnyProblem = files.make("problem", name, **options)
+    problem: AnyProblem = files.make_from("problem", name, **options)
     return problem
 
 
@@ -107,16 +107,16 @@ def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) ->
     CheckpointError
         A setting is none of the problem's, or the guard refuses one of the checkpoint's programs.
     """
-    if checkpoint.problem not in files.names("problem"):
+    if checkpoint.problem not in files.choices("problem"):
         raise ConfigError(f"The checkpoint's problem {checkpoint.problem!r} is not in {CONF_DIR}.")
-    make = files.target("problem", checkpoint.problem)
-    options = files.options("problem", checkpoint.problem)
+    make = files.target_of("problem", checkpoint.problem)
+    options = files.declared_options("problem", checkpoint.problem)
     arguments = signature(make).parameters
     for name, value in checkpoint.settings.items():
         try:
             if name not in options:
                 raise ValueError
-            fitting(value, arguments[name].annotation)
+            convert(value, arguments[name].annotation)
         except ValueError:
             raise CheckpointError(
                 f"The checkpoint's setting {name} is not one of {checkpoint.problem}, "
@@ -192,7 +192,7 @@ def read(
         made = given or make_problem(name)
         if made.name != name:
             raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")
-        return ProblemInstance(made, made.made(data, path))
+        return ProblemInstance(made, made.from_table(data, path))
     if kind is not None or given is not None:
         _expect_no_options(path, options)
     if given is not None:
@@ -202,14 +202,14 @@ def read(
     if kind is not None and kind.problem is not None:
         made = make_problem(kind.problem)
         return ProblemInstance(made, made.read(path))
-    # A problem may have formats of its own, of which nobody else knows.
+    # A problem may have formats of its own.
     found = []
-    for name in files.names("problem"):
+    for name in files.choices("problem"):
         made = make_problem(name)
         with suppress(FileError):
             found.append(ProblemInstance(made, made.read(path)))
     if not found:
-        raise unread.refusal(path, text, files.names("problem"))
+        raise unread.unreadable_error(path, text, files.choices("problem"))
     if len(found) > 1:
         can = " and ".join(instance.problem.name for instance in found)
         raise FileError(f"{path} is read by {can}, expected an instance of one of them alone.")
@@ -276,7 +276,7 @@ def read_pool(
     [200, 200]
     """
     made = make_problem(problem) if isinstance(problem, str) else problem
-    folder = pools.prepare(made, Pools(str(directory), seed))
+    folder = pools.prepare_pools(made, Pools(str(directory), seed))
     return [
         ProblemInstance(made, data) for data in pools.read_pool(made, folder, pool, count=count)
     ]

@@ -19,7 +19,7 @@ EVOLVED = "evolved"
 """In place of a checkpoint: the one of the problem that comes with specahd."""
 
 
-def stronger(problem: AnyProblem, instance: Any) -> str:
+def stronger_programs(problem: AnyProblem, instance: Any) -> str:
     """Return which programs solve an instance better, :data:`BY_HAND` or :data:`EVOLVED`."""
     evolved = problem.engine.evolved if problem.engine else None
     return EVOLVED if evolved is not None and evolved(instance) else BY_HAND

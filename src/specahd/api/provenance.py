@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from specahd.checkpoint import located
 from specahd.core.settings import EXTENSIONS, Settings
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 from specahd.routing.pools import MANIFEST
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ on, and how many requests are made at once."""
 
 
 def provenance(plan: "TrainingPlan") -> dict[str, Any]:
-    """Return what decides the programs of a training, whoever writes them.
+    """Return the options that determine a training's programs.
 
     Two plans with equal provenance, and equal replies to their requests, give the same
     checkpoint. What wrote the replies is not part of it: a recording stands for the model.

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from specahd.core.errors import ConfigError
-from specahd.core.folders import write_whole
+from specahd.core.folders import write_atomically
 from specahd.repair.cases import Case
-from specahd.repair.maps import before_and_after
+from specahd.repair.maps import compare_routes
 from specahd.repair.merge import EPSILON
 from specahd.repair.system import Repair
 from specahd.routing import itinerary
 from specahd.routing.base import AnyProblem
-from specahd.tracking.figures import route_map
+from specahd.tracking.figures import draw_route_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """A feasible solution of one instance, and the one that it was made of.
+    """A feasible solution of one instance, and the incumbent that it improves.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Solution:
 
     @property
     def improvement(self) -> float:
-        """What was gained, relative to the incumbent's cost."""
+        """The improvement relative to the incumbent's cost."""
         return (self.incumbent_cost - self.cost) / max(EPSILON, self.incumbent_cost)
 
     @property
@@ -93,7 +93,7 @@ class Solution:
         return dict(self.problem.solution_files(self.name, self.data, self.cost))
 
     def write(self, path: str | Path) -> Path:
-        """Write the solution to a file; its ending says in which format.
+        """Write the solution to a file, in the format of its ending.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Solution:
             text = itinerary.FORMATS[path.suffix](instance, self.routes)
         else:
             text = self.files()[path.suffix]
-        write_whole(path, text)
+        write_atomically(path, text)
         return path
 
     def plot(self) -> "Figure":
@@ -144,16 +144,16 @@ class Solution:
         >>> solution = api.load(checkpoint).repair("tests/data/tiny.vrp")
         >>> solution.plot().savefig("tiny.png")
         """
-        return route_map(self.drawn())
+        return draw_route_map(self.drawn())
 
     def drawn(self) -> dict[str, Any]:
         """Return the routes before and after as plain values, as ``routes.json`` holds them."""
-        return before_and_after(self.problem, self.case, self.data, self.cost)
+        return compare_routes(self.problem, self.case, self.data, self.cost)
 
 
 @dataclass(frozen=True, repr=False)
 class Repaired(Solution):
-    """What a checkpoint made of one instance.
+    """A checkpoint's repair of one instance.
 
     Parameters
     ----------

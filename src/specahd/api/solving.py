@@ -9,33 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
-from specahd.api.programs import OPERATOR, programs_for, stronger
+from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
-from specahd.api.starts import UNCONSTRUCTED, Start, construct
+from specahd.api.starts import UNCONSTRUCTED, Start, construct_start
 from specahd.core.background import Background
-from specahd.core.compilation import announced
+from specahd.core.compilation import listening
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.interrupts import Interrupts
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.core.settings import MAX_SEED, SearchLimit
-from specahd.engine.descent import Descent, Improver, Moment, descend
 from specahd.engine.improver import Programs, SandboxedEngine, engine
+from specahd.engine.neighbourhood_search import Improver, SearchProgress, SearchResult, run_search
 from specahd.engine.remote import remote_engine
 from specahd.engine.tiled import tiled_engine, working
 from specahd.engine.tiles import LEAST_CUSTOMERS
-from specahd.repair.cases import Case, given_case
+from specahd.repair.cases import Case, case_of_solution
 from specahd.repair.execution import Execution
 from specahd.repair.searching import RoutedImprover
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.client import inspect_host
-from specahd.tracking.figures import solving_figure
+from specahd.tracking.figures import draw_solving
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROUTED = 20_000
-"""Of larger instances the programs are drawn evenly: describing regions would take too long."""
-Callback = Callable[[Moment, Solution], bool | None]
+"""Larger instances draw programs evenly, since describing regions takes too long."""
+Callback = Callable[[SearchProgress, Solution], bool | None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +44,7 @@ class Solved(Solution):
 
     Parameters
     ----------
-    descent
+    search
         The cost over time, the repairs, and why the search ended.
     startup
         Seconds that reading programs and starting the sandbox took, before the search.
@@ -54,7 +54,7 @@ class Solved(Solution):
         How many processes searched.
     """
 
-    descent: Descent
+    search: SearchResult
     startup: float
     programs: tuple[str, ...]
     workers: int = 1
@@ -62,12 +62,12 @@ class Solved(Solution):
     @property
     def history(self) -> tuple[tuple[float, float, int], ...]:
         """The cost over time: seconds, cost and repairs at the start and at every improvement."""
-        return tuple((each.seconds, each.cost, each.repairs) for each in self.descent.moments)
+        return tuple((each.seconds, each.cost, each.repairs) for each in self.search.moments)
 
     @property
     def failure(self) -> str:
         """Why the programs' process ended early; empty if it did not."""
-        return self.descent.failure
+        return self.search.failure
 
     @property
     def warning(self) -> str:
@@ -75,13 +75,13 @@ class Solved(Solution):
         if self.case.source != UNCONSTRUCTED:
             return ""
         return (
-            f"No construction was finished in {self.descent.seconds:.0f} s: "
+            f"No construction was finished in {self.search.seconds:.0f} s: "
             f"every customer of {self.name} has a vehicle of its own."
         )
 
     def statistics(self) -> dict[str, Any]:
-        """Return what is told of the search beside the solution, in plain values."""
-        descent = self.descent
+        """Return the search's statistics in plain values."""
+        search = self.search
         return {
             "instance": self.name,
             "problem": self.problem.name,
@@ -90,14 +90,14 @@ class Solved(Solution):
             "vehicles": len(self.routes),
             "start": {"source": self.case.source, "cost": self.case.cost},
             "improvement": self.improvement,
-            "ended": descent.ended,
-            "failure": descent.failure,
+            "ended": search.ended,
+            "failure": search.failure,
             "warning": self.warning,
-            "seconds": round(descent.seconds, 3),
+            "seconds": round(search.seconds, 3),
             "startup_seconds": round(self.startup, 3),
-            "repairs": descent.repairs,
-            "repairs_per_second": round(descent.repairs / max(descent.seconds, 1e-9)),
-            "fallbacks": descent.fallbacks,
+            "repairs": search.repairs,
+            "repairs_per_second": round(search.repairs / max(search.seconds, 1e-9)),
+            "fallbacks": search.fallbacks,
             "programs": list(self.programs),
             "workers": self.workers,
             "history": [[round(seconds, 3), *rest] for seconds, *rest in self.history],
@@ -117,8 +117,8 @@ class Solved(Solution):
         >>> solution = api.solve("tests/data/tiny.vrp", time_limit=0.1)
         >>> solution.plot().savefig("tiny.png")
         """
-        end = (self.descent.seconds, self.cost, self.descent.repairs)
-        return solving_figure(self.drawn(), (*self.history, end))
+        end = (self.search.seconds, self.cost, self.search.repairs)
+        return draw_solving(self.drawn(), (*self.history, end))
 
 
 def solve(
@@ -206,14 +206,14 @@ def solve(
     >>> better.incumbent_cost
     206.0
     """
-    integer_within("seed", seed, 0, MAX_SEED)
-    number_within("memory_gb", memory_gb, 0.001, 1e6)
+    check_integer("seed", seed, 0, MAX_SEED)
+    check_number("memory_gb", memory_gb, 0.001, 1e6)
     limit = SearchLimit(time_limit, repairs, target)
     observer = observer or PythonWarnings()
     came = time.monotonic()
     given = instance if isinstance(instance, ProblemInstance) else read(instance)
     problem, data = _for_solving(given), given.data
-    chosen = stronger(problem, data) if checkpoint is None else checkpoint
+    chosen = stronger_programs(problem, data) if checkpoint is None else checkpoint
     programs = programs_for(problem, chosen, data)
     admit = partial(Execution(require=require).admit, observer=observer)
     memory = int(memory_gb * 2**30)
@@ -224,9 +224,9 @@ def solve(
             f"each should have {LEAST_CUSTOMERS} customers."
             + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
-    held = interrupts.held() if interrupts else nullcontext()
-    with announced(observer.on_compile), held:
-        case = None if incumbent is None else given_case(problem, data, Path(incumbent))
+    held = interrupts.deferred() if interrupts else nullcontext()
+    with listening(observer.on_compile), held:
+        case = None if incumbent is None else case_of_solution(problem, data, Path(incumbent))
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]
         if count == 1:
@@ -238,7 +238,7 @@ def solve(
             work = remote_engine(*options, count, cluster)
         stopped = partial(_pressed, interrupts)
         with closing(Background(work)) as starting:
-            start = construct(problem, data, limit, stopped) if case is None else Start(case)
+            start = construct_start(problem, data, limit, stopped) if case is None else Start(case)
             case = start.case
             # Nobody waits for the programs out of the time of the search.
             if start.ended is None and starting.wait(stopped):
@@ -246,26 +246,26 @@ def solve(
                 improver.start(case.baseline)
                 improver.exchanges = problem.engine.exchanges(data)
                 tell = _telling(callback, problem, case)
-                routed = _routed(problem, case, programs, improver)
+                routed = _routed_improver(problem, case, programs, improver)
                 began = time.monotonic() - start.seconds
-                descent = descend(
+                search = run_search(
                     *(problem, data, case.baseline, case.cost, routed, limit, tell, began),
                     slice_repairs=improver.slice_repairs,
                     slice_seconds=improver.slice_seconds,
                 )
             else:
                 began = time.monotonic() - start.seconds
-                moment = Moment(start.seconds, 0.0, case.cost, 0, better=True)
-                descent = Descent(case.baseline, case.cost, [moment], start.ended or "stopped")
-                descent.seconds = start.seconds
-    if descent.failure:
+                moment = SearchProgress(start.seconds, 0.0, case.cost, 0, better=True)
+                search = SearchResult(case.baseline, case.cost, [moment], start.ended or "stopped")
+                search.seconds = start.seconds
+    if search.failure:
         observer.on_warning(
-            f"The programs were stopped after {descent.seconds:.1f} s ({descent.failure}); "
+            f"The programs were stopped after {search.seconds:.1f} s ({search.failure}); "
             "the best solution until then stands."
         )
     solved = Solved(
-        *(problem, case, descent.solution, descent.cost),
-        *(descent, began - came, programs.names, count),
+        *(problem, case, search.solution, search.cost),
+        *(search, began - came, programs.names, count),
     )
     if solved.warning:
         observer.on_warning(solved.warning)
@@ -291,14 +291,14 @@ def _for_solving(given: ProblemInstance) -> AnyProblem:
     return make_problem(problem.name, **settings)
 
 
-def _routed(
+def _routed_improver(
     problem: AnyProblem, case: Case, programs: Programs, improver: SandboxedEngine
 ) -> Improver:
     """Return what goes on with a search as it did in training."""
     size = len(programs.lowers)
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver
-    # What describes regions is that of the operator, too.
+    # The descriptor of regions is the operator's too.
     trained = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
     operator = trained.operator
     assert isinstance(operator, PassOperator)
@@ -307,9 +307,9 @@ def _routed(
 
 def _telling(
     callback: Callback | None, problem: AnyProblem, case: Case
-) -> Callable[[Moment, Descent], bool | None]:
+) -> Callable[[SearchProgress, SearchResult], bool | None]:
     if callback is None:
-        return lambda moment, descent: None
-    return lambda moment, descent: callback(
-        moment, Solution(problem, case, descent.solution, descent.cost)
+        return lambda moment, search: None
+    return lambda moment, search: callback(
+        moment, Solution(problem, case, search.solution, search.cost)
     )

@@ -20,7 +20,7 @@ UNCONSTRUCTED = "no construction"
 
 @dataclass(frozen=True)
 class Start:
-    """What a search begins with.
+    """The start of a search: a solution and its origin.
 
     Parameters
     ----------
@@ -35,10 +35,10 @@ class Start:
     ended: str | None = None
 
 
-def construct(
+def construct_start(
     problem: AnyProblem, instance: Any, limit: SearchLimit, stopped: Callable[[], bool]
 ) -> Start:
-    """Construct a solution, or take the one that stands at once if there is no time for it.
+    """Construct a solution, or take the trivial one if there is no time.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def construct(
         install_listener("numba:compile", compiling),
         closing(Background(_constructed(problem, instance))) as work,
     ):
-        if not work.wait(given_up) and (case := _at_once(problem, instance)) is not None:
+        if not work.wait(given_up) and (case := _trivial_start(problem, instance)) is not None:
             return Start(case, spent(), "stopped" if stopped() else "time")
         case = work.result()
     return Start(case, spent(), "stopped" if stopped() else None)
@@ -74,8 +74,8 @@ def _constructed(problem: AnyProblem, instance: Any) -> Iterator[Case]:
     yield make_case(problem, instance)
 
 
-def _at_once(problem: AnyProblem, instance: Any) -> Case | None:
-    solution = problem.at_once(instance)
+def _trivial_start(problem: AnyProblem, instance: Any) -> Case | None:
+    solution = problem.trivial_solution(instance)
     if solution is None or problem.check(instance, solution):
         return None
     return Case(instance, solution, problem.cost(instance, solution), UNCONSTRUCTED)

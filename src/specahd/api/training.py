@@ -13,7 +13,7 @@ from specahd.core.events import Observer, PythonWarnings
 from specahd.core.extras import require
 from specahd.core.program import Level
 from specahd.core.proposer import Proposer
-from specahd.core.ranges import within
+from specahd.core.ranges import check_range
 from specahd.core.settings import POOLS_SEED, Pools, Settings, TierRule
 from specahd.design.coupled import Coupled
 from specahd.memory.memory import Memory
@@ -106,22 +106,22 @@ def train(
         raise ConfigError(f"{directory} holds no run that could be resumed.")
     heard = observer or PythonWarnings()
     heard.on_prepare()
-    within("seed", seed, 0)
+    check_range("seed", seed, 0)
     made = make_problem(problem) if isinstance(problem, str) else problem
-    allotted = named_budget(budget) if isinstance(budget, str) else budget
+    allotted = load_budget(budget) if isinstance(budget, str) else budget
     if isinstance(method, str):
-        design = files.maker("method", method)
-        memory = memory or files.chosen_by("method", method, "memory")
+        design = files.factory_of("method", method)
+        memory = memory or files.override_of("method", method, "memory")
     else:
         design = partial(Coupled, policy=method)
     memory = memory or "structural"
     plan = TrainingPlan(
         problem=made,
         problem_settings=settings_of(made),
-        proposer=files.make("llm", proposer) if isinstance(proposer, str) else proposer,
+        proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
         method=design,
         memories={
-            level: files.make("memory", memory) if isinstance(memory, str) else memory()
+            level: files.make_from("memory", memory) if isinstance(memory, str) else memory()
             for level in Level
         },
         budget=allotted,
@@ -134,7 +134,7 @@ def train(
     return run_training(plan, directory, heard, repeat=resume, longer=resume)
 
 
-def named_budget(name: str) -> Budget:
+def load_budget(name: str) -> Budget:
     """Return the budget in a file of ``conf/budget``.
 
     Raises
@@ -142,4 +142,4 @@ def named_budget(name: str) -> Budget:
     ConfigError
         There is no such file.
     """
-    return Budget(**files.options("budget", name))
+    return Budget(**files.declared_options("budget", name))

@@ -1,27 +1,27 @@
-"""Which instances of the pools a training uses, and what its journal says of them."""
+"""The instances of the pools that a training uses, and their records in the journal."""
 
 from typing import TYPE_CHECKING, Any
 
 from specahd.core.events import Observer
 from specahd.core.journal import Record
 from specahd.repair.cases import Case, make_cases
-from specahd.repair.descent import staged
+from specahd.repair.staged_cases import stage_cases
 from specahd.routing.base import POOLS
-from specahd.routing.pools import SUBSET_SEED, is_drawn, prepare, read_pool
+from specahd.routing.pools import SUBSET_SEED, is_sampled, prepare_pools, read_pool
 from specahd.runs.files import POOLS as EXAMINED
 
 if TYPE_CHECKING:
     from specahd.api.plans import TrainingPlan
 
 
-def training_cases(
+def make_training_cases(
     plan: "TrainingPlan", observer: Observer
 ) -> tuple[list[Case], dict[str, list[int]]]:
     """Return the cases that the budget uses, and which belong to each pool.
 
     The pools are written first if they are missing.
     """
-    folder = prepare(plan.problem, plan.pools)
+    folder = prepare_pools(plan.problem, plan.pools)
     instances: list[Any] = []
     pools: dict[str, list[int]] = {}
     for pool in POOLS:
@@ -34,7 +34,7 @@ def training_cases(
     for pool in ("lower_train", "upper_train"):
         for index, case in zip(
             pools[pool],
-            staged(plan.problem, [cases[index] for index in pools[pool]]),
+            stage_cases(plan.problem, [cases[index] for index in pools[pool]]),
             strict=True,
         ):
             cases[index] = case
@@ -42,12 +42,12 @@ def training_cases(
 
 
 def subset_records(plan: "TrainingPlan") -> list[Record]:
-    """Return what the journal of a run says of subsets that its own seed does not draw.
+    """Return the journal's records of subsets that the run's own seed does not draw.
 
     What older versions drew with the seed of the run, so that what they measured on a subset is
     nothing to go on with.
     """
-    folder = prepare(plan.problem, plan.pools)
-    drawn = any(is_drawn(folder, pool, getattr(plan.budget, pool)) for pool in EXAMINED)
+    folder = prepare_pools(plan.problem, plan.pools)
+    drawn = any(is_sampled(folder, pool, getattr(plan.budget, pool)) for pool in EXAMINED)
     differ = drawn and plan.seed != SUBSET_SEED
     return [{"record": "subsets", "seed": SUBSET_SEED}] if differ else []

@@ -1,4 +1,4 @@
-"""Ablations: a label that is recorded must be true of the run that has it."""
+"""Ablations: the recorded label must be true of its run."""
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -8,11 +8,11 @@ from specahd.core.errors import ConfigError
 
 NONE = "none"
 PARTS = ("encoders", "models", "fuse", "filter", "skills")
-"""Options of a memory that say what it consists of."""
+"""The options that define the parts of a memory."""
 
 
 def check_ablation(config: DictConfig) -> None:
-    """Refuse an ablation that takes away what is not there, or that another option undoes.
+    """Refuse an ablation of an absent part, or one that another option undoes.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def check_ablation(config: DictConfig) -> None:
     label, memory = choices.get("ablation") or NONE, choices["memory"]
     if label == NONE:
         return
-    complete, ablated = _memory(NONE), _memory(label)
+    complete, ablated = _compose_memory(NONE), _compose_memory(label)
     taken = [option for option in PARTS if complete.get(option) != ablated.get(option)]
     if not any(complete[option] for option in taken):
         raise ConfigError(
@@ -31,15 +31,15 @@ def check_ablation(config: DictConfig) -> None:
             "choose a memory that has it."
         )
     for option in PARTS:
-        wanted, got = (_written(each.get(option)) for each in (ablated, config.memory))
+        wanted, got = (_yaml_text(each.get(option)) for each in (ablated, config.memory))
         if wanted != got:
             raise ConfigError(
                 f"ablation={label} with memory={memory} has memory.{option} {wanted}, got {got}."
             )
 
 
-def _memory(label: str) -> DictConfig:
-    """Return the memory that the chosen groups make with an ablation, no option overridden."""
+def _compose_memory(label: str) -> DictConfig:
+    """Compose the memory of the chosen groups with an ablation, without overrides."""
     chosen = HydraConfig.get()
     overrides = [word for word in chosen.overrides.hydra if word.startswith("hydra.searchpath=")]
     overrides += [
@@ -52,5 +52,5 @@ def _memory(label: str) -> DictConfig:
     return memory
 
 
-def _written(value: object) -> str:
+def _yaml_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

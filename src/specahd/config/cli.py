@@ -25,14 +25,19 @@ from omegaconf.errors import OmegaConfBaseException
 from specahd import __version__
 from specahd.config import CONF_DIR
 from specahd.config.help import help_text
-from specahd.config.messages import REFUSALS, message_for, plainer
-from specahd.config.process import INTERRUPTED, fill_streams, interruptible, raise_interrupts
-from specahd.config.schemas import register, validate
+from specahd.config.messages import REFUSALS, message_for, simpler_error
+from specahd.config.process import (
+    INTERRUPTED,
+    handle_interrupts,
+    open_closed_streams,
+    raise_interrupts,
+)
+from specahd.config.schemas import register_schemas, validate
 from specahd.config.sweeps import check_jobs
-from specahd.config.words import quoted
+from specahd.config.words import quote
 from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
 from specahd.core.extras import require
-from specahd.core.folders import new_folder, short, write_whole
+from specahd.core.folders import display_path, make_new_folder, write_atomically
 from specahd.runs.files import CONFIG
 from specahd.sandbox.confinement import die_with_parent
 
@@ -42,7 +47,7 @@ FAILED = 1
 REFUSED = 2
 _LINES = 6
 _NOW = "${now:"
-"""What a name of a folder holds that the time is a part of."""
+"""The part of a folder's name that stands for the time."""
 
 
 def run_command(
@@ -61,7 +66,7 @@ def run_command(
     Parameters
     ----------
     task
-        What the command does with its composed and validated configuration.
+        The command's work on its composed and validated configuration.
     config_name
         The primary configuration in ``conf/``: ``train``, ``evaluate`` …
     argv
@@ -69,21 +74,21 @@ def run_command(
     rewrite
         Replaces words of the command line before Hydra sees it.
     check
-        Refuses what can be refused before any work; of a sweep, before its first job starts.
+        Refuses a configuration before any work; in a sweep, before the first job starts.
     extra
-        What has to be installed beside the package itself.
+        The extra that must be installed.
 
     Returns
     -------
     int
         The exit status: 0, 1 when a run failed, 2 when refused, 130 when interrupted.
     """
-    fill_streams()
+    open_closed_streams()
     words = sys.argv[1:] if argv is None else argv
     if "--version" in words:
         sys.stdout.write(f"specahd {__version__}\n")
         return 0
-    register()
+    register_schemas()
     state = _CommandState(check, traced=os.environ.get("HYDRA_FULL_ERROR") == "1")
     entry = hydra.main(version_base="1.3", config_path=str(CONF_DIR), config_name=config_name)
     token = _STATE.set(state)
@@ -93,9 +98,9 @@ def run_command(
             return 0
         if extra is not None:
             require(extra, f"specahd {config_name}")
-        with interruptible(state.clear), _plain_warnings(), _command_line(rewrite(words)):
+        with handle_interrupts(state.clear), _short_warnings(), _command_line(rewrite(words)):
             try:
-                entry(_guarded(task, state))()
+                entry(_end_gracefully(task, state))()
             except BaseException:
                 state.end_sweep()
                 raise
@@ -110,7 +115,7 @@ def run_command(
     except REFUSALS as error:
         if state.started:
             raise
-        message = message_for(plainer(error, config_name, words))
+        message = message_for(simpler_error(error, config_name, words))
         return _report_end(state, message, REFUSED)
     except OSError as error:
         if state.started:
@@ -129,7 +134,7 @@ def run_directory() -> Path:
     return Path(HydraConfig.get().runtime.output_dir)
 
 
-def resolved(config: DictConfig) -> dict[str, Any]:
+def resolve_config(config: DictConfig) -> dict[str, Any]:
     """Return the configuration as plain values, the chosen groups under ``choices``.
 
     It holds no secret: configurations name environment variables, not their values.
@@ -146,14 +151,14 @@ def resolved(config: DictConfig) -> dict[str, Any]:
 def save_config(config: DictConfig, directory: Path) -> Path:
     """Write the resolved configuration to ``config.yaml`` in the directory."""
     path = directory / CONFIG
-    write_whole(path, OmegaConf.to_yaml(OmegaConf.create(resolved(config))))
+    write_atomically(path, OmegaConf.to_yaml(OmegaConf.create(resolve_config(config))))
     return path
 
 
 class CommandCallback(Callback):
-    """Notes what Hydra is about to do, and refuses a sweep of which one job is refused.
+    """Records the directory of a run or sweep, and refuses a sweep if one job is refused.
 
-    ``conf/hydra/default.yaml`` asks for it.
+    ``conf/hydra/default.yaml`` registers it.
     """
 
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
@@ -175,100 +180,100 @@ class CommandCallback(Callback):
 
 @dataclass
 class _CommandState:
-    """One passage through a command: whether its task began, and which folders are its own.
+    """The state of one command: whether its task began, and which folders it made.
 
     Parameters
     ----------
     check
-        What refuses a job before it starts.
+        Refuses a job before it starts.
     traced
-        Whether the user asks for tracebacks of what is not ours.
+        Whether to print tracebacks of code outside this package.
     """
 
     check: Task = lambda config: None
     traced: bool = False
     started: bool = False
     directory: Path | None = None
-    # The directory and its ancestors as far as they were not there before, from the inside.
+    # The directory and those of its ancestors that did not exist, the innermost first.
     missing: list[Path] = field(default_factory=list)
-    # The configuration of a sweep whose jobs were begun.
+    # The configuration of a sweep whose jobs have started.
     sweep: DictConfig | None = None
 
     def trace(self, error: UserError) -> None:
-        """Show, if the user asks for it, where the code of somebody else raised something."""
+        """Print the traceback of an error in foreign code, if the user wants tracebacks."""
         if self.traced and error.__cause__ is not None:
             traceback.print_exception(error)
 
     def note(self, config: DictConfig, kind: str) -> None:
-        """Note the directory of a ``run`` or a ``sweep``; one that the time names is made, new."""
+        """Record the directory of a ``run`` or ``sweep``; make a new one if the time names it."""
         key = f"hydra.{kind}.dir"
         # Hydra itself refuses one that has no value, or cannot be made, a moment later.
         with suppress(OmegaConfBaseException, OSError):
-            named = Path(str(OmegaConf.select(config, key)))
-            self.directory = named.absolute()
+            requested = Path(str(OmegaConf.select(config, key)))
+            self.directory = requested.absolute()
             folders = (self.directory, *self.directory.parents)
             self.missing = [folder for folder in folders if not folder.exists()]
             if _NOW in str(OmegaConf.to_container(config.hydra[kind], resolve=False)["dir"]):  # type: ignore[call-overload,index]  # a mapping
-                # Of two commands in one second each gets one of its own.
-                made = new_folder(named)
+                # Two commands that start in one second get different folders.
+                made = make_new_folder(requested)
                 above = [folder for folder in self.missing if folder != self.directory]
                 self.directory, self.missing = made.absolute(), [made.absolute(), *above]
                 with flag_override(config, "readonly", False):
                     config.hydra[kind].dir = str(made)
-                    # From its options Hydra composes the configuration of every job.
-                    config.hydra.overrides.hydra.append(f"{key}={quoted(str(made))}")
+                    # Hydra composes the configuration of every job from these overrides.
+                    config.hydra.overrides.hydra.append(f"{key}={quote(str(made))}")
 
     def end_sweep(self) -> None:
-        """Tell Hydra's callbacks that a sweep broke off, of which Hydra tells them nothing."""
+        """Call Hydra's callbacks at the end of a broken-off sweep, which Hydra does not do."""
         if self.sweep is not None:
             for callback in self.sweep.hydra.callbacks.values():
                 instantiate(callback).on_multirun_end(config=self.sweep)
 
     def clear(self) -> None:
-        """Remove the folders that this command made and put nothing in."""
+        """Remove the empty folders that this command made."""
         if not self.missing:
             return
-        # From below; what jobs that still end remove meanwhile is passed over.
+        # Bottom-up; jobs that are still ending may remove folders meanwhile.
         walked = list(os.walk(self.missing[0], topdown=False))
         if [name for _, _, files in walked for name in files] == ["multirun.yaml"]:
             (self.missing[0] / "multirun.yaml").unlink(missing_ok=True)
         for path in (*(Path(folder) for folder, _, _ in walked), *self.missing):
-            # The system refuses to remove a file so, or a folder that is not empty.
+            # The system refuses to remove files and non-empty folders.
             with suppress(OSError):
                 path.rmdir()
 
 
 class _Refused(BaseException):
-    """A job's last sentence and exit status on their way to the command.
+    """Carries a job's last sentence and exit status to the command.
 
-    Not an Exception, so that Hydra neither reports it nor starts the sweep's other jobs.
+    It is no Exception, so that Hydra neither reports it nor starts further jobs.
     """
 
 
 class _Ended(Exception):
-    """The same on its way from a parallel launcher's process.
+    """Carries the same from a process of a parallel launcher.
 
-    An Exception, so that jobs beside it go on: Hydra hands it over when they have ended.
+    It is an Exception, so that parallel jobs go on; Hydra re-raises it when they have ended.
     """
 
 
 class _Broken(Exception):
-    """A bug in another process; the message is its traceback, which pickling would lose."""
+    """A bug in another process; the message holds the traceback, which pickling loses."""
 
 
 _STATE: ContextVar[_CommandState] = ContextVar("command")
 
 
-def _guarded(task: Task, state: _CommandState) -> Task:
-    home = os.getpid()
+def _end_gracefully(task: Task, state: _CommandState) -> Task:
+    main_process = os.getpid()
 
     @functools.wraps(task)
     def run(config: DictConfig) -> None:
         state.started = True
-        away = os.getpid() != home
+        in_worker = os.getpid() != main_process
         if multiprocessing.parent_process() is not None:
-            # A worker of joblib's would work on for nobody.
-            die_with_parent(home)
+            # A worker of joblib outlives its parent otherwise.
+            die_with_parent(main_process)
         try:
             validate(config)
             raise_interrupts()
@@ -276,18 +281,18 @@ def _guarded(task: Task, state: _CommandState) -> Task:
         except Exception as error:
             if isinstance(error, UserError):
                 state.trace(error)
-            end = _end(error)
+            end = _exit_message(error)
             if end is not None:
-                raise (_Ended if away else _Refused)(*end) from None
-            if away:
+                raise (_Ended if in_worker else _Refused)(*end) from None
+            if in_worker:
                 raise _Broken(f"\n{traceback.format_exc()}") from None
             raise
 
     return run
 
 
-def _end(error: Exception) -> tuple[str, int] | None:
-    """Return the last sentence and the exit status for what ended a task, None for a bug."""
+def _exit_message(error: Exception) -> tuple[str, int] | None:
+    """Return the last sentence and the exit status for an error, None for a bug."""
     match error:
         case UserError():
             return str(error), REFUSED
@@ -302,8 +307,8 @@ def _end(error: Exception) -> tuple[str, int] | None:
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Show what is said of a file as the sentence that it is, without a line of our source."""
+def _short_warnings() -> Iterator[None]:
+    """Print warnings about files as plain sentences, without a line of our source."""
     usual = warnings.formatwarning
 
     def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
@@ -320,10 +325,10 @@ def _plain_warnings() -> Iterator[None]:
 
 @contextmanager
 def _command_line(arguments: Sequence[str]) -> Iterator[None]:
-    """Give Hydra its command line, and have it re-raise errors instead of printing them."""
+    """Set Hydra's command line, and make it re-raise errors instead of printing them."""
     # Hydra 1.3 refuses overrides on both sides of -m: `llm=offline -m seed=0,1`.
     ordered = sorted(arguments, key=lambda word: word not in ("-m", "--multirun"))
-    # A resumed run goes on where it is.
+    # A resumed run keeps its directory.
     ordered += [
         f"hydra.run.dir={word.partition('=')[2]}" for word in ordered if word.startswith("resume=")
     ]
@@ -344,7 +349,7 @@ def _report_end(state: _CommandState, message: str, status: int) -> int:
     state.clear()
     lines = message.splitlines()[:_LINES]
     if state.sweep and state.directory and any(state.directory.glob(f"*/{CONFIG}")):
-        where = short(state.directory)
+        where = display_path(state.directory)
         lines.append(f"Go on with the sweep: the same command and hydra.sweep.dir={where}")
     sys.stderr.write("\n".join(lines) + "\n")
     return status

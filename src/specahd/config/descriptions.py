@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from specahd.core.budget import Budget
-from specahd.core.ranges import described
+from specahd.core.ranges import help_lines
 from specahd.core.settings import CallLimits, Penalty, Pools, Settings, TierRule
 
 GROUPS: Mapping[str, str] = {
@@ -45,12 +45,12 @@ _MODEL: Mapping[str, str] = {
 }
 
 _COMMON: Mapping[str, str] = {
-    **described(Pools, "pools."),
-    **described(Budget, "budget."),
-    **described(Settings, "search."),
-    **described(Penalty, "search.penalty."),
-    **described(CallLimits, "limits."),
-    **described(TierRule, "tiers."),
+    **help_lines(Pools, "pools."),
+    **help_lines(Budget, "budget."),
+    **help_lines(Settings, "search."),
+    **help_lines(Penalty, "search.penalty."),
+    **help_lines(CallLimits, "limits."),
+    **help_lines(TierRule, "tiers."),
     "seed": "same seed, same bytes, whatever the number of workers; at least 0",
     "resume": "a run to go on with: its directory, or its id in MLflow",
     "record": "a file that keeps every reply, for llm=recorded",

@@ -1,4 +1,4 @@
-"""What a file of ``conf/`` says, for those who do without Hydra."""
+"""Read the files of ``conf/`` without Hydra."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -9,24 +9,24 @@ import yaml
 
 from specahd.config import CONF_DIR
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 
 _PUT_TOGETHER = "{} is put together by the commands only; make it in code."
 
 
-def names(group: str) -> list[str]:
+def choices(group: str) -> list[str]:
     """Return the choices of a group, one for each file of its folder."""
     return sorted(path.stem for path in (CONF_DIR / group).glob("*.yaml"))
 
 
-def purpose(command: str) -> str:
-    """Return what a command does, as the first line of its configuration says."""
+def command_purpose(command: str) -> str:
+    """Return a command's purpose, from the first line of its configuration."""
     first = (CONF_DIR / f"{command}.yaml").read_text(encoding="utf-8").partition("\n")[0]
     return first.partition(": ")[2].rstrip(".")
 
 
-def options(group: str, name: str) -> dict[str, Any]:
-    """Return the options that a file declares, without what says whose they are.
+def declared_options(group: str, name: str) -> dict[str, Any]:
+    """Return the options that a file declares, without Hydra's own keys.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def options(group: str, name: str) -> dict[str, Any]:
     return {key: value for key, value in _read(group, name).items() if not key.startswith("_")}
 
 
-def target(group: str, name: str) -> Any:
+def target_of(group: str, name: str) -> Any:
     """Return the class or function that a file names as its ``_target_``.
 
     Raises
@@ -51,22 +51,22 @@ def target(group: str, name: str) -> Any:
     return resolve_name(path)
 
 
-def make(group: str, name: str, **given: Any) -> Any:
-    """Return what a file describes, with other values for some of its options.
+def make_from(group: str, name: str, **given: Any) -> Any:
+    """Make the object that a file describes, with some options overridden.
 
     Raises
     ------
     ConfigError
         There is no such file or option, or a value is out of range.
     """
-    declared = options(group, name)
+    declared = declared_options(group, name)
     for option in given:
-        one_of(f"an option of {group} {name}", option, declared)
-    return target(group, name)(**{**declared, **given})
+        check_choice(f"an option of {group} {name}", option, declared)
+    return target_of(group, name)(**{**declared, **given})
 
 
-def maker(group: str, name: str) -> "partial[Any]":
-    """Return what makes what a file describes, whose parts are makers too (``_partial_``).
+def factory_of(group: str, name: str) -> "partial[Any]":
+    """Return a factory of the object that a file describes; its parts are factories too.
 
     Raises
     ------
@@ -76,20 +76,20 @@ def maker(group: str, name: str) -> "partial[Any]":
     read = _read(group, name)
     if "_target_" not in read:
         raise ConfigError(_PUT_TOGETHER.format(f"{group}={name}"))
-    return _maker(read)
+    return _factory(read)
 
 
-def _maker(read: Mapping[str, Any]) -> "partial[Any]":
+def _factory(read: Mapping[str, Any]) -> "partial[Any]":
     given = {
-        key: _maker(value) if isinstance(value, Mapping) and "_target_" in value else value
+        key: _factory(value) if isinstance(value, Mapping) and "_target_" in value else value
         for key, value in read.items()
         if key != "defaults" and not key.startswith("_")
     }
     return partial(resolve_name(read["_target_"]), **given)
 
 
-def chosen_by(group: str, name: str, other: str) -> str | None:
-    """Return the choice that a file makes in another group, by an override; None if it makes none.
+def override_of(group: str, name: str, other: str) -> str | None:
+    """Return a file's override of another group, None if it has none.
 
     Raises
     ------
@@ -104,6 +104,6 @@ def chosen_by(group: str, name: str, other: str) -> str | None:
 
 
 def _read(group: str, name: str) -> Mapping[str, Any]:
-    one_of(group, name, names(group))
+    check_choice(group, name, choices(group))
     read: Mapping[str, Any] = yaml.safe_load((CONF_DIR / group / f"{name}.yaml").read_bytes())
     return read

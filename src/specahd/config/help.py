@@ -1,4 +1,4 @@
-"""What ``--help`` prints: every option of a command in one line, with the value in force."""
+"""The text of ``--help``: every option of a command in one line, with its current value."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from specahd.config import CONF_DIR
 from specahd.config.descriptions import GROUPS, describe
-from specahd.config.files import names, purpose
+from specahd.config.files import choices, command_purpose
 from specahd.routing.formats.kinds import STOP_COLUMNS
 
 _COLUMN = 42
-"""Where descriptions begin."""
+"""The column where descriptions begin."""
 _NEEDED = "…"
 _VALUE = 24
 """Characters of a value that are shown."""
@@ -26,8 +26,8 @@ _FLAGS = (
 )
 
 
-def options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the options of a composed configuration by their names, with their values in words."""
+def flat_options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted names of a composed configuration's options, with formatted values."""
     for key in config:
         if str(key).startswith("_"):
             continue
@@ -35,20 +35,20 @@ def options(config: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         if OmegaConf.is_missing(config, key):
             yield name, _NEEDED
         elif isinstance(config[key], DictConfig) and config[key]:
-            yield from options(config[key], f"{name}.")
+            yield from flat_options(config[key], f"{name}.")
         else:
-            yield name, _told(config[key])
+            yield name, _format_value(config[key])
 
 
 def help_text(command: str, arguments: Sequence[str] = ()) -> str:
-    """Return the help of a command, for the groups that its other words choose.
+    """Return the help of a command, for the groups that its arguments choose.
 
     Raises
     ------
     HydraException or OmegaConfBaseException
-        Those words cannot be composed.
+        The arguments cannot be composed.
     """
-    # Of a sweep, what its jobs have in common.
+    # In a sweep, the overrides that all jobs share.
     overrides = [word for word in arguments if "=" in word and "," not in word]
     with initialize_config_dir(str(CONF_DIR), version_base="1.3"):
         config = compose(command, overrides, return_hydra_config=True)
@@ -56,20 +56,22 @@ def help_text(command: str, arguments: Sequence[str] = ()) -> str:
     with open_dict(config):
         del config["hydra"]
     groups = {group: chosen[group] for group in GROUPS if group in chosen}
-    lines = [f"specahd {command} [option=value …]", "", purpose(command), ""]
+    lines = [f"specahd {command} [option=value …]", "", command_purpose(command), ""]
     if groups:
         lines.append("Groups of options, each a file in conf/:")
         lines += [
-            _line(f"{group}={_told(choice)}", f"{GROUPS[group]}: {', '.join(names(group))}")
+            _line(
+                f"{group}={_format_value(choice)}", f"{GROUPS[group]}: {', '.join(choices(group))}"
+            )
             for group, choice in groups.items()
         ]
         lines.append("")
     lines.append("Options, with the values in force:")
-    # What has to be given comes first.
-    told = sorted(options(config), key=lambda option: option[1] != _NEEDED)
+    # Required options come first.
+    ordered = sorted(flat_options(config), key=lambda option: option[1] != _NEEDED)
     lines += [
         _line(f"{name}={value}", describe(command, name))
-        for name, value in told
+        for name, value in ordered
         if name not in groups
     ]
     if command == "solve":
@@ -83,7 +85,7 @@ def _line(option: str, words: str) -> str:
     return f"  {option:{_COLUMN - 4}}  {words}"
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     plain = OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
     text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     if isinstance(plain, list):

@@ -1,4 +1,4 @@
-"""Hydra's and OmegaConf's refusals, each told in one sentence that names the option."""
+"""Messages for the errors of Hydra and OmegaConf: one sentence that names the option."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from specahd.config import CONF_DIR
 REFUSALS = (HydraException, OmegaConfBaseException, ValueError)
 
 _NEAR = 0.65
-"""How much of two words must be the same for one to be meant by the other."""
+"""The least similarity of two words for one to be suggested for the other."""
 _KINDS: dict[type, str] = {
     IntegerNode: "an integer",
     FloatNode: "a number",
@@ -37,7 +37,7 @@ _KINDS: dict[type, str] = {
 
 
 def message_for(error: Exception) -> str:
-    """Say what the user wrote, why it is refused, and what is accepted."""
+    """Return a sentence with the user's input, why it is refused, and what is accepted."""
     match error:
         case ConfigCompositionException(__cause__=OmegaConfBaseException() as cause):
             # Hydra wraps what OmegaConf said about the option.
@@ -53,19 +53,19 @@ def message_for(error: Exception) -> str:
             form = "\"option='value'\"" if "=" in str(error.override) else "option=value"
             return f"{error.override!r} cannot be read; write {form}."
         case ConfigAttributeError() | ConfigKeyError():
-            return _unknown(error)
+            return _unknown_option(error)
         case ValidationError(full_key=str(key)) if key and error.child_node is not None:
-            return _mistyped(key, error.value, error.child_node)
+            return _wrong_type(key, error.value, error.child_node)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    if (override := _several(error)) is not None:
+    if (override := _ambiguous_override(error)) is not None:
         return f"{override} names several values; add -m to run them all."
     return first if first.endswith(".") else f"{first}."
 
 
-def plainer(error: Exception, config_name: str, words: Sequence[str]) -> Exception:
-    """Return what else is wrong with an option that has several values, if anything is."""
-    override = _several(error)
+def simpler_error(error: Exception, config_name: str, words: Sequence[str]) -> Exception:
+    """Return another error of an option with several values, if it has one."""
+    override = _ambiguous_override(error)
     if override is None:
         return error
     single = [word for word in words if "=" in word and "," not in word]
@@ -77,31 +77,31 @@ def plainer(error: Exception, config_name: str, words: Sequence[str]) -> Excepti
     return error
 
 
-def _several(error: Exception) -> str | None:
-    """Return the word of a command line that has several values although no sweep is asked for."""
+def _ambiguous_override(error: Exception) -> str | None:
+    """Return the override that has several values without a sweep."""
     found = re.match("Ambiguous value for argument '(.*)'", str(error))
     return found and found[1]
 
 
-def near(word: str, known: Iterable[str]) -> str | None:
-    """Return the one of some words that is most like another, None if none is like it."""
+def closest_match(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that is most similar, None if none is similar enough."""
     folded = {each.casefold(): each for each in known}
     close = get_close_matches(word.casefold(), folded, n=1, cutoff=_NEAR)
     return folded[close[0]] if close else None
 
 
-def _unknown(error: ConfigAttributeError | ConfigKeyError) -> str:
+def _unknown_option(error: ConfigAttributeError | ConfigKeyError) -> str:
     accepted = []
     if isinstance(error.parent_node, DictConfig):
         # A leading underscore marks what Hydra's instantiate reads.
         keys = [str(key) for key in error.parent_node]
         accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
-    close = near(str(error.key), accepted)
+    close = closest_match(str(error.key), accepted)
     hint = "" if close is None else f" Did you mean {close}?"
     return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
 
 
-def _mistyped(key: str, value: Any, node: Any) -> str:
+def _wrong_type(key: str, value: Any, node: Any) -> str:
     given = "null" if value is None else repr(value)
     if isinstance(node, DictConfig):
         options = ", ".join(f"{key}.{name!s}" for name in node)

@@ -1,4 +1,4 @@
-"""The model that a server of one's own has, for a configuration that names none."""
+"""Fill in the only model of a user's own server, if the configuration names none."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from omegaconf import DictConfig, OmegaConf
 
 
 def name_models(options: DictConfig) -> None:
-    """Write into a conf group, and the groups below it, the models that it leaves to their servers.
+    """Fill in the models that a conf group, or a group below it, leaves to their servers.
 
-    So the run's configuration tells which one it was, and a resumed run asks the same.
+    So the saved configuration names the model, and a resumed run uses the same one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a training's configuration alone shows to be wrong, before the work or a sweep begins."""
+"""Checks of a training's configuration before any work or a sweep begins."""
 
 from omegaconf import DictConfig
 
@@ -9,12 +9,12 @@ from specahd.llm.keys import require_keys
 
 
 def check_training(config: DictConfig) -> None:
-    """Refuse it in one sentence.
+    """Refuse an invalid configuration in one sentence.
 
     Raises
     ------
     UserError
-        A key is missing, an ablation takes nothing away, or a class is not there, or another
+        A key is missing, an ablation has no effect, or a class does not exist or is another
         than is expected.
     """
     require_keys(config.llm, "llm")
@@ -22,6 +22,6 @@ def check_training(config: DictConfig) -> None:
     check_ablation(config)
     rounds = config.method.get("_target_")
     if rounds is not None:
-        # First: a search method in its place takes other options.
+        # First, since a search method in its place takes other options.
         expect_rounds(locate("method._target_", rounds))
     check_targets(config)

@@ -1,4 +1,4 @@
-"""The process of a command: its streams, and what Ctrl-C does to it."""
+"""The process of a command: its standard streams, and its handling of Ctrl-C."""
 
 import os
 import signal
@@ -10,52 +10,52 @@ INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended."""
 
 
-def fill_streams() -> None:
-    """Let those of 0, 1 and 2 that are closed lead nowhere, before a file takes their place."""
+def open_closed_streams() -> None:
+    """Open closed standard streams on the null device, before a file takes their number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         with suppress(OSError):
             os.fstat(number)
             continue
-        # It gets the lowest number that is free, and programs that are started get it too.
+        # It gets the lowest free number, and child processes inherit it.
         os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
-class _CtrlC:
-    """What Ctrl-C does: it ends the process at once, or raises where that can be told of.
+class _InterruptHandler:
+    """Handles Ctrl-C: ends the process at once, or raises KeyboardInterrupt if ``raises``.
 
-    Libraries swallow what is raised while they are imported, and so does Hydra while it composes.
+    Libraries swallow exceptions during their import, and so does Hydra during composition.
 
     Parameters
     ----------
-    tidy
-        Is called before the process ends.
+    cleanup
+        Called before the process ends.
     """
 
-    def __init__(self, tidy: Callable[[], None]) -> None:
+    def __init__(self, cleanup: Callable[[], None]) -> None:
         self.raises = False
-        self._tidy = tidy
+        self._cleanup = cleanup
 
     def __call__(self, *_: object) -> None:
         if self.raises:
             raise KeyboardInterrupt
-        self._tidy()
+        self._cleanup()
         os.write(2, b"Interrupted.\n")
         os._exit(INTERRUPTED)
 
 
 @contextmanager
-def interruptible(tidy: Callable[[], None]) -> Iterator[None]:
-    """Have Ctrl-C end a command in one line, until :func:`raise_interrupts` is called.
+def handle_interrupts(cleanup: Callable[[], None]) -> Iterator[None]:
+    """End a command with one line on Ctrl-C, until :func:`raise_interrupts` is called.
 
-    Before and after it ends the process without a word, as ``specahd/__init__.py`` asks for. Of a
-    process in which that was not asked for, Ctrl-C is left as it is.
+    Before and after the block Ctrl-C ends the process silently (``specahd/__init__.py``). A process
+    with another handler keeps it.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
         yield
         return
-    signal.signal(signal.SIGINT, _CtrlC(tidy))
+    signal.signal(signal.SIGINT, _InterruptHandler(cleanup))
     try:
         yield
     finally:
@@ -63,13 +63,13 @@ def interruptible(tidy: Callable[[], None]) -> Iterator[None]:
 
 
 def raise_interrupts() -> None:
-    """Have Ctrl-C raise from now on: there is something to be told of, or kept."""
+    """Raise KeyboardInterrupt on Ctrl-C from now on: there are results to keep."""
     _set_raising(True)
 
 
 @contextmanager
-def nothing_kept() -> Iterator[None]:
-    """Have Ctrl-C end the process at once meanwhile: there is nothing yet to be kept."""
+def exit_on_interrupt() -> Iterator[None]:
+    """End the process at once on Ctrl-C in the block: there are no results yet."""
     _set_raising(False)
     try:
         yield
@@ -79,5 +79,5 @@ def nothing_kept() -> Iterator[None]:
 
 def _set_raising(raises: bool) -> None:
     handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, _CtrlC):
+    if isinstance(handler, _InterruptHandler):
         handler.raises = raises

@@ -1,6 +1,6 @@
-"""Going on with a run: its own configuration, and what may be different this time.
+"""Resume a run: its saved configuration, with the options that may change.
 
-The run's directory is the user's own (``docs/sandbox.md``), so what it says is taken as it is,
+The run's directory is the user's own (``docs/sandbox.md``), so its content is trusted,
 as far as ``conf/`` has such options.
 """
 
@@ -15,36 +15,36 @@ from hydra.core.hydra_config import HydraConfig
 from msgspec import Struct
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from specahd.config.cli import resolved, save_config
+from specahd.config.cli import resolve_config, save_config
 from specahd.config.messages import REFUSALS, message_for
 from specahd.config.schemas import validate
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.plain import told
-from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among, read_configuration
+from specahd.core.plain import printable
+from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by, read_configuration
 from specahd.runs.files import CONFIG
 from specahd.runs.reading import require_current
 
 CHANGEABLE = (*WITHOUT_EFFECT, "llm")
-"""What may be different: replies that were paid for are not asked again."""
+"""Options that may change; paid replies are never requested again."""
 RAISABLE = ("budget.max_cost", "budget.max_tokens")
-"""What may be larger: nothing that is measured depends on it."""
+"""Options that may grow; no measurement depends on them."""
 
 
 class _Saved(Struct):
-    """What a run's configuration must say to be composed again."""
+    """The fields that a saved configuration needs to be composed again."""
 
     choices: dict[str, str | None]
 
 
 def with_choices(arguments: Sequence[str]) -> list[str]:
-    """Return a command line that chooses the groups which the run to resume had chosen.
+    """Add the groups that the run to resume had chosen to a command line.
 
     Single options of those groups can then be overridden, as for a new run.
     """
     words = list(arguments)
     for word in arguments:
         if word.startswith("resume="):
-            saved = _own(Path(word.removeprefix("resume=")))
+            saved = _resumable_config(Path(word.removeprefix("resume=")))
             given = {other.partition("=")[0] for other in arguments}
             words += [
                 f"{group}={choice}"
@@ -54,8 +54,8 @@ def with_choices(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def resumed(config: DictConfig) -> DictConfig:
-    """Return the configuration of the run to resume, with what may change as asked for now.
+def resume_configuration(config: DictConfig) -> DictConfig:
+    """Return the configuration of the run to resume, with the changes of the command line.
 
     Parameters
     ----------
@@ -71,26 +71,27 @@ def resumed(config: DictConfig) -> DictConfig:
         An option contradicts the run.
     """
     directory = Path(config.resume)
-    ours, saved = resolved(config), _own(directory)
+    composed, saved = resolve_config(config), _resumable_config(directory)
     anew = []
-    for key in asked():
+    for key in command_line_keys():
         is_group = key in saved["choices"]
         where = f"choices.{key}" if is_group else key
-        wanted, had = _at(ours, where), _at(saved, where)
-        if is_among(key, CHANGEABLE):
+        wanted, had = _value_at(composed, where), _value_at(saved, where)
+        if is_covered_by(key, CHANGEABLE):
             # An equal choice is what `with_choices` added.
             if not is_group or wanted != had:
                 anew.append(key)
         elif key in RAISABLE:
-            if not _reaches(wanted, had):
-                less = "the run has no such bound" if had is None else f"it has {told(str(had))}"
+            if not _is_at_least(wanted, had):
+                bound = f"it has {printable(str(had))}"
+                bound = "the run has no such bound" if had is None else bound
                 raise ConfigError(
-                    f"{key} may only be raised for the run in {directory}: {less}, got {wanted}."
+                    f"{key} may only be raised for the run in {directory}: {bound}, got {wanted}."
                 )
             anew.append(key)
         elif wanted != had and key != "resume":
             raise ConfigError(
-                f"{key} contradicts the run in {directory}, which has {told(str(had))}; "
+                f"{key} contradicts the run in {directory}, which has {printable(str(had))}; "
                 f"only {', '.join(CHANGEABLE)} may change, and {' and '.join(RAISABLE)} grow."
             )
     del saved["choices"]
@@ -100,13 +101,13 @@ def resumed(config: DictConfig) -> DictConfig:
 
 
 def is_raised(config: DictConfig, directory: Path) -> bool:
-    """Say whether a run may pay for more now than its own configuration says."""
-    ours, saved = resolved(config), saved_config(directory)
-    return any(_at(ours, key) != _at(saved, key) for key in RAISABLE)
+    """Say whether the budget of a run was raised since its configuration was saved."""
+    composed, saved = resolve_config(config), read_saved_config(directory)
+    return any(_value_at(composed, key) != _value_at(saved, key) for key in RAISABLE)
 
 
 def save_raised(config: DictConfig, folder: Path, before: Path) -> None:
-    """Write the configuration of a run that goes on with more.
+    """Write the configuration of a run that resumes with a larger budget.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def save_raised(config: DictConfig, folder: Path, before: Path) -> None:
     shutil.copystat(before / CONFIG, save_config(config, folder))
 
 
-def _reaches(wanted: float | None, had: float | None) -> bool:
+def _is_at_least(wanted: float | None, had: float | None) -> bool:
     """Say whether one bound is not less than another; None is no bound."""
     return wanted is None or (had is not None and wanted >= had)
 
@@ -136,32 +137,32 @@ def check_same(config: DictConfig, directory: Path) -> None:
     FileError
         The configuration in the directory is torn, or another version wrote it.
     """
-    wanted, had = flat(resolved(config)), flat(_own(directory))
+    wanted, had = flatten(resolve_config(config)), flatten(_resumable_config(directory))
     for key in sorted(wanted.keys() | had.keys()):
         option = key.removeprefix("choices.")
-        if option in RAISABLE and _reaches(wanted.get(key), had.get(key)):
+        if option in RAISABLE and _is_at_least(wanted.get(key), had.get(key)):
             continue
-        if not is_among(option, CHANGEABLE) and wanted.get(key) != had.get(key):
+        if not is_covered_by(option, CHANGEABLE) and wanted.get(key) != had.get(key):
             raise ConfigError(
                 f"{option} contradicts the run in {directory}, which has {had.get(key)}; "
                 "name another hydra.sweep.dir."
             )
 
 
-def asked() -> list[str]:
+def command_line_keys() -> list[str]:
     """Return the keys of the command line."""
     overrides = HydraConfig.get().overrides.task
     return [override.lstrip("+~").partition("=")[0].partition("@")[0] for override in overrides]
 
 
-def _own(directory: Path) -> dict[str, Any]:
-    """Return the configuration of a run that this version can go on with."""
-    # First, since options of another version may have other names.
+def _resumable_config(directory: Path) -> dict[str, Any]:
+    """Return the saved configuration of a run that this version can resume."""
+    # Checked first: options of another version may have other names.
     require_current(directory)
-    return saved_config(directory)
+    return read_saved_config(directory)
 
 
-def saved_config(directory: Path) -> dict[str, Any]:
+def read_saved_config(directory: Path) -> dict[str, Any]:
     """Return the configuration that a run left in its directory, as plain data.
 
     Raises
@@ -185,7 +186,7 @@ def overlay(
     path
         Where it was found.
     anew
-        Options and groups that stay as they are composed.
+        Options and groups that keep their composed values.
 
     Raises
     ------
@@ -195,11 +196,11 @@ def overlay(
     made = copy.deepcopy(config)
     strange = sorted(saved.keys() - set(map(str, config)))
     if strange:
-        raise FileError(f"{path} is not the configuration of a run ({told(strange[0])}).")
+        raise FileError(f"{path} is not the configuration of a run ({printable(strange[0])}).")
     try:
         with open_dict(made):
             for key, value in saved.items():
-                # Where a choice brings its options, the run's are all that it has.
+                # A group without a schema is replaced as a whole.
                 closed = is_dataclass(OmegaConf.get_type(config, key))
                 made[key] = OmegaConf.merge(made[key], value) if closed else value
             for key in anew:
@@ -210,7 +211,7 @@ def overlay(
     return made
 
 
-def _at(values: Mapping[str, Any], key: str) -> Any:
+def _value_at(values: Mapping[str, Any], key: str) -> Any:
     """Return the value of a dotted name, None if there is none."""
     part: Any = values
     for name in key.split("."):

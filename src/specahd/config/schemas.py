@@ -16,7 +16,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 from specahd.core.repair_options import RepairOptions
 from specahd.core.services import check_services
 from specahd.core.serving import ServerSettings
@@ -57,7 +57,7 @@ class TrainConfig:
     tiers: TierRule = field(default_factory=TierRule)
 
     def __post_init__(self) -> None:
-        within("seed", self.seed, 0)
+        check_range("seed", self.seed, 0)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
         # Before anything keeps the command line.
@@ -89,7 +89,7 @@ class EvaluateConfig(RepairOptions):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         RepairOptions.__post_init__(self)
         if self.study is not None:
-            one_of("study", self.study, STUDIES)
+            check_choice("study", self.study, STUDIES)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
 
@@ -111,9 +111,9 @@ class SolveConfig(SearchLimit, TableOptions):
     sandbox: Confinement = field(default_factory=Confinement)
 
     def __post_init__(self) -> None:
-        within("seed", self.seed, 0, MAX_SEED)
-        within("workers", self.workers, 1, 64)
-        within("memory_gb", self.memory_gb, 0.001, 1e6)
+        check_range("seed", self.seed, 0, MAX_SEED)
+        check_range("workers", self.workers, 1, 64)
+        check_range("memory_gb", self.memory_gb, 0.001, 1e6)
         SearchLimit.__post_init__(self)
         TableOptions.__post_init__(self)
 
@@ -184,7 +184,7 @@ SCHEMAS: Mapping[str, type] = {
 }
 
 
-def register() -> None:
+def register_schemas() -> None:
     """Tell Hydra the schemas, under the names that ``conf/*.yaml`` ask for, and our resolver.
 
     ``${choose:KEY,{KEY:VALUE},OTHER}`` is what a table has for a key, else the last value.
@@ -198,16 +198,16 @@ def register() -> None:
             # Of what no default can be made, such as a budget, the options must be known too.
             if is_dataclass(kind) and OmegaConf.is_missing(node, option):
                 node[option] = kind
-        _open(node)
+        _unfreeze(node)
         ConfigStore.instance().store(name=f"{name}_schema", node=node, provider="specahd")
 
 
-def _open(node: DictConfig) -> None:
+def _unfreeze(node: DictConfig) -> None:
     """Let the options of frozen classes be set, which to OmegaConf are read-only."""
     OmegaConf.set_readonly(node, None)
     for option in node:
         if not OmegaConf.is_missing(node, option) and isinstance(node[option], DictConfig):
-            _open(node[option])
+            _unfreeze(node[option])
 
 
 def validate(config: DictConfig) -> None:

@@ -1,4 +1,4 @@
-"""What a command that solves reads and writes: where files may go, and what decided a result."""
+"""The files of the solve command: checks of output paths, and the inputs of a result."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from specahd import __version__
-from specahd.config.cli import resolved
+from specahd.config.cli import resolve_config
 from specahd.core.errors import ConfigError
 from specahd.routing.formats.text import digest
 
@@ -14,8 +14,8 @@ _READ = ("instance", "matrix", "incumbent")
 """Options that name a file to read."""
 
 
-def expect_place(option: str, config: DictConfig, path: str) -> None:
-    """Refuse to write where there is no folder, or over a file that is read.
+def check_output_path(option: str, config: DictConfig, path: str) -> None:
+    """Refuse an output path in a missing folder, or over an input file.
 
     Raises
     ------
@@ -29,9 +29,9 @@ def expect_place(option: str, config: DictConfig, path: str) -> None:
             raise ConfigError(f"Expected {option} to leave {name}={config[name]} as it is.")
 
 
-def inputs(config: DictConfig) -> dict[str, Any]:
-    """Return what decides the result: the options, and the files as they are now."""
-    options = resolved(config)
+def result_inputs(config: DictConfig) -> dict[str, Any]:
+    """Return the inputs that determine a result: the options, and hashes of the files."""
+    options = resolve_config(config)
     options.pop("choices", None)
     files = {config[name]: digest(Path(config[name])) for name in _READ if config[name] is not None}
     return {"specahd": __version__, "options": options, "sha256": files}

@@ -13,14 +13,14 @@ from specahd.config.schemas import validate
 
 
 def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
-    """Compose and validate every job of a sweep, as the job itself will do.
+    """Compose and validate every job of a sweep, as the job itself does later.
 
     Parameters
     ----------
     config
         As Hydra hands it to its callbacks when a sweep begins.
     check
-        What the command refuses of a job before any work.
+        Refuses a job before any work.
 
     Raises
     ------
@@ -30,11 +30,11 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
         A job cannot be composed.
     """
     loader = GlobalHydra.instance().config_loader()
-    overrides = OverridesParser.create(loader).parse_overrides(_words(config))
+    overrides = OverridesParser.create(loader).parse_overrides(_swept_overrides(config))
     if any(each.is_sweep_override() and not each.is_discrete_sweep() for each in overrides):
-        # Only a sweeper of its own knows the jobs of an interval.
+        # Only a special sweeper knows the jobs of an interval.
         return
-    # Of an option that is given twice, Hydra takes the last.
+    # Hydra takes the last value of an option that is given twice.
     values = {
         each.get_key_element(): [
             f"{each.get_key_element()}={value}" for value in each.sweep_string_iterator()
@@ -46,21 +46,21 @@ def check_jobs(config: DictConfig, check: Callable[[DictConfig], None]) -> None:
     known = HydraConfig.instance().cfg
     try:
         for number, job in enumerate(itertools.product(*values.values())):
-            check(_valid(loader.load_sweep_config(config, list(job)), number))
+            check(_validated_job(loader.load_sweep_config(config, list(job)), number))
     finally:
         HydraConfig.instance().cfg = known
 
 
-def _words(config: DictConfig) -> list[str]:
-    """Return what the sweeper sweeps: the options of an experiment, then of the command line."""
-    # One may refer to what only a job knows.
+def _swept_overrides(config: DictConfig) -> list[str]:
+    """Return the overrides of a sweep: those of an experiment, then of the command line."""
+    # An override may refer to values that only a job has.
     words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
     params = config.hydra.sweeper.get("params") or {}
     return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
-def _valid(job: DictConfig, number: int) -> DictConfig:
-    """Return the configuration of a job as its task gets it."""
+def _validated_job(job: DictConfig, number: int) -> DictConfig:
+    """Validate a job's configuration, and return it as its task gets it."""
     with open_dict(job):
         job.hydra.job.num = number
         job.hydra.job.id = str(number)
@@ -74,5 +74,5 @@ def _valid(job: DictConfig, number: int) -> DictConfig:
 
 
 def in_sweep() -> bool:
-    """Whether what runs is a job of a sweep."""
+    """Say whether the running command is a job of a sweep."""
     return not OmegaConf.is_missing(HydraConfig.get().job, "num")

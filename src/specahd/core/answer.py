@@ -1,4 +1,4 @@
-"""What one call of a generated program gives, as a runner in the sandbox child returns it."""
+"""The answer of one program call, as a runner in the sandbox child returns it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

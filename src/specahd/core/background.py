@@ -1,4 +1,4 @@
-"""Work beside the main thread, which stays free to see signals while it waits."""
+"""Work in a background thread; the main thread stays free to handle signals."""
 
 import threading
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 _STEP = 0.02
-"""Seconds between two looks at whether to go on waiting."""
+"""Seconds between two polls while waiting."""
 
 
 class Background(Generic[T]):
-    """Something that is entered in a thread of its own, and left there in the end.
+    """A context manager that is entered, and left, in a thread of its own.
 
-    Nobody waits for the thread at the end of the process.
+    The thread is a daemon: the process can end without it.
 
     Parameters
     ----------
@@ -40,23 +40,23 @@ class Background(Generic[T]):
         self._ready.set()
 
     def wait(self, given_up: Callable[[], bool] = lambda: False) -> bool:
-        """Wait until there is a result, or an error; return False if given up before."""
+        """Wait for a result or an error; return False if ``given_up`` says so first."""
         while not self._ready.wait(_STEP):
             if given_up():
                 return False
         return True
 
     def result(self) -> T:
-        """Return what was made, or raise what was raised instead."""
+        """Return the result, or raise the error of the thread."""
         self.wait()
         if self._error is not None:
             raise self._error
         return self._result[0]
 
     def close(self) -> None:
-        """Leave the work: at once if it is ready, else as soon as it is, without waiting for it.
+        """Leave the context: at once if it is ready, else in the background when it is.
 
-        What leaving raises is raised here.
+        An error on leaving is raised here.
         """
         ready = self._ready.is_set()
         self._over.set()

@@ -4,7 +4,7 @@ import threading
 from dataclasses import MISSING, dataclass
 
 from specahd.core.proposer import Reply
-from specahd.core.ranges import check, option
+from specahd.core.ranges import check_options, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Budget:
     name: str = option("", "what runs with this budget are called")
 
     def __post_init__(self) -> None:
-        check(self, "budget.")
+        check_options(self, "budget.")
 
     @property
     def allowance(self) -> Allowance:
@@ -110,7 +110,7 @@ class Budget:
 
 
 class Ledger:
-    """Counts what a run may spend; everyone asks it.
+    """Counts what a run spends of its budget; thread-safe.
 
     A ticket is taken before a program is requested, stays spent when a reply
     comes (parsable or not), and is refunded when the transport failed. A request
@@ -142,7 +142,7 @@ class Ledger:
 
     @property
     def left(self) -> int:
-        """How many tickets are not taken."""
+        """The number of tickets that are left."""
         with self._lock:
             return self.total - self._taken
 

@@ -1,4 +1,4 @@
-"""Tells who waits that numba compiles loops which it then keeps on disk: once an installation."""
+"""Reports when numba compiles loops that it caches on disk: once an installation."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from numba.core.event import Event, Listener, install_listener
 
 
-class _Announcement(Listener):
+class _CompilationListener(Listener):
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
         self._process = os.getpid()
@@ -27,22 +27,22 @@ class _Announcement(Listener):
         pass
 
 
-_announcements: list[_Announcement] = []
+_listeners: list[_CompilationListener] = []
 
 
 @contextmanager
-def announced(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once if such a loop is compiled in the block, here or in a zygote of ours."""
-    announcement = _Announcement(tell)
-    _announcements.append(announcement)
+def listening(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` once if a cached loop is compiled in the block, here or in a zygote."""
+    announcement = _CompilationListener(tell)
+    _listeners.append(announcement)
     try:
         with install_listener("numba:compile", announcement):
             yield
     finally:
-        _announcements.remove(announcement)
+        _listeners.remove(announcement)
 
 
-def announce() -> None:
-    """Pass on what another process says: that it compiles such a loop."""
-    for announcement in tuple(_announcements):
+def report_compilation() -> None:
+    """Report that another process compiles such a loop."""
+    for announcement in tuple(_listeners):
         announcement.make()

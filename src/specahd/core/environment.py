@@ -1,7 +1,7 @@
-"""What other programs that we start are told of our environment: variables by name.
+"""The environment variables that child processes inherit.
 
-None of the names is one that a key of a model service bears, so what is not listed does not reach
-the tracker, git or Ray; ``/proc/PID/environ`` of those can be read by others of the same user.
+The list holds no key of a model service. An unlisted variable does not reach the tracker, git or
+Ray, whose ``/proc/PID/environ`` other processes of the same user can read.
 """
 
 import os
@@ -35,8 +35,8 @@ _NAMES = frozenset(
 _FAMILIES = ("LC_", "XDG_", "PYTHON", "MLFLOW_", "RAY_")
 
 
-def named() -> dict[str, str]:
-    """Return the variables of our environment that other programs may have."""
+def public_variables() -> dict[str, str]:
+    """Return the environment variables that child processes may inherit."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -45,9 +45,9 @@ def named() -> dict[str, str]:
 
 
 @contextmanager
-def only_named() -> Iterator[None]:
-    """Hide all other variables, for libraries that start programs with the whole environment."""
-    hidden = {name: os.environ[name] for name in os.environ.keys() - named().keys()}
+def only_public_variables() -> Iterator[None]:
+    """Hide all other variables in the block, for libraries that pass on the whole environment."""
+    hidden = {name: os.environ[name] for name in os.environ.keys() - public_variables().keys()}
     for name in hidden:
         del os.environ[name]
     try:

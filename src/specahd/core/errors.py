@@ -45,11 +45,11 @@ class CheckpointError(FileError):
 
 
 class WriteError(FileError):
-    """A file or folder cannot be written: the disk is full, or only to be read."""
+    """A file or folder cannot be written: the disk is full or read-only."""
 
 
 class NotEnoughMemory(UserError):
-    """What is asked for does not fit into the memory of this machine."""
+    """A request does not fit into the memory of this machine."""
 
 
 class ServiceError(UserError):
@@ -57,24 +57,24 @@ class ServiceError(UserError):
 
 
 class TransportError(SpecAHDError):
-    """A request never got a reply from the service that it was made to."""
+    """A request got no reply from its service."""
 
 
 class RunFailed(SpecAHDError):
-    """A run cannot go on, or gave nothing; the message is one sentence that says why."""
+    """A run cannot go on, or has no result; the message is one sentence with the reason."""
 
 
 class JournalError(RunFailed):
-    """The journal cannot be written, so nothing that follows could be trusted."""
+    """The journal cannot be written, so later results could not be trusted."""
 
 
 class FileWarning(UserWarning):
-    """A file can be used but may not be what it says; the message is one sentence. No error."""
+    """A warning: a file is usable but suspicious; the message is one sentence."""
 
 
 class InvalidAnswer(SpecAHDError):
-    """Raised by a runner in the sandbox child: what the program returned is no answer."""
+    """Raised by a runner in the sandbox child: the program returned no valid answer."""
 
 
 class NotCompiled(SpecAHDError):
-    """Raised by a runner in the sandbox child: a program says what cannot be compiled."""
+    """Raised by a runner in the sandbox child: the program cannot be compiled."""

@@ -1,4 +1,4 @@
-"""What happens in a run, told to whoever wants to know.
+"""Events of a run, and the observers that receive them.
 
 Observers may fail without harm: told through ``tracking.observers.Observers``, the
 run goes on without one that failed. The algorithms themselves never log or print.
@@ -44,10 +44,10 @@ class RoundEnd:
 
 
 class Observer:
-    """Is told of a run; every hook does nothing by default."""
+    """Receives the events of a run; every hook does nothing by default."""
 
     def on_prepare(self) -> None:
-        """A run is wanted; it does not begin if its options or instances are wrong."""
+        """A run is requested; it begins only if its options and instances are valid."""
 
     def on_start(self, tickets: int, directory: Path) -> None:
         """A run begins."""
@@ -59,7 +59,7 @@ class Observer:
         """One step of the phase is done."""
 
     def on_compile(self) -> None:
-        """Loops are compiled and kept, which takes a while and happens once an installation."""
+        """Loops are compiled and cached: this takes a while, once an installation."""
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         """A sample was committed."""
@@ -68,17 +68,17 @@ class Observer:
         """A round ended."""
 
     def on_warning(self, text: str) -> None:
-        """Something that the user should know; the run goes on."""
+        """A warning for the user; the run goes on."""
 
     def on_stop(self, reason: str) -> None:
-        """The run is about to end before it is complete; why, in a sentence."""
+        """The run is about to end before it is complete; the reason is one sentence."""
 
     def on_finish(self, status: str) -> None:
         """The run ended: ``complete``, ``partial``, ``interrupted`` or ``failed``."""
 
 
 class PythonWarnings(Observer):
-    """Hands warnings to Python's ``warnings``, for scripts without an observer of their own."""
+    """Passes warnings to Python's ``warnings``, for scripts without an observer of their own."""
 
     def on_warning(self, text: str) -> None:
         warnings.warn(text, stacklevel=4)

@@ -1,4 +1,4 @@
-"""Extras of pyproject.toml: what only some commands need, and the sentence where it is missing."""
+"""Optional dependencies (extras of pyproject.toml), and the message where one is missing."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution, requires
@@ -9,7 +9,7 @@ _NEEDED = re.compile(r"([\w.-]+).*\bextra == ['\"]([\w-]+)['\"]")
 
 
 def require(extra: str, what: str) -> None:
-    """Need the packages of an extra.
+    """Require the packages of an extra.
 
     Raises
     ------

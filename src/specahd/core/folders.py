@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and paths as users are told of them."""
+"""Atomic writes of files and folders, and how messages show paths."""
 
 import re
 import shutil
@@ -14,18 +14,18 @@ LONGEST_NAME = 200
 
 
 @contextmanager
-def whole(target: Path) -> Iterator[Path]:
-    """Yield a draft folder that takes the place of ``target`` when the block ends well.
+def atomic_folder(target: Path) -> Iterator[Path]:
+    """Yield a draft folder that replaces ``target`` when the block ends without an error.
 
-    When it does not, the draft is removed and ``target`` is left as it was. One
-    process at a time may write a folder: drafts that a killed one left are removed.
+    After an error the draft is removed and ``target`` is left as it was. One
+    process at a time may write a folder: drafts that a killed process left are removed.
 
     Raises
     ------
     WriteError
         The disk is full, or only to be read.
     """
-    with writing(target), _draft(target.parent, target.name) as draft:
+    with write_errors(target), _draft_folder(target.parent, target.name) as draft:
         yield draft
         if target.exists():
             shutil.rmtree(target)
@@ -33,30 +33,30 @@ def whole(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def together(target: Path) -> Iterator[Path]:
-    """Yield a draft folder inside of ``target``, whose files move there when the block ends well.
+def atomic_files(target: Path) -> Iterator[Path]:
+    """Yield a draft folder whose files move to ``target`` when the block ends without an error.
 
-    When it does not, none of them does.
+    After an error none of them moves.
 
     Raises
     ------
     WriteError
-        The disk is full, or only to be read: at the beginning, if that is known by then.
+        The disk is full or read-only; raised at the beginning if that is known by then.
     """
-    with _draft(target, "new") as draft:
+    with _draft_folder(target, "new") as draft:
         try:
             yield draft
         except WriteError as error:
             raise WriteError(str(error).replace(str(draft), str(target))) from error
-        with writing(target):
+        with write_errors(target):
             for path in draft.iterdir():
                 path.replace(target / path.name)
 
 
 @contextmanager
-def _draft(folder: Path, name: str) -> Iterator[Path]:
-    """Yield a new folder in another one; what is left of it, or of earlier ones, is removed."""
-    with writing(folder):
+def _draft_folder(folder: Path, name: str) -> Iterator[Path]:
+    """Yield a new folder inside ``folder``; remove it, and earlier drafts, in the end."""
+    with write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f".{name}-*"):
             shutil.rmtree(stale, ignore_errors=True)
@@ -68,13 +68,13 @@ def _draft(folder: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def new_folder(path: Path) -> Path:
-    """Make a folder that nobody else has, with ``-2``, ``-3`` … behind the name if need be.
+def make_new_folder(path: Path) -> Path:
+    """Make a new folder; append ``-2``, ``-3`` … to the name if it is taken.
 
     Raises
     ------
     OSError
-        The system refuses to make any.
+        The system refuses to make a folder.
     """
     place, number = path, 1
     while True:
@@ -87,8 +87,8 @@ def new_folder(path: Path) -> Path:
             return place
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all; one that is there is replaced.
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file atomically, in place of an older one.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def write_whole(path: Path, text: str) -> None:
         The disk is full, or only to be read.
     """
     draft = path.with_name(f".{path.name}.draft")
-    with writing(path):
+    with write_errors(path):
         try:
             draft.write_text(text, encoding="utf-8")
             draft.replace(path)
@@ -107,8 +107,8 @@ def write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Tell in one sentence what the system refuses while a file or folder is written.
+def write_errors(path: Path) -> Iterator[None]:
+    """Turn a system error of the block, which writes ``path``, into one sentence.
 
     Raises
     ------
@@ -122,19 +122,19 @@ def writing(path: Path) -> Iterator[None]:
         raise WriteError(f"Cannot write {path}: {reason}.") from error
 
 
-def short(path: Path) -> Path:
-    """Return the path relative to where the user stands, if it lies below."""
+def display_path(path: Path) -> Path:
+    """Return the path relative to the working directory, if it lies below that."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def file_name(words: str, otherwise: str) -> str:
-    """Return the words of a file, which may be any, as the name of another, without an ending.
+def safe_file_name(words: str, otherwise: str) -> str:
+    """Return a file name without ending, made from any text.
 
     Parameters
     ----------
     otherwise
-        The name where nothing of the words can stand in one.
+        The name if no character of the text may stand in a file name.
     """
     name = re.sub(r"[^\w.+-]", "_", words).lstrip(".")
     return name.encode()[:LONGEST_NAME].decode(errors="ignore") or otherwise

@@ -1,4 +1,4 @@
-"""Ctrl-C during long work: what is in hand is finished first."""
+"""Deferred handling of Ctrl-C: the current step ends first."""
 
 import signal
 import threading
@@ -8,37 +8,37 @@ from typing import Any
 
 
 class Interrupts:
-    """Remembers whether the user has pressed Ctrl-C.
+    """Records whether the user has pressed Ctrl-C.
 
     Parameters
     ----------
     numbers
-        The signals that count as such.
+        The signals that count as Ctrl-C; SIGINT by default.
 
     Attributes
     ----------
     pressed
-        Once, while it was :meth:`held`; a second time raises at once.
+        Whether a signal came while it was :meth:`deferred`; a second one raises at once.
     """
 
-    def __init__(self, *numbers: signal.Signals) -> None:
+    def __init__(self, *signals: signal.Signals) -> None:
         self.pressed = False
-        self._numbers = numbers or (signal.SIGINT,)
+        self._numbers = signals or (signal.SIGINT,)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Let Ctrl-C wait until the caller looks; elsewhere than in the main thread do nothing."""
+    def deferred(self) -> Iterator[None]:
+        """Defer Ctrl-C in the block until the caller checks; do nothing outside the main thread."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._press) for number in self._numbers}
+        before = {number: signal.signal(number, self._on_signal) for number in self._numbers}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _press(self, *_: Any) -> None:
+    def _on_signal(self, *_: Any) -> None:
         if self.pressed:
             raise KeyboardInterrupt
         self.pressed = True

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.plain import fitting, parse_json
+from specahd.core.plain import convert, parse_json
 
 Record = Mapping[str, Any]
 _OWNERS = ("sample", "carried", "instance", "record")
@@ -23,19 +23,18 @@ def dumps(record: Record) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def read(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
-    """Yield the complete records of a file; a torn last line is passed over.
+def read_records(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
+    """Yield the complete records of a file; skip a torn last line.
 
     Parameters
     ----------
     kind
-        The type of the records (:mod:`specahd.core.plain`), or a function that tells that of one.
+        The type of the records (:mod:`specahd.core.plain`), or a function from record to type.
 
     Raises
     ------
     FileError
-        The file cannot be read, or a line before the last is not such a record, so the file
-        was altered.
+        The file cannot be read, or was altered: a line before the last is of another type.
     """
     if not path.exists():
         return
@@ -48,15 +47,15 @@ def read(path: Path, kind: Any = dict[str, Any]) -> Iterator[Any]:
                     return
                 try:
                     record = parse_json(line, dict[str, Any])
-                    yield fitting(record, kind(record) if isfunction(kind) else kind)
+                    yield convert(record, kind(record) if isfunction(kind) else kind)
                 except ValueError as error:
-                    raise damaged(path, number, str(error)) from None
+                    raise damaged_line_error(path, number, str(error)) from None
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
 
 
-def damaged(path: Path, number: int, reason: str) -> FileError:
-    """Return what is said of a line that no run wrote."""
+def damaged_line_error(path: Path, number: int, reason: str) -> FileError:
+    """Return the error for a line that no run wrote."""
     return FileError(
         f"{path}: line {number} is not a JSON record ({reason}); "
         "restore the file from a copy, or begin anew elsewhere."

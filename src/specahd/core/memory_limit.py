@@ -1,4 +1,4 @@
-"""How much memory this process can still get, asked before a large block is allocated."""
+"""The memory that this process can still get, checked before a large allocation."""
 
 import resource
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 def require_memory(size: int, what: str) -> None:
-    """Refuse to begin what cannot end well: without it, the kernel would kill the process.
+    """Refuse an allocation that does not fit; the kernel would kill the process instead.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def require_memory(size: int, what: str) -> None:
     available = available_memory()
     if available is not None and size > available:
         raise NotEnoughMemory(
-            f"{what} {_amount(size)} of memory, and {_amount(available)} is available."
+            f"{what} {_format_size(size)} of memory, and {_format_size(available)} is available."
         )
 
 
@@ -43,16 +43,16 @@ def available_memory() -> int | None:
     The least of what the system has (swap included), what the control groups of this
     process leave, and what its limit of address space leaves.
     """
-    return min((*_of_system(), *_of_groups(), *_of_limit()), default=None)
+    return min((*_system_memory(), *_control_groups_memory(), *_address_space_left()), default=None)
 
 
-def _of_system() -> Iterator[int]:
-    facts = _table(_SYSTEM)
+def _system_memory() -> Iterator[int]:
+    facts = _read_table(_SYSTEM)
     if "MemAvailable" in facts:
         yield (facts["MemAvailable"] + facts.get("SwapFree", 0)) * _KIB
 
 
-def _of_limit() -> Iterator[int]:
+def _address_space_left() -> Iterator[int]:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY:
         pages = _read(_OWN).split()
@@ -60,7 +60,7 @@ def _of_limit() -> Iterator[int]:
         yield max(0, limit - used)
 
 
-def _of_groups() -> Iterator[int]:
+def _control_groups_memory() -> Iterator[int]:
     """Yield what each control group around this process leaves, of either version."""
     for line in _read(_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -74,20 +74,20 @@ def _of_groups() -> Iterator[int]:
         # Inside a container the path may be the host's: then only the root is there.
         for place in (folder, *folder.parents):
             if place.is_relative_to(root):
-                yield from _of_group(place, *names)
+                yield from _control_group_memory(place, *names)
 
 
-def _of_group(folder: Path, limit: str, usage: str, prefix: str) -> Iterator[int]:
+def _control_group_memory(folder: Path, limit: str, usage: str, prefix: str) -> Iterator[int]:
     most, used = _read(folder / limit).strip(), _read(folder / usage).strip()
     if most.isdecimal() and used.isdecimal():
-        facts = _table(folder / "memory.stat")
+        facts = _read_table(folder / "memory.stat")
         # What was read from files counts as used, and is given back when it is needed.
         cached = sum(facts.get(f"{prefix}{kind}_file", 0) for kind in ("active", "inactive"))
         yield max(0, int(most) - int(used) + cached)
 
 
-def _table(path: Path) -> dict[str, int]:
-    """Return the numbers of a file of the kernel, line by line: a name, a number, perhaps kB."""
+def _read_table(path: Path) -> dict[str, int]:
+    """Return the numbers of a kernel file by name; each line is a name, a number, perhaps kB."""
     lines = (line.replace(":", " ").split() for line in _read(path).splitlines())
     return {line[0]: int(line[1]) for line in lines if len(line) > 1 and line[1].isdecimal()}
 
@@ -99,5 +99,5 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _amount(size: int) -> str:
+def _format_size(size: int) -> str:
     return f"{size / _GIB:,.1f} GiB" if size >= _GIB else f"{size / _MIB:,.1f} MiB"

@@ -1,7 +1,7 @@
-"""Values from files, each read as a type (by msgspec), or refused in one phrase.
+"""Read values from files as typed data (by msgspec), or refuse them in one phrase.
 
-A type is a ``msgspec.Struct``, a dataclass or an annotation of plain types; fields that it does
-not have are not read, unless it forbids them.
+A type is a ``msgspec.Struct``, a dataclass or an annotation of plain types. Unknown fields are
+ignored, unless the type forbids them.
 """
 
 import json
@@ -16,20 +16,20 @@ import yaml
 from specahd.core.errors import FileError
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
-"""What programs are called: a part of a file's name that leads nowhere else."""
+"""A program's name: safe as a part of a file name."""
 Name = Annotated[str, msgspec.Meta(pattern=rf"^{NAME.pattern}\Z")]
 Finite = int | Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
-"""A number as it was written: an integer stays one, so that it is written the same again."""
+"""A number; an integer stays an integer, so that it is written the same again."""
 _PATH = re.compile(r"(.*?)(?: - at `(?:key in )?\$\.?(.*)`)?", re.DOTALL)
 
 
-def content(path: Path, limit: int) -> bytes:
-    """Return what a file holds.
+def read_bytes(path: Path, limit: int) -> bytes:
+    """Return the bytes of a regular file.
 
     Raises
     ------
     FileError
-        It is no plain file, cannot be read, or has more than ``limit`` bytes.
+        It is no regular file, cannot be read, or has more than ``limit`` bytes.
     """
     try:
         # Opening a pipe would wait for a writer.
@@ -55,18 +55,18 @@ def parse_json(text: bytes, kind: Any) -> Any:
     """
     try:
         # Not by msgspec, which takes no half of a surrogate pair: a model may write one.
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except ValueError:
         raise ValueError("it is not JSON") from None
-    return fitting(value, kind)
+    return convert(value, kind)
 
 
 def read_json(path: Path, limit: int, kind: Any) -> Any:
     """Return the value of a JSON file; None if it cannot be read or is of another type."""
     try:
-        return parse_json(content(path, limit), kind)
+        return parse_json(read_bytes(path, limit), kind)
     except (FileError, ValueError):
         return None
 
@@ -85,38 +85,38 @@ def parse_yaml(text: bytes, kind: Any) -> Any:
         raise ValueError("it is not YAML") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return fitting(value, kind)
+    return convert(value, kind)
 
 
-def fitting(value: Any, kind: Any) -> Any:
-    """Return plain data as a type.
+def convert(value: Any, kind: Any) -> Any:
+    """Convert plain data to a type.
 
     Raises
     ------
     ValueError
-        It does not fit; a phrase names the field.
+        The data does not fit; a phrase names the field.
     """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise ValueError(_phrase(error)) from None
+        raise ValueError(_error_phrase(error)) from None
 
 
-def told(text: str, length: int = 80) -> str:
-    """Return a foreign text as it may be shown to the user: one short line of ASCII."""
+def printable(text: str, length: int = 80) -> str:
+    """Return a foreign text as one short line of ASCII, safe to show on a terminal."""
     plain = ascii(text)[1:-1]
     return plain if len(plain) <= length else f"{plain[: length - 3]}..."
 
 
-def _no_number(constant: str) -> Any:
+def _refuse_constant(constant: str) -> Any:
     raise ValueError(constant)
 
 
-def _phrase(error: msgspec.ValidationError) -> str:
+def _error_phrase(error: msgspec.ValidationError) -> str:
     """Return msgspec's message, the field first: ``nodes[...]: expected int, got str``."""
     match = _PATH.fullmatch(str(error))
     words, field = match.groups() if match else (str(error), None)
     words = re.sub("matching regex .*", "of another form", words, flags=re.DOTALL)
-    words = told(words.replace("`", "").removeprefix("Object "), 200)
+    words = printable(words.replace("`", "").removeprefix("Object "), 200)
     words = words[:1].lower() + words[1:]
-    return f"{told(field)}: {words}" if field else words
+    return f"{printable(field)}: {words}" if field else words

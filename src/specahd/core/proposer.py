@@ -1,4 +1,4 @@
-"""Who answers requests for programs and texts, and what comes back."""
+"""The interface that answers requests for programs and texts, and its replies."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from specahd.core.tariff import Tariff
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: text, and what it cost."""
+    """A reply: its text, and what it cost."""
 
     text: str
     prompt_tokens: int = 0
@@ -18,7 +18,7 @@ class Reply:
     cost: float = 0.0
 
     def __add__(self, other: "Reply") -> "Reply":
-        """Add up what two replies cost; the text of neither remains."""
+        """Add the costs of two replies; the sum has no text."""
         return Reply(
             "",
             self.prompt_tokens + other.prompt_tokens,
@@ -58,9 +58,9 @@ class Proposer(Protocol):
         ...
 
     def tariff(self, request: Request | None = None) -> Tariff:
-        """Return what the reply to a request will be charged at; None: what none exceeds."""
+        """Return the tariff of a request's reply; for None, an upper bound for all requests."""
         ...
 
     def close(self) -> None:
-        """Give up what is being waited for: the run ends."""
+        """Abandon open requests: the run ends."""
         ...

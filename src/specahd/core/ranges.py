@@ -1,4 +1,4 @@
-"""What a parameter may be, said in one sentence where it is born."""
+"""Checks of parameters; a refused value gets one sentence with the accepted range."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, fields, is_dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from specahd.core.errors import ConfigError
 
 
-def within(name: str, value: float, low: float, high: float | None = None) -> None:
+def check_range(name: str, value: float, low: float, high: float | None = None) -> None:
     """Refuse a value outside of [low, high]; ``name`` is the parameter's.
 
     Raises
@@ -23,8 +23,8 @@ def within(name: str, value: float, low: float, high: float | None = None) -> No
     raise ConfigError(f"Expected {name} {accepted}, got {value}.")
 
 
-def integer_within(name: str, value: object, low: int, high: int | None = None) -> None:
-    """Refuse what is not an integer in [low, high], where nobody has checked the type.
+def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
+    """Refuse a value of any type that is not an integer in [low, high].
 
     Raises
     ------
@@ -33,11 +33,11 @@ def integer_within(name: str, value: object, low: int, high: int | None = None) 
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be an integer, got {value!r}.")
-    within(name, int(value), low, high)
+    check_range(name, int(value), low, high)
 
 
-def number_within(name: str, value: object, low: float, high: float | None = None) -> None:
-    """Refuse what is not a number in [low, high], where nobody has checked the type.
+def check_number(name: str, value: object, low: float, high: float | None = None) -> None:
+    """Refuse a value of any type that is not a number in [low, high].
 
     Raises
     ------
@@ -46,11 +46,11 @@ def number_within(name: str, value: object, low: float, high: float | None = Non
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         raise ConfigError(f"Expected {name} to be a number, got {value!r}.")
-    within(name, float(value), low, high)
+    check_range(name, float(value), low, high)
 
 
-def one_of(name: str, value: str, choices: Collection[str]) -> None:
-    """Refuse a value that is none of the choices; ``name`` is the parameter's.
+def check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Refuse a value that is not one of the choices; ``name`` is the parameter's.
 
     Raises
     ------
@@ -68,18 +68,18 @@ def option(
     high: float | None = None,
     choices: Collection[str] = (),
 ) -> Any:
-    """Return a field of a dataclass that is an option, with its range and its line of ``--help``.
+    """Return a dataclass field for an option, with its range and its line of ``--help``.
 
     Parameters
     ----------
     low, high
-        The range that :func:`check` accepts, None for no bound; or else the ``choices``.
+        The range that :func:`check_options` accepts, None for no bound.
     """
     return field(default=default, metadata={"words": words, "range": (low, high, choices)})
 
 
-def check(options: Any, group: str = "") -> None:
-    """Refuse the first option of a dataclass that is out of its range; None is no value.
+def check_options(options: Any, group: str = "") -> None:
+    """Refuse the first option of a dataclass that is out of range; None is accepted.
 
     Raises
     ------
@@ -90,13 +90,13 @@ def check(options: Any, group: str = "") -> None:
         low, high, choices = each.metadata.get("range", (None, None, ()))
         value, name = getattr(options, each.name), f"{group}{each.name}"
         if choices and value is not None:
-            one_of(name, value, choices)
+            check_choice(name, value, choices)
         elif low is not None and value is not None:
-            within(name, value, low, high)
+            check_range(name, value, low, high)
 
 
-def described(options: type, group: str = "") -> Mapping[str, str]:
-    """Return the lines of ``--help`` of a dataclass's options, by their names."""
+def help_lines(options: type, group: str = "") -> Mapping[str, str]:
+    """Return the lines of ``--help`` for a dataclass's options, by name."""
     assert is_dataclass(options)
     return {
         f"{group}{each.name}": each.metadata["words"]

@@ -1,14 +1,14 @@
-"""How a checkpoint repairs, where that differs from how it was trained."""
+"""Options of repair that override those of the training."""
 
 from dataclasses import dataclass
 
-from specahd.core.ranges import integer_within, one_of
+from specahd.core.ranges import check_choice, check_integer
 from specahd.core.settings import Accept
 
 
 @dataclass(frozen=True)
 class RepairOptions:
-    """How a checkpoint repairs; None as it was trained.
+    """Options of repair; None keeps the value of the training.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class RepairOptions:
 
     def __post_init__(self) -> None:
         if self.accept is not None:
-            one_of("accept", self.accept, [policy.value for policy in Accept])
+            check_choice("accept", self.accept, [policy.value for policy in Accept])
         for name in ("passes", "tries"):
             if getattr(self, name) is not None:
-                integer_within(name, getattr(self, name), 1)
+                check_integer(name, getattr(self, name), 1)

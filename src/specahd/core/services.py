@@ -1,4 +1,4 @@
-"""What a configuration says of a service: its address, and which variable holds its key.
+"""Checks of a service's options: its address, and the variable that holds its key.
 
 Neither may be a secret, for configurations are kept, and messages repeat them.
 """
@@ -17,7 +17,7 @@ _UNSET = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 
 
 def check_services(group: str, options: Any) -> None:
-    """Refuse addresses and variables that are none, in a conf group and the groups below it.
+    """Refuse invalid addresses and variables in a conf group and the groups below it.
 
     The classes that are made from the group do so too, but not before a sweep is written down.
 
@@ -37,7 +37,7 @@ def check_services(group: str, options: Any) -> None:
 
 
 def check_variable(variable: object, group: str = "llm") -> None:
-    """Refuse what names no environment variable, without repeating it: it may be a key.
+    """Refuse an invalid name of an environment variable, without repeating it: it may be a key.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What ``python -m specahd.embed`` is told, each value with the range it accepts.
+"""The options of ``python -m specahd.embed``, each with its accepted range.
 
 The options of the command are the fields of :class:`ServerSettings`, and the server takes its
 parts.
@@ -7,7 +7,7 @@ parts.
 from dataclasses import dataclass, field
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -26,8 +26,8 @@ class RequestLimits:
     max_characters: int = 32768
 
     def __post_init__(self) -> None:
-        within("max_texts", self.max_texts, 1, 4096)
-        within("max_characters", self.max_characters, 1, 1_000_000)
+        check_range("max_texts", self.max_texts, 1, 4096)
+        check_range("max_characters", self.max_characters, 1, 1_000_000)
 
     @property
     def body(self) -> int:
@@ -50,9 +50,9 @@ class Batching:
     queue: int = 1024
 
     def __post_init__(self) -> None:
-        within("batch_size", self.batch_size, 1, 4096)
-        within("wait_ms", self.wait_ms, 0, 1000)
-        within("queue", self.queue, 1)
+        check_range("batch_size", self.batch_size, 1, 4096)
+        check_range("wait_ms", self.wait_ms, 0, 1000)
+        check_range("queue", self.queue, 1)
 
 
 # Not frozen: OmegaConf makes what is in a dictionary read-only with its class.
@@ -81,7 +81,7 @@ class ServedModel(TextOptions):
 
 @dataclass(frozen=True)
 class ServerSettings(Batching, RequestLimits):
-    """What the server is told.
+    """Options of the server.
 
     Parameters
     ----------
@@ -109,18 +109,18 @@ class ServerSettings(Batching, RequestLimits):
     connections: int = 512
 
     def __post_init__(self) -> None:
-        within("port", self.port, 0, 65535)
-        one_of("device", self.device, DEVICES)
+        check_range("port", self.port, 0, 65535)
+        check_choice("device", self.device, DEVICES)
         if self.serve == [] or not self.models:
             raise ConfigError("Expected serve to name at least one model, got none.")
         for name in self.serve or ():
-            one_of("serve", name, tuple(self.models))
+            check_choice("serve", name, tuple(self.models))
         for name, model in self.models.items():
             if model.max_tokens is not None:
-                within(f"models.{name}.max_tokens", model.max_tokens, 1)
+                check_range(f"models.{name}.max_tokens", model.max_tokens, 1)
         Batching.__post_init__(self)
         RequestLimits.__post_init__(self)
-        within("timeout", self.timeout, 0.1, 3600)
-        within("connections", self.connections, 1, 65536)
+        check_range("timeout", self.timeout, 0.1, 3600)
+        check_range("connections", self.connections, 1, 65536)
         # Else a request that is allowed could never be answered.
-        within("queue", self.queue, self.max_texts)
+        check_range("queue", self.queue, self.max_texts)

@@ -1,4 +1,4 @@
-"""What a run is told besides its budget, each value with the range it accepts.
+"""The options of a run besides its budget, each with its accepted range.
 
 Every class is a group of options of the same name in ``conf/``, as Hydra composes it, and what
 the library itself takes. Messages name values as options.
@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import check, integer_within, number_within, one_of, option, within
+from specahd.core.ranges import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_options,
+    check_range,
+    option,
+)
 
 LEVELS = ("both", "lower", "upper")
 REQUIRED = ("available", "strict")
@@ -51,7 +58,7 @@ class Pools:
     seed: int = option(POOLS_SEED, "the seed that makes the pools, at least 0", 0)
 
     def __post_init__(self) -> None:
-        check(self, "pools.")
+        check_options(self, "pools.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +77,12 @@ class Penalty:
     rolled_back: float = option(0.005, "penalty of rebuilds that end infeasible", 0)
 
     def __post_init__(self) -> None:
-        check(self, "search.penalty.")
+        check_options(self, "search.penalty.")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a search goes (``search``).
+    """Options of a search (``search``).
 
     Each field says what it is; ``repertoire`` belongs to ``levels="upper"`` alone, and ``beta`` and
     ``repertoire_size`` are β and q of J, ``neighbours`` k of the router, ``cells`` B_L.
@@ -122,7 +129,7 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        check(self, "search.")
+        check_options(self, "search.")
         if self.repertoire is None and self.levels == "upper":
             raise ConfigError("Expected search.repertoire=CHECKPOINT with search.levels=upper.")
         if self.repertoire is not None and self.levels != "upper":
@@ -153,7 +160,7 @@ class CallLimits:
     memory_gb: float = option(2.0, "GiB that a program's process may take", 0.001, 1e6)
 
     def __post_init__(self) -> None:
-        check(self, "limits.")
+        check_options(self, "limits.")
 
     @property
     def memory_bytes(self) -> int:
@@ -187,7 +194,7 @@ class TierRule:
     probes: int = option(8, "tasks on which compiled and interpreted must act alike", 1)
 
     def __post_init__(self) -> None:
-        check(self, "tiers.")
+        check_options(self, "tiers.")
 
     def applies(self, steps: int) -> bool:
         """Say whether to compile a program whose first tasks take so many steps."""
@@ -196,7 +203,7 @@ class TierRule:
 
 @dataclass(frozen=True)
 class Confinement:
-    """Whether to run where the host lacks a layer of the sandbox (``sandbox``).
+    """Which layers of the sandbox a host must have (``sandbox``).
 
     Parameters
     ----------
@@ -212,12 +219,12 @@ class Confinement:
     require: str = field(default="available", kw_only=True)
 
     def __post_init__(self) -> None:
-        one_of("sandbox.require", self.require, REQUIRED)
+        check_choice("sandbox.require", self.require, REQUIRED)
 
 
 @dataclass(frozen=True)
 class SearchLimit:
-    """How long solving goes on: for so many seconds, or for so many repairs.
+    """The limit of a solve: seconds, or repairs.
 
     Parameters
     ----------
@@ -239,16 +246,16 @@ class SearchLimit:
     target: float | None = None
 
     def __post_init__(self) -> None:
-        number_within("time_limit", self.time_limit, 0, 1e7)
+        check_number("time_limit", self.time_limit, 0, 1e7)
         if self.repairs is not None:
-            integer_within("repairs", self.repairs, 0)
+            check_integer("repairs", self.repairs, 0)
         if self.target is not None:
-            number_within("target", self.target, 0)
+            check_number("target", self.target, 0)
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What a table of stops (CSV) leaves open.
+    """Options for what a table of stops (CSV) leaves open.
 
     Parameters
     ----------
@@ -277,9 +284,9 @@ class TableOptions:
 
     def __post_init__(self) -> None:
         if self.capacity is not None:
-            number_within("capacity", self.capacity, 1e-6, LARGEST_CAPACITY)
+            check_number("capacity", self.capacity, 1e-6, LARGEST_CAPACITY)
         if self.speed is not None:
-            within("speed", self.speed, 1e-6, 1e6)
+            check_range("speed", self.speed, 1e-6, 1e6)
 
     @property
     def given(self) -> list[str]:
@@ -289,7 +296,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class Transfers:
-    """How files are fetched over a network.
+    """Options for fetching files over a network.
 
     Parameters
     ----------
@@ -311,17 +318,17 @@ class Transfers:
     timeout: float = field(default=30.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        within("connections", self.connections, 1, 64)
-        within("attempts", self.attempts, 1, 20)
-        within("timeout", self.timeout, 0.1, 3600)
+        check_range("connections", self.connections, 1, 64)
+        check_range("attempts", self.attempts, 1, 20)
+        check_range("timeout", self.timeout, 0.1, 3600)
 
 
 def check_workers(workers: object) -> None:
-    """Refuse a number of workers that is none, or out of range.
+    """Refuse an invalid number of workers.
 
     Raises
     ------
     ConfigError
         It is not an integer in [1, 64].
     """
-    integer_within("executor.workers", workers, 1, 64)
+    check_integer("executor.workers", workers, 1, 64)

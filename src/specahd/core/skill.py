@@ -9,7 +9,7 @@ from specahd.core.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What sets the tasks of one kind apart from the others.
+    """A descriptor condition that separates one group of tasks from the rest.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """What one child did better and worse than the parent that it was made of.
+    """The measured effect of one change: where a child did better and worse than its parent.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Skill:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the journal keeps of it, in plain values."""
+        """The record of the journal, in plain values."""
         return {
             "record": "skill",
             "id": self.id,

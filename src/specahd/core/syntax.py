@@ -14,12 +14,12 @@ _LOCK = threading.Lock()
 
 
 def parse(source: str) -> ast.Module:
-    """Return the tree of a module; raises what :func:`ast.parse` does."""
+    """Parse a module; raises what :func:`ast.parse` raises."""
     with _LOCK, warnings.catch_warnings(action="ignore"):
         return ast.parse(source)
 
 
 def refuse_uncompilable(tree: ast.Module) -> None:
-    """Raise what :func:`compile` does if the tree is no program."""
+    """Compile the tree; raises what :func:`compile` raises."""
     with _LOCK, warnings.catch_warnings(action="ignore"):
         compile(tree, "<program>", "exec")

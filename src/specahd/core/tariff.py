@@ -1,4 +1,4 @@
-"""What a service takes for a reply: known before a request is made, unlike the reply."""
+"""Prices of a model service, known before a request is made."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Tariff:
         return self.input_price > 0 or self.output_price > 0
 
     def dearer(self, other: "Tariff") -> "Tariff":
-        """Return what neither of the two exceeds."""
+        """Return an upper bound of two tariffs."""
         bounds = (self.max_reply, other.max_reply)
         return Tariff(
             max(self.input_price, other.input_price),
@@ -36,4 +36,4 @@ class Tariff:
 
 
 FREE = Tariff(max_reply=0)
-"""Of those who are not paid, and count nothing."""
+"""The tariff of proposers that cost nothing and count no tokens."""

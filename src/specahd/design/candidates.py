@@ -1,4 +1,4 @@
-"""What rounds leave to choose from."""
+"""Checkpoint candidates: one per round, from which the best is chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def names(self) -> list[str]:
-        """What the upper programs are called."""
+        """The names of the upper programs."""
         return [program.id for program in self.uppers]
 
     def checkpoint(
@@ -52,7 +52,7 @@ class Candidate:
         settings: Settings,
         training: Mapping[str, Any],
     ) -> Checkpoint:
-        """Return it as it is frozen."""
+        """Return the candidate as a checkpoint."""
         return Checkpoint(
             problem=problem,
             settings=problem_settings,
@@ -69,7 +69,7 @@ class Candidate:
         )
 
 
-def choose(candidates: Sequence[Candidate]) -> Candidate:
+def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate with the best selection score, the earliest on ties.
 
     One that failed on fewer instances comes before all that failed on more.

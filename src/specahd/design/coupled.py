@@ -12,7 +12,7 @@ from specahd.core.program import Level, Program
 from specahd.core.seeding import generator
 from specahd.core.settings import Accept, CallLimits, Settings
 from specahd.design import facts
-from specahd.design.candidates import Candidate, choose
+from specahd.design.candidates import Candidate, best_candidate
 from specahd.design.facts import Facts
 from specahd.design.lower import LowerSearch
 from specahd.design.makers import check_maker
@@ -23,7 +23,7 @@ from specahd.repair.responses import RepairTask, task_key
 from specahd.repair.rows import expose, run_frozen
 from specahd.repair.system import RepairSystem, mean_improvement
 from specahd.routing.base import AnyProblem, contracts
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.runs.journal import Journal
 from specahd.sandbox.executor import Executor
 from specahd.search.base import SearchMethod
@@ -136,7 +136,7 @@ class Coupled:
                 return
 
     def draft(self) -> Candidate | None:
-        """Return what an interrupted run has so far, not scored; None if it measured nothing."""
+        """Return the unscored candidate of an interrupted run, None if it measured nothing."""
         archive, repertoire = self._archive.copy(), self._repertoire
         if self._lower is not None and self._lower.method.members:
             self._lower.table.keep(member.program.id for member in self._lower.method.members)
@@ -210,7 +210,7 @@ class Coupled:
             plain=self.plain,
         )
         self._observer.on_phase(f"round {number}: {len(tasks)} repair tasks", 0)
-        self._engine.carry(search, self._members[Level.LOWER], tickets)
+        self._engine.carry_over(search, self._members[Level.LOWER], tickets)
         self._lower = search
         spent = self._engine.run(search, tickets)
         # A method need not keep any program; what stood before then stands on.
@@ -232,8 +232,8 @@ class Coupled:
             incumbents = self._incumbents(number, "lower_train", last=number - 1)
             tasks = expose(self._executor, self._uppers, incumbents)
         else:
-            tasks = [RepairTask.recalled(task) for task in known.tasks]
-            if not all(map(self._is_ours, tasks)):
+            tasks = [RepairTask.from_record(task) for task in known.tasks]
+            if not all(map(self._may_be_exposed, tasks)):
                 raise RunFailed(NOT_REPRODUCED)
         self._journal.responses.append({"round": number, "tasks": [t.record() for t in tasks]})
         if self._settings.uppers == 1:
@@ -247,12 +247,12 @@ class Coupled:
         return [tasks[index] for index in kept], len(tasks)
 
     def _incumbents(self, number: int, pool: str, *, last: int) -> list[Incumbent]:
-        """Return the solutions of a pool that a round trains on.
+        """Return the incumbents of a pool in a round's training.
 
         Parameters
         ----------
         last
-            The round whose system makes some of them: workers know programs by its key.
+            The round whose repair system makes some of them; workers cache programs by it.
         """
         cases = self._pools[pool]
         found = list(map(Incumbent, cases))
@@ -267,8 +267,8 @@ class Coupled:
             if repair.cost < repair.baseline_cost
         ]
 
-    def _is_ours(self, task: RepairTask) -> bool:
-        """Say whether a recalled task can be one that the pool exposes."""
+    def _may_be_exposed(self, task: RepairTask) -> bool:
+        """Say whether a recorded task can belong to the pool."""
         instance, _, _ = task.key.rpartition("#")
         identity = self._problem.operator.identity(task.region)
         return (
@@ -294,7 +294,7 @@ class Coupled:
             number=number,
             contract=contract,
             method=self._methods[Level.UPPER],
-            # What several add to each other is only defined from the same incumbents.
+            # Marginal gains are only defined on the same incumbents.
             system=replace(system, passes=1) if settings.uppers > 1 else system,
             incumbents=self._incumbents(number, "upper_train", last=number),
             executor=self._executor,
@@ -303,11 +303,11 @@ class Coupled:
             coordinates=self._problem.descriptor_names,
             known=[
                 *self._facts.upper(self._pools["upper_train"], system.repertoire, self._covered),
-                *facts.turns(settings.uppers, settings.passes),
+                *facts.turn_facts(settings.uppers, settings.passes),
             ],
             plain=self.plain,
         )
-        self._engine.carry(search, self._members[Level.UPPER], tickets)
+        self._engine.carry_over(search, self._members[Level.UPPER], tickets)
         self._engine.run(search, tickets)
         members = search.method.members
         if not members:
@@ -343,4 +343,4 @@ class Coupled:
             repairs = run_frozen(self._executor, uppers, system, cases, step)
             failed = sum(repair.failed for repair in repairs)
             candidates.append(candidate(uppers, mean_improvement(repairs), failed))
-        return choose(candidates)
+        return best_candidate(candidates)

@@ -1,4 +1,4 @@
-"""What a round tells a language model of its tasks, their solutions, the limits and failures.
+"""Facts about a round for prompts: its tasks, their solutions, limits and failures.
 
 Counts, costs and configured limits, never a clock: the same run says the same on every
 machine, and again when it is resumed.
@@ -15,20 +15,20 @@ from specahd.core.settings import CallLimits
 from specahd.engine.improver import MAX_SIZE
 from specahd.engine.schedule import group_count
 from specahd.repair.cases import Case
-from specahd.repair.descent import STAGES
 from specahd.repair.evaluator import UpperResult
 from specahd.repair.merge import EPSILON
 from specahd.repair.responses import RepairTask, Response, count_outcomes
+from specahd.repair.staged_cases import STAGES
 from specahd.routing.base import AnyProblem, PassOperator
 
 COMPARED = 24
 """On how many instances the solutions are compared with those of other constructions."""
 IDEAS = 3
-"""How many programs of the repertoire are told, the first ones."""
+"""The number of programs of the repertoire in a prompt, the first ones."""
 IDEA = 200
 """Longest idea of one of them, in characters."""
 EACH = 12
-"""Up to how many instances are told one by one."""
+"""The largest number of instances that are listed one by one."""
 REASON = 200
 """Longest reason of a failure, in characters."""
 
@@ -47,7 +47,7 @@ class Facts:
     Parameters
     ----------
     cases
-        The run's cases; without any, nothing is told.
+        The run's cases; without cases there are no facts.
     limits
         What programs may use.
     """
@@ -111,7 +111,7 @@ class Facts:
         arguments = problem.operator.selector.contract.arguments
         names = [name for name in arguments if name.startswith("max_")]
         if len(names) != len(budget):
-            # Of a selector that calls them otherwise.
+            # A selector may have other names for regions.
             names = ["the most proposals", "the largest size"]
         known = " and ".join(
             f"{name} is {value}" for name, value in zip(names, budget, strict=True)
@@ -122,7 +122,7 @@ class Facts:
         )
         operator = problem.operator
         if isinstance(operator, PassOperator):
-            # The engine says how many, by the size of an instance.
+            # The engine sets the number by the size of an instance.
             covered = None
             room_for = (
                 f"A search makes {operator.repairs_per_customer} insertions for each of the "
@@ -195,20 +195,20 @@ class Facts:
         return f"{made}, which cost {_percent(gaps[name], 1)} more than those of {name!r}."
 
 
-def context(
+def request_context(
     known: Sequence[str],
     example: float | None,
     best: Parent | None,
     measured: Mapping[str, str],
 ) -> Context:
-    """Return what a request is told beside the programs ``measured``, which it shows.
+    """Return the context of a request beside the shown programs, ``measured``.
 
     Parameters
     ----------
     example
         The score of the seed program, None if unknown.
     best
-        The best program so far; its idea is told if it is not shown.
+        The best program so far; the context has its idea unless it is shown.
     measured
         A sentence about each program shown, by identifier.
     """
@@ -218,15 +218,15 @@ def context(
     return Context(known, example, best.score, measured, idea)
 
 
-def kept(repertoire_size: int) -> list[str]:
-    """Return how the lower programs of a round survive."""
+def survival_facts(repertoire_size: int) -> list[str]:
+    """Describe how the lower programs of a round survive."""
     if repertoire_size == 1:
         return []
     return ["Programs that are the best on some regions are kept beside those of the best mean."]
 
 
-def turns(uppers: int, passes: int) -> list[str]:
-    """Return how the upper programs of a round survive and are used, where several are kept."""
+def turn_facts(uppers: int, passes: int) -> list[str]:
+    """Describe how several kept upper programs of a round survive and take turns."""
     if uppers == 1:
         return []
     return [
@@ -237,8 +237,8 @@ def turns(uppers: int, passes: int) -> list[str]:
     ]
 
 
-def answered(responses: Sequence[Response]) -> str:
-    """Return where a lower program saved something, and how it failed elsewhere."""
+def lower_result_facts(responses: Sequence[Response]) -> str:
+    """Describe where a lower program reduced the cost, and how it failed elsewhere."""
     gains = sum(response.score > 0 for response in responses)
     said = [f"it saves something on {gains} of {len(responses)} regions"]
     failed = [response for response in responses if response.cost_merged is None]
@@ -250,7 +250,7 @@ def answered(responses: Sequence[Response]) -> str:
     return ", ".join(said)
 
 
-def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
+def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> str:
     """Return of what an upper program's score is made, and why it failed or proposed nothing.
 
     Parameters
@@ -277,8 +277,8 @@ def repaired(result: UpperResult, best: UpperResult | None = None) -> str:
     return ", ".join(said)
 
 
-def in_turn(kept: Sequence[Program]) -> list[str]:
-    """Return the ideas of the upper programs that would take turns now."""
+def ideas_in_turn(kept: Sequence[Program]) -> list[str]:
+    """Return the ideas of the upper programs that take turns at present."""
     return [f"Kept at present: {_ideas(kept, len(kept))}"] if kept else []
 
 

@@ -12,7 +12,7 @@ from specahd.core.settings import Settings
 from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.evaluator import LowerResult
-from specahd.repair.repertoire import greedy, objective, survival_order
+from specahd.repair.repertoire import greedy_selection, objective, survival_order
 from specahd.repair.responses import RepairTask, Response, ResponseTable, count_outcomes
 from specahd.runs.records import Measured
 from specahd.sandbox.executor import Executor
@@ -148,23 +148,23 @@ class LowerSearch:
         ]
 
     def context(self, shown: Sequence[Program]) -> Context:
-        """Return what is known of the round, and of the programs shown."""
+        """Return the context of the round and of the shown programs."""
         if self._plain:
             return Context(self._known)
         rows = self.table.rows
         seed = self.contract.seed.id
-        return facts.context(
-            [*self._known, *facts.kept(self._settings.repertoire_size)],
+        return facts.request_context(
+            [*self._known, *facts.survival_facts(self._settings.repertoire_size)],
             float(self.table.scores([seed]).mean()) if seed in rows else None,
             max(self.method.members, key=lambda member: member.score, default=None),
-            {one.id: facts.answered(rows[one.id]) for one in shown if one.id in rows},
+            {one.id: facts.lower_result_facts(rows[one.id]) for one in shown if one.id in rows},
         )
 
     def best(self) -> float:
         """Return J of the greedy repertoire of the present population."""
         scores = self.table.scores([member.program.id for member in self.method.members])
         settings = self._settings
-        chosen = greedy(scores, beta=settings.beta, budget=settings.repertoire_size)
+        chosen = greedy_selection(scores, beta=settings.beta, budget=settings.repertoire_size)
         return objective(scores, chosen, beta=settings.beta, budget=settings.repertoire_size)
 
     def repertoire(self) -> list[Program]:
@@ -178,5 +178,5 @@ class LowerSearch:
         if self._portfolio:
             return programs[: settings.repertoire_size]
         scores = self.table.scores([program.id for program in programs])
-        chosen = greedy(scores, beta=settings.beta, budget=settings.repertoire_size)
+        chosen = greedy_selection(scores, beta=settings.beta, budget=settings.repertoire_size)
         return [programs[row] for row in chosen] or programs[:1]

@@ -1,4 +1,4 @@
-"""What a method is made of, refused where it cannot be made: it may be the user's own."""
+"""Checks of the parts of a method, which may be the user's own classes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,7 @@ from specahd.core.errors import ConfigError
 
 
 def check_rounds(method: "partial[Any]") -> None:
-    """Refuse a method that makes no rounds, or whose options are out of range.
+    """Refuse a method that makes no rounds or has an option out of range.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def check_rounds(method: "partial[Any]") -> None:
 
 
 def expect_rounds(rounds: Any) -> None:
-    """Refuse a class that makes no rounds, be it a search method.
+    """Refuse a class that makes no rounds, such as a search method.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def expect_rounds(rounds: Any) -> None:
 
 
 def check_maker(option: str, make: Callable[[], object]) -> None:
-    """Refuse what makes nothing as it is: an argument is missing, or one is not known.
+    """Refuse a factory with a missing or an unknown argument.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from specahd.core.budget import Budget
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.core.settings import Settings
 from specahd.design.coupled import Coupled
 from specahd.search.base import SearchMethod
@@ -66,5 +66,5 @@ class Single(Coupled):
         portfolio: int = 1,
     ) -> None:
         """Refuse options out of range, before any work is done."""
-        integer_within("method.portfolio", portfolio, 1)
+        check_integer("method.portfolio", portfolio, 1)
         Coupled.check(policy=policy, lower=lower, upper=upper)

@@ -14,7 +14,7 @@ from specahd.design import facts
 from specahd.memory.skills import Effects
 from specahd.repair.cases import Incumbents
 from specahd.repair.evaluator import UpperResult
-from specahd.repair.repertoire import greedy, survival_order
+from specahd.repair.repertoire import greedy_selection, survival_order
 from specahd.repair.system import RepairSystem
 from specahd.routing.base import FloatArray
 from specahd.runs.records import Measured
@@ -78,7 +78,7 @@ class UpperSearch:
     def measure(self, result: UpperResult) -> CandidateEvaluation:
         """Score a candidate by mean U - λΩ; one that failed on any instance has no score.
 
-        Where several programs are kept, what it adds to those that are kept now is told too.
+        If several programs are kept, the record has its marginal gain too.
         """
         if result.outcome is not Outcome.OK:
             return CandidateEvaluation(result.outcome, result.detail, None, False)
@@ -97,14 +97,14 @@ class UpperSearch:
             record={} if self._uppers == 1 else {"gain": self._gain(result)},
         )
 
-    def _present(self) -> tuple[Program, ...]:
-        """Return which of the members stay together at present."""
+    def _current_members(self) -> tuple[Program, ...]:
+        """Return the members that are kept at present."""
         members = [member.program for member in self.method.members]
         # Before a round has begun the members are those of the round before.
-        return self._kept([program for program in members if program.id in self._results])
+        return self._survivors([program for program in members if program.id in self._results])
 
     def _gain(self, result: UpperResult) -> float:
-        kept = self._present()
+        kept = self._current_members()
         own, price = np.array(result.utilities), float(np.mean(result.penalties))
         envelope = np.zeros(len(own))
         for program in kept:
@@ -141,7 +141,7 @@ class UpperSearch:
         Of several kept ones those come first, in the order in which each adds most to those before.
         """
         if self._uppers > 1:
-            scores, prices = self._table(programs)
+            scores, prices = self._utility_table(programs)
             order = survival_order(scores, beta=0.0, budget=self._uppers, prices=prices)
             return [
                 Parent(programs[row], result.score, result.scores)
@@ -165,19 +165,19 @@ class UpperSearch:
         members = [member.program for member in self.method.members]
         if self._uppers == 1:
             return [(member,) for member in members[:count]]
-        sets = [self._kept(members), tuple(members[: self._uppers])]
-        sets += [self._kept(members[first:]) for first in range(1, min(count, len(members)))]
+        sets = [self._survivors(members), tuple(members[: self._uppers])]
+        sets += [self._survivors(members[first:]) for first in range(1, min(count, len(members)))]
         return list(dict.fromkeys(sets))[:count]
 
-    def _kept(self, programs: Sequence[Program]) -> tuple[Program, ...]:
-        """Return which of the programs stay together, in the order of their turns."""
+    def _survivors(self, programs: Sequence[Program]) -> tuple[Program, ...]:
+        """Return the programs that survive, in the order of their turns."""
         if self._uppers == 1:
             return tuple(programs[:1])
-        scores, prices = self._table(programs)
-        rows = greedy(scores, beta=0.0, budget=self._uppers, prices=prices)
+        scores, prices = self._utility_table(programs)
+        rows = greedy_selection(scores, beta=0.0, budget=self._uppers, prices=prices)
         return tuple(programs[row] for row in rows) or tuple(programs[:1])
 
-    def _table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
+    def _utility_table(self, programs: Sequence[Program]) -> tuple[FloatArray, FloatArray]:
         """Return U by program and instance, and mean λΩ by program."""
         results = [self._results[program.id] for program in programs]
         shape = len(programs), len(self._incumbents)
@@ -205,18 +205,25 @@ class UpperSearch:
         )
 
     def context(self, shown: Sequence[Program]) -> Context:
-        """Return what is known of the round, and of the programs shown."""
+        """Return the context of the round and of the shown programs."""
         if self._plain:
             return Context(self._known)
         results = self._results
         seed = results.get(self.contract.seed.id)
         best = max(self.method.members, key=lambda member: member.score, default=None)
         leader = None if best is None else results.get(best.program.id)
-        return facts.context(
-            (*self._known, *facts.in_turn(self._present() if self._uppers > 1 else ())),
+        return facts.request_context(
+            (
+                *self._known,
+                *facts.ideas_in_turn(self._current_members() if self._uppers > 1 else ()),
+            ),
             None if seed is None else seed.score,
             best,
-            {one.id: facts.repaired(results[one.id], leader) for one in shown if one.id in results},
+            {
+                one.id: facts.upper_result_facts(results[one.id], leader)
+                for one in shown
+                if one.id in results
+            },
         )
 
     def best(self) -> float | None:

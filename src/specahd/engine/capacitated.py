@@ -20,7 +20,7 @@ from specahd.engine.changes import (
 )
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
-from specahd.engine.programs import BACK, DETOUR, REST, THERE
+from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST
 from specahd.engine.state import MAX_SIZE, State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
@@ -114,15 +114,15 @@ def depot_row(distances: Any, nodes: int) -> Any:
 
 @njit(cache=True)
 def show(state: Any, instance: Any) -> None:
-    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
-    marks, changed, numbers, distances = (
+    nodes, edges, upper_inputs, gains = state.nodes, state.edges, state.upper_inputs, state.gains
+    marks, changed, integers, distances = (
         state.marks,
         state.changed,
-        state.numbers,
+        state.integers,
         instance.distances,
     )
     customers = len(gains) - 1
-    for place in range(numbers[CHANGED]):
+    for place in range(integers[CHANGED]):
         node = changed[0, place]
         marks[CHANGES, node] &= 2
         if node > customers:
@@ -131,29 +131,29 @@ def show(state: Any, instance: Any) -> None:
         behind = nodes[node, BEHIND]
         before = 0 if before > customers else before
         behind = 0 if behind > customers else behind
-        shown[PRECEDING, node] = before
-        shown[FOLLOWING, node] = behind
-        shown[ROUTE_OF, node] = nodes[node, ROUTE]
+        upper_inputs[PRECEDING, node] = before
+        upper_inputs[FOLLOWING, node] = behind
+        upper_inputs[ROUTE_OF, node] = nodes[node, ROUTE]
         gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
-    numbers[CHANGED] = 0
+    integers[CHANGED] = 0
 
 
 @njit(cache=True)
 def choose_groups(
     state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
 ) -> Any:
-    shown = state.shown
+    upper_inputs = state.upper_inputs
     return upper(
-        shown[PRECEDING],
-        shown[FOLLOWING],
-        shown[ROUTE_OF],
+        upper_inputs[PRECEDING],
+        upper_inputs[FOLLOWING],
+        upper_inputs[ROUTE_OF],
         instance.neighbours,
         instance.neighbour_distances,
         instance.depot_distances,
         state.gains,
         instance.demands,
         instance.capacity,
-        shown[EXPOSURES],
+        upper_inputs[EXPOSURES],
         noise,
         now,
         max_groups,
@@ -201,14 +201,14 @@ def find_positions(
     state: Any, instance: Any, scratch: Any, customer: int, wanted: int, most: float
 ) -> int:
     nodes, edges, route_loads = state.nodes, state.edges, state.route_loads
-    distances, neighbours, away_from = (
+    distances, neighbours, neighbour_distances = (
         instance.distances,
         instance.neighbours,
         instance.neighbour_distances,
     )
     found, before = scratch.found, scratch.before
     customers = len(state.gains) - 1
-    home = instance.depot_distances[customer]
+    depot_distance = instance.depot_distances[customer]
     room = instance.capacity - instance.demands[customer]
     count = 0
     for place in range(neighbours.shape[1]):
@@ -219,29 +219,31 @@ def find_positions(
         rest = room - route_loads[route]
         if rest < 0:
             continue
-        away = away_from[customer, place]
+        near_distance = neighbour_distances[customer, place]
         behind = nodes[near, BEHIND]
-        back = home if behind > customers else between(distances, customer, behind)
-        detour = away + back - edges[near, BEHIND]
+        distance_behind = (
+            depot_distance if behind > customers else between(distances, customer, behind)
+        )
+        detour = near_distance + distance_behind - edges[near, BEHIND]
         found[DETOUR, count] = detour
-        found[THERE, count] = away
-        found[BACK, count] = back
+        found[DISTANCE_BEFORE, count] = near_distance
+        found[DISTANCE_BEHIND, count] = distance_behind
         found[REST, count] = rest
         before[count] = near
         # What is too dear is written over.
         count += int(detour <= most)
         first = nodes[near, BEFORE]
         if first > customers:
-            detour = home + away - edges[near, BEFORE]
+            detour = depot_distance + near_distance - edges[near, BEFORE]
             found[DETOUR, count] = detour
-            found[THERE, count] = home
-            found[BACK, count] = away
+            found[DISTANCE_BEFORE, count] = depot_distance
+            found[DISTANCE_BEHIND, count] = near_distance
             found[REST, count] = rest
             before[count] = first
             count += int(detour <= most)
-    found[DETOUR, count] = home + home
-    found[THERE, count] = home
-    found[BACK, count] = home
+    found[DETOUR, count] = depot_distance + depot_distance
+    found[DISTANCE_BEFORE, count] = depot_distance
+    found[DISTANCE_BEHIND, count] = depot_distance
     found[REST, count] = room
     before[count] = free_terminal(state)
     return count + 1
@@ -251,7 +253,7 @@ def find_positions(
 def free_terminal(state: Any) -> Any:
     """Return the terminal of a route without customers."""
     nodes, free = state.nodes, state.free
-    return len(nodes) - len(free) + free[state.numbers[FREE] - 1]
+    return len(nodes) - len(free) + free[state.integers[FREE] - 1]
 
 
 @inlined
@@ -269,7 +271,7 @@ def choose(
     found = scratch.found
     return lower(
         found[DETOUR, :count],
-        found[THERE, :count],
+        found[DISTANCE_BEFORE, :count],
         found[REST, :count],
         noise,
         float(instance.demands[customer]),
@@ -308,13 +310,13 @@ def put_in(
     """Put a node in at the chosen position, and return what the solution costs then."""
     found = scratch.found
     if last:
-        state.numbers[FREE] -= 1
+        state.integers[FREE] -= 1
     ahead = scratch.before[chosen]
     joined = state.edges[ahead, BEHIND]
-    there = found[THERE, chosen]
-    back = found[BACK, chosen]
-    cost += there + back - joined
-    links.link(state, node, load, ahead, there, back)
+    distance_before = found[DISTANCE_BEFORE, chosen]
+    distance_behind = found[DISTANCE_BEHIND, chosen]
+    cost += distance_before + distance_behind - joined
+    links.link(state, node, load, ahead, distance_before, distance_behind)
     links.note(state, scratch, line, node, joined)
     return cost
 
@@ -326,7 +328,7 @@ def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> N
 
 @inlined
 def keep(state: Any, scratch: Any, removed: int) -> None:
-    nodes, free, numbers, log = state.nodes, state.free, state.numbers, scratch.log
+    nodes, free, integers, log = state.nodes, state.free, state.integers, scratch.log
     first = len(nodes) - len(free)
     for line in range(removed):
         # The terminal of a route that lost its last customer stood on both sides.
@@ -336,8 +338,8 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
             and terminal == log[line, BEHIND_NOTED]
             and nodes[terminal, BEHIND] == terminal
         ):
-            free[numbers[FREE]] = terminal - first
-            numbers[FREE] += 1
+            free[integers[FREE]] = terminal - first
+            integers[FREE] += 1
 
 
 @inlined

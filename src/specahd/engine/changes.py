@@ -1,4 +1,4 @@
-"""What the engine keeps up to date while solutions change: views for upper programs, the best."""
+"""Incremental updates while solutions change: inputs of upper programs, and the best."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ PRECEDING, FOLLOWING, ROUTE_OF, EXPOSURES = range(4)
 FREE, CHANGED, SINCE_BEST, TURN, EXCHANGES = range(5)
 """What ``numbers`` holds: how many routes are free, how long the lists of changed nodes are,
 where the noise is renewed next, and how many exchanges of tails are tried for each group."""
-NUMBERS = 5
+INTEGERS = 5
 STAMPS, CHANGES = 0, 1
 """Rows of ``marks``: when a customer was last in a group; which lists of changes hold a node."""
 
@@ -27,30 +27,30 @@ STAMPS, CHANGES = 0, 1
 @inlined
 def mark(state: Any, node: int) -> None:
     """Put a node on both lists of changes, unless it is there."""
-    marks, changed, numbers = state.marks, state.changed, state.numbers
+    marks, changed, integers = state.marks, state.changed, state.integers
     held = marks[CHANGES, node]
     if not held & 1:
-        changed[0, numbers[CHANGED]] = node
-        numbers[CHANGED] += 1
+        changed[0, integers[CHANGED]] = node
+        integers[CHANGED] += 1
     if not held & 2:
-        changed[1, numbers[SINCE_BEST]] = node
-        numbers[SINCE_BEST] += 1
+        changed[1, integers[SINCE_BEST]] = node
+        integers[SINCE_BEST] += 1
     marks[CHANGES, node] = 3
 
 
 @njit(cache=True)
 def keep_best(state: Any) -> None:
     """Note the current solution as the best one."""
-    nodes, best, marks, changed, numbers = (
+    nodes, best, marks, changed, integers = (
         state.nodes,
         state.best,
         state.marks,
         state.changed,
-        state.numbers,
+        state.integers,
     )
-    for place in range(numbers[SINCE_BEST]):
+    for place in range(integers[SINCE_BEST]):
         node = changed[1, place]
         marks[CHANGES, node] &= 1
         best[node] = nodes[node, BEHIND]
-    numbers[SINCE_BEST] = 0
+    integers[SINCE_BEST] = 0
     state.costs[BEST] = state.costs[CURRENT]

@@ -25,7 +25,7 @@ from specahd.engine.changes import (
 )
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, NODE_NOTED, ROUTE
-from specahd.engine.programs import BACK, DETOUR, REST, THERE
+from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST
 from specahd.engine.state import MAX_SIZE, State
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
@@ -119,11 +119,11 @@ def state_for(
 @njit(cache=True)
 def show(state: Any, instance: Any) -> None:
     """Of a customer's deliveries programs see one."""
-    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
-    marks, changed, numbers, own = state.marks, state.changed, state.numbers, state.own
+    nodes, edges, upper_inputs, gains = state.nodes, state.edges, state.upper_inputs, state.gains
+    marks, changed, integers, own = state.marks, state.changed, state.integers, state.own
     owners, heads, more, distances = own.owners, own.heads, own.more, instance.distances
     deliveries = len(more) - 1
-    for place in range(numbers[CHANGED]):
+    for place in range(integers[CHANGED]):
         node = changed[0, place]
         marks[CHANGES, node] &= 2
         if node > deliveries or nodes[node, ROUTE] < 0:
@@ -138,10 +138,10 @@ def show(state: Any, instance: Any) -> None:
             part = more[part]
         gains[customer] = gain
         if node == heads[customer]:
-            shown[PRECEDING, customer] = owners[nodes[node, BEFORE]]
-            shown[FOLLOWING, customer] = owners[nodes[node, BEHIND]]
-            shown[ROUTE_OF, customer] = nodes[node, ROUTE]
-    numbers[CHANGED] = 0
+            upper_inputs[PRECEDING, customer] = owners[nodes[node, BEFORE]]
+            upper_inputs[FOLLOWING, customer] = owners[nodes[node, BEHIND]]
+            upper_inputs[ROUTE_OF, customer] = nodes[node, ROUTE]
+    integers[CHANGED] = 0
 
 
 @inlined
@@ -180,39 +180,43 @@ def find_positions(
     """Of each near route with room there is the cheapest one, and no more than ``before`` takes."""
     nodes, edges, route_loads, own = state.nodes, state.edges, state.route_loads, state.own
     owners, heads, more, slots = own.owners, own.heads, own.more, own.slots
-    distances, neighbours, away_from = (
+    distances, neighbours, neighbour_distances = (
         instance.distances,
         instance.neighbours,
         instance.neighbour_distances,
     )
     found, before = scratch.found, scratch.before
-    if state.numbers[FREE] == 0 or own.left[0] == 0:
+    if state.integers[FREE] == 0 or own.left[0] == 0:
         return 0
     capacity = instance.capacity
-    home = instance.depot_distances[customer]
+    depot_distance = instance.depot_distances[customer]
     deliveries = len(more) - 1
     count = 0
     for place in range(neighbours.shape[1]):
         near = neighbours[customer, place]
-        away = away_from[customer, place]
+        near_distance = neighbour_distances[customer, place]
         node = heads[near]
         while node != 0:
             route = nodes[node, ROUTE]
             room = capacity - route_loads[route]
             if room > 0:
                 behind = nodes[node, BEHIND]
-                back = home if behind > deliveries else between(distances, customer, owners[behind])
+                distance_behind = (
+                    depot_distance
+                    if behind > deliveries
+                    else between(distances, customer, owners[behind])
+                )
                 ahead = node
-                there = away
-                detour = away + back - edges[node, BEHIND]
+                distance_before = near_distance
+                detour = near_distance + distance_behind - edges[node, BEHIND]
                 first = nodes[node, BEFORE]
                 if first > deliveries:
-                    other = home + away - edges[node, BEFORE]
-                    if other < detour:
+                    detour_before = depot_distance + near_distance - edges[node, BEFORE]
+                    if detour_before < detour:
                         ahead = first
-                        there = home
-                        back = away
-                        detour = other
+                        distance_before = depot_distance
+                        distance_behind = near_distance
+                        detour = detour_before
                 slot = slots[route]
                 if slot >= count or nodes[before[slot], ROUTE] != route:
                     # The last place is for the new route.
@@ -226,16 +230,16 @@ def find_positions(
                 if detour < found[DETOUR, slot]:
                     quantity = min(room, wanted)
                     found[DETOUR, slot] = detour
-                    found[THERE, slot] = there
-                    found[BACK, slot] = back
+                    found[DISTANCE_BEFORE, slot] = distance_before
+                    found[DISTANCE_BEHIND, slot] = distance_behind
                     found[REST, slot] = room - quantity
                     found[QUANTITY, slot] = quantity
                     before[slot] = ahead
             node = more[node]
     quantity = min(capacity, wanted)
-    found[DETOUR, count] = home + home
-    found[THERE, count] = home
-    found[BACK, count] = home
+    found[DETOUR, count] = depot_distance + depot_distance
+    found[DISTANCE_BEFORE, count] = depot_distance
+    found[DISTANCE_BEHIND, count] = depot_distance
     found[REST, count] = capacity - quantity
     found[QUANTITY, count] = quantity
     before[count] = capacitated.free_terminal(state)
@@ -257,7 +261,7 @@ def choose(
     found = scratch.found
     return lower(
         found[DETOUR, :count],
-        found[THERE, :count],
+        found[DISTANCE_BEFORE, :count],
         found[REST, :count],
         found[QUANTITY, :count],
         noise,
@@ -317,7 +321,7 @@ def keep(state: Any, scratch: Any, removed: int) -> None:
 def keep_best(state: Any) -> None:
     changed, own = state.changed, state.own
     deliveries = len(own.more) - 1
-    for place in range(state.numbers[SINCE_BEST]):
+    for place in range(state.integers[SINCE_BEST]):
         node = changed[1, place]
         if node <= deliveries:
             own.best_owners[node] = own.owners[node]

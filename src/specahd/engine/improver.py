@@ -1,4 +1,4 @@
-"""The engine's process as the trusted side has it: started once, asked slice by slice."""
+"""The trusted side's handle of the engine's process: started once, called slice by slice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome, Program
 from specahd.engine.blocks import shared_block
-from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
+from specahd.engine.neighbourhood_search import SLICE_REPAIRS, SLICE_SECONDS, SliceResult
 from specahd.engine.orders import Order, Report
 from specahd.engine.schedule import group_count, temperatures
 from specahd.routing.base import AnyProblem, FloatArray, IntArray
@@ -30,7 +30,7 @@ _ENDLESS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The programs of a search: who chooses groups, and who chooses positions.
+    """The programs of a search: upper ones choose groups, lower ones positions.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Programs:
 
 
 class Answering(Protocol):
-    """What answers calls of programs: a session of the sandbox."""
+    """Runs calls of programs: a session of the sandbox."""
 
     def call(self, call: Call) -> Result: ...
 
@@ -111,22 +111,22 @@ class SandboxedEngine:
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
-    ) -> Slice:
+    ) -> SliceResult:
         order = self._order(self._seed, self._size, seconds, repairs, share, end_share)
         result = self._session.call(Call(0, self._index, (order.encode(), *self._routes)))
         self._routes = tuple(routes[:0] for routes in self._routes)
         if result.outcome is not Outcome.OK:
-            return Slice(result.outcome, result.detail)
+            return SliceResult(result.outcome, result.detail)
         try:
             said, *routes = result.output
             report = Report.decode(said)
         except ValueError as error:
-            return Slice(Outcome.INVALID_OUTPUT, str(error))
+            return SliceResult(Outcome.INVALID_OUTPUT, str(error))
         done, self._repairs = report.repairs - self._repairs, report.repairs
         solution = self._problem.unflat(self._instance, routes) if routes else None
         if done < 0 or (routes and solution is None):
-            return Slice(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
-        return Slice(Outcome.OK, "", solution, done, result.fallbacks)
+            return SliceResult(Outcome.INVALID_OUTPUT, "The report says what cannot be.")
+        return SliceResult(Outcome.OK, "", solution, done, result.fallbacks)
 
     def _order(
         self,

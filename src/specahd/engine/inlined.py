@@ -1,4 +1,4 @@
-"""How functions that a loop calls for every customer are compiled: as a part of the loop.
+"""Compile functions that a loop calls for every customer into the loop.
 
 They take records of many arrays (:mod:`specahd.engine.state`), which as arguments of a call would
 be copied word by word.

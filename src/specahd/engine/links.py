@@ -1,4 +1,4 @@
-"""Routes as linked lists: what the loop does with them in all problems but the TSP, exactly undone.
+"""Routes as linked lists, for all problems but the TSP; changes are undone exactly.
 
 Customers are nodes 1 to n. Every route has a node of its own for the depot, its *terminal*:
 route r has node n + 1 + r, which stands before the route's first customer and behind its last.
@@ -45,7 +45,9 @@ def unlink(state: Any, node: int, load: int, distance: float) -> None:
 
 
 @inlined
-def link(state: Any, node: int, load: int, before: int, there: float, back: float) -> None:
+def link(
+    state: Any, node: int, load: int, before: int, distance_before: float, distance_behind: float
+) -> None:
     """Put a node behind another one, at such distances from that and from the next."""
     nodes, edges = state.nodes, state.edges
     behind = nodes[before, BEHIND]
@@ -53,12 +55,12 @@ def link(state: Any, node: int, load: int, before: int, there: float, back: floa
     nodes[node, BEFORE] = before
     nodes[node, BEHIND] = behind
     nodes[node, ROUTE] = route
-    edges[node, BEFORE] = there
-    edges[node, BEHIND] = back
+    edges[node, BEFORE] = distance_before
+    edges[node, BEHIND] = distance_behind
     nodes[before, BEHIND] = node
-    edges[before, BEHIND] = there
+    edges[before, BEHIND] = distance_before
     nodes[behind, BEFORE] = node
-    edges[behind, BEFORE] = back
+    edges[behind, BEFORE] = distance_behind
     state.route_loads[route] += load
 
 
@@ -94,8 +96,8 @@ def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None
         unlink(state, node, loads[node], log_edges[line, JOINED_NOTED])
     for line in range(removed - 1, -1, -1):
         node = log[line, NODE_NOTED]
-        there, back = log_edges[line, BEFORE], log_edges[line, BEHIND]
-        link(state, node, loads[node], log[line, BEFORE_NOTED], there, back)
+        distance_before, distance_behind = log_edges[line, BEFORE], log_edges[line, BEHIND]
+        link(state, node, loads[node], log[line, BEFORE_NOTED], distance_before, distance_behind)
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""What upper programs name: how they are asked, and how their answer is read.
+"""Proposals of upper programs: the call, and reading its answer.
 
 Nothing of it becomes an index before it was checked.
 """
@@ -16,12 +16,12 @@ from specahd.engine.steps import choose_groups, show
 
 @njit(cache=True)
 def next_group(
-    named: Any, place: int, stamp: int, customers: int, marks: Any, group: Any, counts: Any
+    proposal: Any, place: int, stamp: int, customers: int, marks: Any, group: Any, counts: Any
 ) -> tuple[int, int]:
     """Read a group of an upper program's answer; return its size and where the next one begins."""
     size = 0
-    while place < len(named):
-        node = named[place]
+    while place < len(proposal):
+        node = proposal[place]
         place += 1
         if node == 0:
             if size:
@@ -38,7 +38,7 @@ def next_group(
 
 @njit(cache=True)
 def all_groups(
-    named: Any, customers: int, max_groups: int, max_size: int, marks: Any, counts: Any
+    proposal: Any, customers: int, max_groups: int, max_size: int, marks: Any, counts: Any
 ) -> Any:
     """Read an upper program's answer as a pass would: how long the groups are, and their members.
 
@@ -55,7 +55,7 @@ def all_groups(
     found = 0
     length = 0
     while found < max_groups:
-        size, place = next_group(named, place, counts[PASSES], customers, marks, group, counts)
+        size, place = next_group(proposal, place, counts[PASSES], customers, marks, group, counts)
         if size == 0:
             break
         members[length : length + size] = group[:size]
@@ -75,7 +75,7 @@ def ask(
     max_groups: int,
     max_size: int,
 ) -> Any:
-    """Return what an upper program answers about what it is shown; nothing if it raises."""
+    """Call an upper program and return its proposal, empty if it raises."""
     refill(state.generator, upper_noise, 0, len(upper_noise))
     try:
         return choose_groups(state, instance, upper, upper_noise, now, max_groups, max_size)
@@ -90,6 +90,6 @@ def name_groups(
     """Return the groups that a pass would repair: how long they are, and their customers."""
     show(state, instance)
     upper_noise = np.empty(NOISE_PER_GROUP * max_groups)
-    named = ask(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)
+    proposal = ask(state, instance, uppers[0], upper_noise, progress, max_groups, max_size)
     customers = len(state.gains) - 1
-    return all_groups(named, customers, max_groups, max_size, state.marks, state.counts)
+    return all_groups(proposal, customers, max_groups, max_size, state.marks, state.counts)

@@ -1,4 +1,4 @@
-"""Who is near whom: lists of nearest neighbours, made once for an instance by the trusted side."""
+"""Lists of nearest neighbours, made once for an instance by the trusted side."""
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -40,7 +40,7 @@ def nearest_neighbours(
     size, first = len(coords), int(depot)
     count = min(count, size - first - 1)
     neighbours = np.empty((size, count), np.int64)
-    away = np.empty((size, count))
+    neighbour_distances = np.empty((size, count))
     points = coords if convention is not Convention.GEO else _on_sphere(coords)
     tree = cKDTree(points[first:]) if matrix is None else None
     most = max(1, _ENTRIES // (count + 1 if tree is not None else size))
@@ -61,8 +61,8 @@ def nearest_neighbours(
             measured = distances(coords[rows][:, None], coords[found], convention)
         order = np.argsort(measured, axis=1, kind="stable")
         neighbours[rows] = np.take_along_axis(found, order, 1)
-        away[rows] = np.take_along_axis(measured, order, 1)
-    return neighbours, away
+        neighbour_distances[rows] = np.take_along_axis(measured, order, 1)
+    return neighbours, neighbour_distances
 
 
 def _others(found: IntArray, rows: IntArray) -> IntArray:
@@ -70,14 +70,14 @@ def _others(found: IntArray, rows: IntArray) -> IntArray:
     kept = found != rows[:, None]
     # The depot does not find itself; nor need a node whose place many others share.
     kept[kept.all(axis=1), -1] = False
-    others: IntArray = found[kept].reshape(len(rows), -1)
-    return others
+    nearest: IntArray = found[kept].reshape(len(rows), -1)
+    return nearest
 
 
 def _on_sphere(coords: FloatArray) -> FloatArray:
     """Return points whose straight distances have the order of GEO's."""
-    whole = np.trunc(coords)
-    angles = np.radians(whole + 5.0 * (coords - whole) / 3.0)
+    degrees = np.trunc(coords)
+    angles = np.radians(degrees + 5.0 * (coords - degrees) / 3.0)
     latitude, longitude = angles[:, 0], angles[:, 1]
     across = np.cos(latitude)
     return np.stack(

@@ -1,4 +1,4 @@
-"""What the trusted process asks the engine's child for, and what it answers: plain int64 arrays.
+"""Orders to the engine's child and its reports, as plain int64 arrays.
 
 A call of a slice names the launched upper program; its inputs are an order, as :meth:`Order.encode`
 makes it, and routes to begin with, as the problem's ``flat`` has them: all customers, 0 between two
@@ -108,7 +108,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a child says of its search since it was given routes.
+    """A child's report on its search since it got routes.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from specahd.engine.borrowed_views import borrowed
 from specahd.engine.changes import (
     BEST,
     BETTER,
@@ -46,7 +47,6 @@ from specahd.engine.steps import (
     show,
     undo,
 )
-from specahd.engine.unowned import unowned
 from specahd.routing.compiled.runner import NO_ANSWER
 
 RENEWED = 256
@@ -87,10 +87,15 @@ def _search(
     scratch: Any,
 ) -> None:
     # Whoever calls keeps the arrays.
-    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
-    choices, given = unowned(choices), unowned(given)
+    instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
+    choices, given = borrowed(choices), borrowed(given)
     generator, noise, marks = state.generator, state.noise, state.marks
-    costs, counts, numbers, exposures = state.costs, state.counts, state.numbers, state.shown
+    costs, counts, integers, exposures = (
+        state.costs,
+        state.counts,
+        state.integers,
+        state.upper_inputs,
+    )
     group, log = scratch.group, scratch.log
     upper = uppers[0]
     customers = len(state.gains) - 1
@@ -106,18 +111,18 @@ def _search(
         heat = span.temperature * math.exp(falling * share)
         counts[PASSES] += 1
         stamp = counts[PASSES]
-        refill(generator, noise, numbers[TURN], numbers[TURN] + RENEWED)
-        numbers[TURN] = (numbers[TURN] + RENEWED) % NOISE
+        refill(generator, noise, integers[TURN], integers[TURN] + RENEWED)
+        integers[TURN] = (integers[TURN] + RENEWED) % NOISE
         show(state, instance)
-        named = given
+        proposal = given
         if len(given) == 0:
-            named = ask(
+            proposal = ask(
                 state, instance, upper, scratch.upper_noise, now, span.max_groups, span.max_size
             )
         place = 0
         inserted = 0
         for _ in range(span.max_groups):
-            size, place = next_group(named, place, stamp, customers, marks, group, counts)
+            size, place = next_group(proposal, place, stamp, customers, marks, group, counts)
             if size == 0:
                 break
             lower = lowers[choices[int(uniform(generator) * len(choices))]]
@@ -125,7 +130,7 @@ def _search(
             if heat > 0.0:
                 allowed -= heat * math.log(1.0 - uniform(generator))
             cost = costs[CURRENT]
-            available = numbers[FREE]
+            available = integers[FREE]
             removed = 0
             for member in range(size):
                 removed, cost = remove(state, instance, scratch, removed, group[member], cost)
@@ -169,7 +174,7 @@ def _search(
                 if cost > allowed:
                     break
             if cost > allowed:
-                numbers[FREE] = available
+                integers[FREE] = available
                 undo(state, instance, scratch, removed, lines)
                 continue
             counts[KEPT] += 1
@@ -179,7 +184,7 @@ def _search(
                 mark(state, log[line, BEFORE_NOTED])
                 mark(state, log[line, BEHIND_NOTED])
             keep(state, scratch, removed)
-        exchange_tails(state, instance, numbers[EXCHANGES] * span.max_groups, heat)
+        exchange_tails(state, instance, integers[EXCHANGES] * span.max_groups, heat)
         done += inserted
         counts[REPAIRS] = began + done
         if costs[CURRENT] < costs[BEST] - 1e-9 * abs(costs[BEST]):

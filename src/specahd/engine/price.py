@@ -1,4 +1,4 @@
-"""What a call of a lower program costs beside the rest of a repair, by a count of its source.
+"""The price of a lower program: its operations relative to the rest of a repair.
 
 Fitted to times of programs on instances of a hundred customers (about twenty positions each): a
 count is the same on every machine, a clock is not.

@@ -1,4 +1,4 @@
-"""How the engine takes programs: the types of what they are shown and of what they answer."""
+"""The types of programs' arguments and answers in the engine."""
 
 from numba import types
 
@@ -31,6 +31,6 @@ TOUR_GROUPS_ARGUMENTS = (
 TOUR_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL)
 """Of lower programs for the TSP (:func:`specahd.problems.tsp.insertion.select_position`)."""
 
-DETOUR, THERE, BACK, REST, SLACK, SHIFT = range(6)
+DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SLACK, SHIFT = range(6)
 """Rows of the positions found for a customer: what it adds, the distances from the node before
 and to the node behind, and what lower programs see besides."""

@@ -44,8 +44,8 @@ class RenumberedSearch(Search):
         own.flags.writeable = False
         super().__init__(_part(arrays, nodes, self._places), (own,), seed)
 
-    def named(self, upper: Any, order: Order) -> Answer:
-        sizes, customers = super().named(upper, order).arrays
+    def propose(self, upper: Any, order: Order) -> Answer:
+        sizes, customers = super().propose(upper, order).arrays
         return Answer([sizes, self._nodes[customers]])
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
@@ -121,12 +121,15 @@ def _part(arrays: Arrays, nodes: IntArray, places: IntArray) -> Arrays:
         for name, array in arrays.items()
         if len(array) == len(places)
     }
-    near, away = places[part["neighbours"]], part["neighbour_distances"]
+    near, near_distances = places[part["neighbours"]], part["neighbour_distances"]
     for node in np.flatnonzero((near == 0).any(axis=1)):
         kept = near[node] > 0
         count = np.count_nonzero(kept)
-        near[node, :count], away[node, :count] = near[node, kept], away[node, kept]
-        near[node, count:], away[node, count:] = node, away[node, -1:]
+        near[node, :count], near_distances[node, :count] = (
+            near[node, kept],
+            near_distances[node, kept],
+        )
+        near[node, count:], near_distances[node, count:] = node, near_distances[node, -1:]
     part["neighbours"] = near
     for array in part.values():
         array.flags.writeable = False

@@ -157,7 +157,7 @@ class UpperProgram(EngineProgram):
         """Run a slice; or answer with the groups that a pass would repair."""
         order, routes = Order.decode(inputs[0]), inputs[1:]
         if not order.repairs:
-            return search_for(arrays, routes, order.seed).named(program, order)
+            return search_for(arrays, routes, order.seed).propose(program, order)
         if len(routes[0]) or self._search is None:
             # The last one's arrays may be large.
             self._search = None
@@ -203,7 +203,7 @@ class LowerProgram(EngineProgram):
             with search_for(arrays, routes, 0).compiling() as search:
                 search.run(self._uppers.nobody, program, order, group)
                 search.best_routes()
-                search.named(self._uppers.nobody, order)
+                search.propose(self._uppers.nobody, order)
 
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Let a lower program alone take a group out and insert it again."""

@@ -1,4 +1,4 @@
-"""What a search starts from if nobody says otherwise: temperatures, neighbours and group counts.
+"""Default parameters of a search: temperatures, neighbours and group counts.
 
 Measured on X-n1001-k43, XL-n3054-k461 and XL-n10001-k1570 with the hand-written programs.
 """

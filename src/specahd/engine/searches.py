@@ -1,4 +1,4 @@
-"""Solutions under way in the sandbox child: where a slice begins, and what it leaves behind."""
+"""Searches in the sandbox child: their solutions are kept between slices."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class Search:
         for loop in loops:
             loop.disable_compile()
 
-    def named(self, upper: Any, order: Order) -> Answer:
+    def propose(self, upper: Any, order: Order) -> Answer:
         """Ask an upper program which groups a pass would repair."""
         limits = order.max_groups, order.max_size, order.progress
         return Answer([*naming.name_groups(upper, self._instance, self._state, *limits)])
@@ -83,7 +83,7 @@ class Search:
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
         """Make the passes of one slice; each repairs the group, if one is given."""
         choices = np.array(order.lowers, np.int64)
-        self._state.numbers[changes.EXCHANGES] = order.exchanges
+        self._state.integers[changes.EXCHANGES] = order.exchanges
         began = self._state.counts[changes.REPAIRS]
         clock = time.thread_time()
         step = min(_FIRST_STEP, order.repairs) if order.seconds else order.repairs

@@ -1,4 +1,4 @@
-"""The records of arrays that the loop takes (:mod:`specahd.engine.passes`)."""
+"""The records of arrays for the loop (:mod:`specahd.engine.passes`)."""
 
 from typing import Any, NamedTuple
 
@@ -9,15 +9,15 @@ from specahd.engine.random import refill, state_of
 from specahd.routing.base import IntArray
 
 NOISE = 4096
-"""How many numbers the noise of positions is cut from."""
+"""The number of random numbers from which the noise of positions is cut."""
 NOISE_PER_GROUP = 32
-"""How many random numbers an upper program is given for each group."""
+"""The number of random numbers for an upper program per group."""
 MAX_SIZE = 1000
 """Most customers of a group."""
 
 
 class Instance(NamedTuple):
-    """What an instance is; nothing writes to it.
+    """An instance; read-only.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Instance(NamedTuple):
 
 
 class State(NamedTuple):
-    """One solution under way, changed in place; kept between two slices.
+    """One current solution, changed in place; kept between slices.
 
     :mod:`specahd.engine.links` and :mod:`specahd.engine.changes` say what most of the arrays hold.
     All are linear in the number of customers.
@@ -58,7 +58,7 @@ class State(NamedTuple):
     edges: Any
     route_loads: Any
     free: Any
-    shown: Any
+    upper_inputs: Any
     gains: Any
     marks: Any
     changed: Any
@@ -67,12 +67,12 @@ class State(NamedTuple):
     noise: Any
     costs: Any
     counts: Any
-    numbers: Any
+    integers: Any
     own: Any
 
 
 class Scratch(NamedTuple):
-    """Room to work in, of which nothing is kept.
+    """Working memory, not kept between groups.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A part of a search: how long it is, and what changes evenly from its begin to its end."""
+    """A part of a search: its length, and values that change evenly from begin to end."""
 
     repairs: int
     max_groups: int
@@ -134,11 +134,11 @@ def begun(
     marks, changed = np.zeros((2, 2, len(nodes)), np.int32)
     marks[changes.CHANGES, used] = 1
     changed[0, : len(used)] = used
-    numbers = np.zeros(changes.NUMBERS, np.int64)
-    numbers[changes.FREE], numbers[changes.CHANGED] = left, len(used)
+    integers = np.zeros(changes.INTEGERS, np.int64)
+    integers[changes.FREE], integers[changes.CHANGED] = left, len(used)
     return State(
         *(nodes, edges, loads, free),
         *(np.zeros((4, customers + 1), np.int64), np.zeros(customers + 1)),
         *(marks, changed, nodes[:, links.BEHIND].copy(), generator, noise),
-        *(np.array([cost, cost]), np.zeros(changes.COUNTS, np.int64), numbers, own),
+        *(np.array([cost, cost]), np.zeros(changes.COUNTS, np.int64), integers, own),
     )

@@ -1,4 +1,4 @@
-"""What the loop does differently for each problem.
+"""The steps of the loop that differ by problem.
 
 A family is a module with functions of these names, or what it takes of another one. The type of
 a state's ``own`` chooses it when the loop is compiled, so that nothing is chosen while it runs.
@@ -41,7 +41,7 @@ def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @_of_family
 def show(state: Any, instance: Any) -> None:
-    """Bring what programs see up to date with the current solution."""
+    """Update the inputs of upper programs to the current solution."""
     raise NotImplementedError
 
 
@@ -49,7 +49,7 @@ def show(state: Any, instance: Any) -> None:
 def choose_groups(
     state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
 ) -> Any:
-    """Ask an upper program at a progress ``now`` in [0, 1]; it may raise."""
+    """Call an upper program at a progress ``now`` in [0, 1]; it may raise."""
     raise NotImplementedError
 
 
@@ -109,7 +109,7 @@ def choose(
     wanted: int,
     now: float,
 ) -> Any:
-    """Ask a lower program for one of ``count`` positions at a progress ``now``; it may raise."""
+    """Call a lower program for one of ``count`` positions at a progress ``now``; it may raise."""
     raise NotImplementedError
 
 

@@ -56,7 +56,12 @@ def _assign(state: Any, terminal: int, route: int) -> None:
 @njit(cache=True)
 def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) -> None:
     """Try so many exchanges, each of two neighbours that are drawn; no customer is out."""
-    nodes, edges, route_loads, numbers = state.nodes, state.edges, state.route_loads, state.numbers
+    nodes, edges, route_loads, integers = (
+        state.nodes,
+        state.edges,
+        state.route_loads,
+        state.integers,
+    )
     neighbours, demands, depot_distances = (
         instance.neighbours,
         instance.demands,
@@ -77,13 +82,13 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         second = neighbours[first, place]
         if nodes[first, ROUTE] == nodes[second, ROUTE]:
             continue
-        there = instance.neighbour_distances[first, place]
+        joint_distance = instance.neighbour_distances[first, place]
         if start[first] > start[second]:
             first, second = second, first
         gone = edges[first, BEHIND] + edges[second, BEFORE]
-        if there - gone > most or not _in_time(own, first, second, there):
+        if joint_distance - gone > most or not _in_time(own, first, second, joint_distance):
             continue
-        # What the other two, between which there may be nobody, become to each other.
+        # The ends that get joined; the part between them may be empty.
         behind = nodes[first, BEHIND]
         ahead = nodes[second, BEFORE]
         if ahead > customers:
@@ -92,7 +97,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
             joined = depot_distances[ahead]
         else:
             joined = between(instance.distances, ahead, behind)
-        detour = there + joined - gone
+        detour = joint_distance + joined - gone
         if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
             continue
         if not _in_time(own, ahead, behind, joined):
@@ -110,7 +115,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         other_last = nodes[other_end, BEFORE]
         home = edges[end, BEFORE]
         other_home = edges[other_end, BEFORE]
-        join(state, first, second, there)
+        join(state, first, second, joint_distance)
         join(state, other_last, end, other_home)
         if behind > customers:
             join(state, ahead, other_end, joined)
@@ -127,5 +132,5 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         backward(state, nodes[ahead, BEHIND])
         state.costs[CURRENT] += detour
         if nodes[other_end, BEHIND] == other_end:
-            state.free[numbers[FREE]] = other
-            numbers[FREE] += 1
+            state.free[integers[FREE]] = other
+            integers[FREE] += 1

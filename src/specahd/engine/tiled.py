@@ -11,10 +11,10 @@ import numpy as np
 
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.core.seeding import generator
-from specahd.engine.descent import SLICE_REPAIRS, SLICE_SECONDS, Slice
 from specahd.engine.improver import Answering, Programs, SandboxedEngine, sessions
+from specahd.engine.neighbourhood_search import SLICE_REPAIRS, SLICE_SECONDS, SliceResult
 from specahd.engine.orders import Order, Report
 from specahd.engine.tiles import portions, slice_count, tile_count, tiles
 from specahd.routing.base import AnyProblem, IntArray
@@ -110,12 +110,12 @@ class TiledEngine(SandboxedEngine):
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
-    ) -> Slice:
+    ) -> SliceResult:
         # A round that would be over in no time does not pay.
         if self._left < 1 and 1.0 - share >= self._slices * (end_share - share) / 2:
             violation = self._merge()
             if violation is not None:
-                return Slice(Outcome.INFEASIBLE_MERGE, violation)
+                return SliceResult(Outcome.INFEASIBLE_MERGE, violation)
             self._part()
         self._left -= 1
         sizes = [tile.size for tile in self._tiles]
@@ -128,14 +128,14 @@ class TiledEngine(SandboxedEngine):
             results = list(threads.map(self._repaired, self._workers, orders, self._tiles))
         for result in results:
             if result.outcome is not Outcome.OK:
-                return Slice(result.outcome, result.detail)
+                return SliceResult(result.outcome, result.detail)
         try:
             answers = zip(self._tiles, results, strict=True)
             done = sum(tile.take(result.output) for tile, result in answers)
         except ValueError as error:
-            return Slice(Outcome.INVALID_OUTPUT, str(error))
+            return SliceResult(Outcome.INVALID_OUTPUT, str(error))
         fallbacks = sum(result.fallbacks for result in results)
-        return Slice(Outcome.OK, "", self._better(), done, fallbacks)
+        return SliceResult(Outcome.OK, "", self._better(), done, fallbacks)
 
     def _part(self) -> None:
         """Begin a round."""
@@ -184,9 +184,9 @@ def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | Non
     ConfigError
         The number is out of range, or solutions of the problem cannot be parted.
     """
-    integer_within("workers", workers, 1, 64)
+    check_integer("workers", workers, 1, 64)
     if cluster is not None:
-        integer_within("workers with a cluster", workers, 2, 64)
+        check_integer("workers with a cluster", workers, 2, 64)
     if workers > 1 and not (problem.engine and problem.engine.parted):
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "

@@ -71,23 +71,26 @@ def _cut(
     chosen: IntArray,
     centres: FloatArray,
     sizes: IntArray,
-    numbers: range,
+    tile_numbers: range,
     tile_of: IntArray,
     generator: np.random.Generator,
 ) -> None:
     """Write to ``tile_of`` which of the numbers each of the chosen routes has."""
-    if len(numbers) == 1:
-        tile_of[chosen] = numbers[0]
+    if len(tile_numbers) == 1:
+        tile_of[chosen] = tile_numbers[0]
         return
     angle = generator.uniform(0.0, 2.0 * math.pi)
     along = math.cos(angle) * centres[0, chosen] + math.sin(angle) * centres[1, chosen]
     ranked = chosen[np.argsort(along, kind="stable")]
-    half = len(numbers) // 2
+    half = len(tile_numbers) // 2
     # A route belongs where its middle customer is.
     middles = np.cumsum(sizes[ranked]) - sizes[ranked] / 2
-    place = int(np.searchsorted(middles, sizes[chosen].sum() * half / len(numbers)))
-    for part, others in ((ranked[:place], numbers[:half]), (ranked[place:], numbers[half:])):
-        _cut(part, centres, sizes, others, tile_of, generator)
+    place = int(np.searchsorted(middles, sizes[chosen].sum() * half / len(tile_numbers)))
+    for part, part_numbers in (
+        (ranked[:place], tile_numbers[:half]),
+        (ranked[place:], tile_numbers[half:]),
+    ):
+        _cut(part, centres, sizes, part_numbers, tile_of, generator)
 
 
 def portions(amount: int, sizes: Sequence[int]) -> list[int]:

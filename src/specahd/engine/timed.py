@@ -13,7 +13,7 @@ from specahd.engine import capacitated, links
 from specahd.engine.changes import EXPOSURES, FOLLOWING, PRECEDING, ROUTE_OF
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
-from specahd.engine.programs import BACK, DETOUR, REST, SHIFT, SLACK, THERE
+from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SHIFT, SLACK
 from specahd.engine.state import State
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import between
@@ -83,15 +83,20 @@ def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray)
 def choose_groups(
     state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
 ) -> Any:
-    shown, views, start, latest = state.shown, state.own.views, state.own.start, state.own.latest
+    upper_inputs, views, start, latest = (
+        state.upper_inputs,
+        state.own.views,
+        state.own.start,
+        state.own.latest,
+    )
     # Copying all takes no longer than a list of what differs would, for a thousand customers.
     for node in range(views.shape[1]):
         views[EARLIEST, node] = start[node]
         views[LATEST, node] = latest[node]
     return upper(
-        shown[PRECEDING],
-        shown[FOLLOWING],
-        shown[ROUTE_OF],
+        upper_inputs[PRECEDING],
+        upper_inputs[FOLLOWING],
+        upper_inputs[ROUTE_OF],
         instance.neighbours,
         instance.neighbour_distances,
         instance.depot_distances,
@@ -102,7 +107,7 @@ def choose_groups(
         views[CLOSES],
         views[EARLIEST],
         views[LATEST],
-        shown[EXPOSURES],
+        upper_inputs[EXPOSURES],
         noise,
         now,
         max_groups,
@@ -116,7 +121,7 @@ def find_positions(
 ) -> int:
     nodes, edges, route_loads, own = state.nodes, state.edges, state.route_loads, state.own
     service, start, latest, offered = own.service, own.start, own.latest, own.offered
-    distances, neighbours, away_from = (
+    distances, neighbours, neighbour_distances = (
         instance.distances,
         instance.neighbours,
         instance.neighbour_distances,
@@ -124,7 +129,7 @@ def find_positions(
     found, before = scratch.found, scratch.before
     customers = len(state.gains) - 1
     room = instance.capacity - instance.demands[customer]
-    home = instance.depot_distances[customer]
+    depot_distance = instance.depot_distances[customer]
     opens = own.ready[customer]
     closes = own.due[customer]
     lasts = service[customer]
@@ -139,7 +144,7 @@ def find_positions(
         rest = room - route_loads[route]
         if rest < 0:
             continue
-        away = away_from[customer, place]
+        near_distance = neighbour_distances[customer, place]
         for side in range(2):
             ahead = near if side == 0 else nodes[near, BEFORE]
             if offered[ahead] == now:
@@ -147,46 +152,46 @@ def find_positions(
             offered[ahead] = now
             leaves = start[ahead]
             if side == 0:
-                there = away
+                distance_before = near_distance
                 leaves += service[near]
             elif ahead > customers:
-                there = home
+                distance_before = depot_distance
             else:
-                there = between(distances, customer, ahead)
+                distance_before = between(distances, customer, ahead)
                 leaves += service[ahead]
-            begins = max(leaves + there, opens)
+            begins = max(leaves + distance_before, opens)
             if begins > closes:
                 continue
             behind = nodes[ahead, BEHIND]
             if side == 1:
-                back = away
+                distance_behind = near_distance
             elif behind > customers:
-                back = home
+                distance_behind = depot_distance
             else:
-                back = between(distances, customer, behind)
+                distance_behind = between(distances, customer, behind)
             joined = edges[ahead, BEHIND]
-            detour = there + back - joined
-            slack = min(closes, latest[behind] - back - lasts) - begins
+            detour = distance_before + distance_behind - joined
+            slack = min(closes, latest[behind] - distance_behind - lasts) - begins
             if slack < 0.0 or detour > most:
                 continue
-            reached = begins + lasts + back
+            reached = begins + lasts + distance_behind
             planned = leaves + joined if behind > customers else start[behind]
             found[DETOUR, count] = detour
-            found[THERE, count] = there
-            found[BACK, count] = back
+            found[DISTANCE_BEFORE, count] = distance_before
+            found[DISTANCE_BEHIND, count] = distance_behind
             found[REST, count] = rest
             found[SLACK, count] = slack
             found[SHIFT, count] = max(0.0, reached - planned)
             before[count] = ahead
             count += 1
     terminal = capacitated.free_terminal(state)
-    begins = max(start[terminal] + home, opens)
-    found[DETOUR, count] = home + home
-    found[THERE, count] = home
-    found[BACK, count] = home
+    begins = max(start[terminal] + depot_distance, opens)
+    found[DETOUR, count] = depot_distance + depot_distance
+    found[DISTANCE_BEFORE, count] = depot_distance
+    found[DISTANCE_BEHIND, count] = depot_distance
     found[REST, count] = room
-    found[SLACK, count] = min(closes, latest[terminal] - home - lasts) - begins
-    found[SHIFT, count] = begins + lasts + home - start[terminal]
+    found[SLACK, count] = min(closes, latest[terminal] - depot_distance - lasts) - begins
+    found[SHIFT, count] = begins + lasts + depot_distance - start[terminal]
     before[count] = terminal
     return count + 1
 
@@ -206,7 +211,7 @@ def choose(
     found = scratch.found
     return lower(
         found[DETOUR, :count],
-        found[THERE, :count],
+        found[DISTANCE_BEFORE, :count],
         found[REST, :count],
         found[SLACK, :count],
         found[SHIFT, :count],

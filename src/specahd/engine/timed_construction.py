@@ -10,12 +10,12 @@ import numpy as np
 from numba import njit
 
 from specahd.engine import links, timed
+from specahd.engine.borrowed_views import borrowed
 from specahd.engine.capacitated import depot_row
 from specahd.engine.neighbours import nearest_neighbours
 from specahd.engine.programs import DETOUR
 from specahd.engine.state import Instance, Scratch, begun
 from specahd.engine.timed_neighbours import neighbours_in_time
-from specahd.engine.unowned import unowned
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import distances_of
 
@@ -54,8 +54,8 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
     near = neighbours_in_time(
         *nearest_neighbours(*shape, CANDIDATES, depot=True), windows, NEIGHBOURS
     )
-    home, capacity = depot_row(distances, customers + 1), int(instance.capacity)
-    given = Instance(distances, *near, home, instance.demands, capacity)
+    depot_distances, capacity = depot_row(distances, customers + 1), int(instance.capacity)
+    given = Instance(distances, *near, depot_distances, instance.demands, capacity)
     most = 2 * near[0].shape[1] + 1
     log = np.zeros((1, 3), np.int32), np.zeros((1, 3))
     scratch = Scratch(nobody, *log, np.empty((6, most)), np.empty(most, np.int64), np.empty(0))
@@ -68,7 +68,7 @@ def inserted(instance: Any, order: IntArray, margin: float) -> IntArray:
 @njit(cache=True, nogil=True)
 def _insert(order: Any, instance: Any, state: Any, scratch: Any) -> None:
     # Whoever calls keeps the arrays.
-    instance, state, scratch = unowned(instance), unowned(state), unowned(scratch)
+    instance, state, scratch = borrowed(instance), borrowed(state), borrowed(scratch)
     for customer in order:
         count = timed.find_positions(state, instance, scratch, customer, 1, np.inf)
         chosen = np.argmin(scratch.found[DETOUR, :count])

@@ -1,4 +1,4 @@
-"""Who is near whom in distance and in time: neighbours of customers with time windows."""
+"""Neighbours in distance and in time, for customers with time windows."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def candidates(nodes: int, count: int) -> int:
 
 
 def neighbours_in_time(
-    neighbours: IntArray, away: FloatArray, windows: TimeWindows, count: int
+    neighbours: IntArray, distances: FloatArray, windows: TimeWindows, count: int
 ) -> tuple[IntArray, FloatArray]:
     """Return of nearest neighbours those that fit in time too, nearest first, and how far they are.
 
@@ -47,7 +47,7 @@ def neighbours_in_time(
     done, late = ready + windows.service, due + windows.service
     for start in range(0, nodes, _ROWS):
         rows = np.arange(start, min(nodes, start + _ROWS))
-        near, far, here = neighbours[rows], away[rows], rows[:, None]
+        near, far, here = neighbours[rows], distances[rows], rows[:, None]
         cost = np.minimum(
             WAITING * np.maximum(0.0, ready[near] - late[here] - far)
             + LATENESS * np.maximum(0.0, done[here] + far - due[near]),
@@ -57,4 +57,4 @@ def neighbours_in_time(
         order = np.argsort(far + cost, axis=1, kind="stable")[:, :kept]
         # Lists come nearest first, so that places in order are distances in order.
         chosen[rows] = np.sort(order, axis=1)
-    return np.take_along_axis(neighbours, chosen, 1), np.take_along_axis(away, chosen, 1)
+    return np.take_along_axis(neighbours, chosen, 1), np.take_along_axis(distances, chosen, 1)

@@ -13,7 +13,7 @@ from numba import njit
 from specahd.engine.changes import CHANGED, CHANGES, EXPOSURES, FOLLOWING, PRECEDING
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, NODE_NOTED
-from specahd.engine.programs import BACK, DETOUR, THERE
+from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND
 from specahd.engine.state import State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
@@ -89,32 +89,32 @@ def flat_tour(following: Any) -> Any:
 
 @njit(cache=True)
 def show(state: Any, instance: Any) -> None:
-    nodes, edges, shown, gains = state.nodes, state.edges, state.shown, state.gains
-    marks, changed, numbers = state.marks, state.changed, state.numbers
+    nodes, edges, upper_inputs, gains = state.nodes, state.edges, state.upper_inputs, state.gains
+    marks, changed, integers = state.marks, state.changed, state.integers
     distances = instance.distances
-    for place in range(numbers[CHANGED]):
+    for place in range(integers[CHANGED]):
         node = changed[0, place]
         marks[CHANGES, node] &= 2
         before = nodes[node, BEFORE]
         behind = nodes[node, BEHIND]
-        shown[PRECEDING, node] = before
-        shown[FOLLOWING, node] = behind
+        upper_inputs[PRECEDING, node] = before
+        upper_inputs[FOLLOWING, node] = behind
         gains[node] = edges[before] + edges[node] - between(distances, before, behind)
-    numbers[CHANGED] = 0
+    integers[CHANGED] = 0
 
 
 @njit(cache=True)
 def choose_groups(
     state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
 ) -> Any:
-    shown = state.shown
+    upper_inputs = state.upper_inputs
     return upper(
-        shown[PRECEDING],
-        shown[FOLLOWING],
+        upper_inputs[PRECEDING],
+        upper_inputs[FOLLOWING],
         instance.neighbours,
         instance.neighbour_distances,
         state.gains,
-        shown[EXPOSURES],
+        upper_inputs[EXPOSURES],
         noise,
         now,
         max_groups,
@@ -149,43 +149,43 @@ def find_positions(
 ) -> int:
     """They are next to the nearest neighbours, each once; behind node 0 where these are out."""
     nodes, edges, places = state.nodes, state.edges, state.own.places
-    distances, neighbours, away_from = (
+    distances, neighbours, neighbour_distances = (
         instance.distances,
         instance.neighbours,
         instance.neighbour_distances,
     )
     found, before = scratch.found, scratch.before
     count = 0
-    farthest = away_from[customer, places - 1]
+    farthest = neighbour_distances[customer, places - 1]
     for place in range(places):
         near = neighbours[customer, place]
         behind = nodes[near, BEHIND]
         if behind == OUT:
             continue
-        away = away_from[customer, place]
-        back = between(distances, customer, behind)
-        found[DETOUR, count] = away + back - edges[near]
-        found[THERE, count] = away
-        found[BACK, count] = back
+        near_distance = neighbour_distances[customer, place]
+        distance_behind = between(distances, customer, behind)
+        found[DETOUR, count] = near_distance + distance_behind - edges[near]
+        found[DISTANCE_BEFORE, count] = near_distance
+        found[DISTANCE_BEHIND, count] = distance_behind
         found[EDGE, count] = edges[near]
         before[count] = near
         count += 1
         # That before the neighbour, unless it is the one behind another neighbour.
         ahead = nodes[near, BEFORE]
-        there = between(distances, customer, ahead)
-        if there > farthest or ahead == 0:
-            found[DETOUR, count] = there + away - edges[ahead]
-            found[THERE, count] = there
-            found[BACK, count] = away
+        distance_before = between(distances, customer, ahead)
+        if distance_before > farthest or ahead == 0:
+            found[DETOUR, count] = distance_before + near_distance - edges[ahead]
+            found[DISTANCE_BEFORE, count] = distance_before
+            found[DISTANCE_BEHIND, count] = near_distance
             found[EDGE, count] = edges[ahead]
             before[count] = ahead
             count += 1
     if count == 0:
-        there = between(distances, customer, 0)
-        back = between(distances, customer, nodes[0, BEHIND])
-        found[DETOUR, 0] = there + back - edges[0]
-        found[THERE, 0] = there
-        found[BACK, 0] = back
+        distance_before = between(distances, customer, 0)
+        distance_behind = between(distances, customer, nodes[0, BEHIND])
+        found[DETOUR, 0] = distance_before + distance_behind - edges[0]
+        found[DISTANCE_BEFORE, 0] = distance_before
+        found[DISTANCE_BEHIND, 0] = distance_behind
         found[EDGE, 0] = edges[0]
         before[0] = 0
         count = 1
@@ -207,7 +207,7 @@ def choose(
     found = scratch.found
     return lower(
         found[DETOUR, :count],
-        found[THERE, :count],
+        found[DISTANCE_BEFORE, :count],
         found[EDGE, :count],
         noise,
         state.gains[customer],
@@ -238,8 +238,8 @@ def insert(
     nodes[customer, BEHIND] = behind
     nodes[before, BEHIND] = customer
     nodes[behind, BEFORE] = customer
-    edges[before] = found[THERE, chosen]
-    edges[customer] = found[BACK, chosen]
+    edges[before] = found[DISTANCE_BEFORE, chosen]
+    edges[customer] = found[DISTANCE_BEHIND, chosen]
     return 0, cost + found[DETOUR, chosen]
 
 

@@ -1,1 +1,1 @@
-"""Those who write programs: the offline grammar, language models, cassettes; and parsing."""
+"""Proposers of programs: the offline grammar, language models, cassettes; and parsing."""

@@ -11,7 +11,7 @@ from specahd.core.tariff import Tariff
 from specahd.llm.completion import Completion, Usage, read_completion
 from specahd.llm.faults import Blocked, RetryableError
 from specahd.llm.limits import RateLimiter
-from specahd.llm.options import number, plain_options
+from specahd.llm.options import number_option, request_options
 from specahd.llm.service import Refusal
 from specahd.llm.service_client import ServiceClient
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class ChatProposer:
-    """Asks a model for programs; called from several threads.
+    """Requests programs from a model; thread-safe.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ChatProposer:
     stream
         Whether replies are asked for in pieces, which keeps connections busy.
     options
-        What else each request says (``temperature``, ``max_tokens``, ``thinking``
+        Further fields of each request (``temperature``, ``max_tokens``, ``thinking``
         …); no sampling parameter is sent but these.
 
     Raises
@@ -83,18 +83,18 @@ class ChatProposer:
         )
         self._service = self._client.service(model, "llm.model")
         self._prices = (
-            number("llm.input_price", input_price, 0),
-            number("llm.cached_input_price", cached_input_price, 0)
+            number_option("llm.input_price", input_price, 0),
+            number_option("llm.cached_input_price", cached_input_price, 0)
             if cached_input_price is not None
             else input_price,
-            number("llm.output_price", output_price, 0),
+            number_option("llm.output_price", output_price, 0),
         )
         if not isinstance(stream, bool):
             raise ConfigError(f"Expected llm.stream to be true or false, got {stream!r}.")
         self._stream = stream
         # Without this one a stream tells no tokens.
         counted = {"stream_options": {"include_usage": True}} if stream else {}
-        self._options = counted | plain_options(options, _OURS)
+        self._options = counted | request_options(options, _OURS)
         self._limiter = RateLimiter(
             requests_per_minute, tokens_per_minute, sleep=self._client.pause
         )
@@ -107,14 +107,14 @@ class ChatProposer:
     def tariff(self, request: Request | None = None) -> Tariff:
         """Return the prices, and the longest reply that the options allow."""
         fresh, cached, output = self._prices
-        return Tariff(max(fresh, cached), output, _max_reply(self._options))
+        return Tariff(max(fresh, cached), output, _max_reply_tokens(self._options))
 
     def close(self) -> None:
-        """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
+        """Close: waiting requests fail at once, running ones with their attempt."""
         self._client.close()
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Ask which models there are and, only where that settles nothing, for one word.
+        """Check the model by the service's list or, if that is not enough, by a one-word request.
 
         A list of models costs nothing and loads no local model. What it cannot
         show is exhausted credit; the first request does.
@@ -134,21 +134,21 @@ class ChatProposer:
         ServiceError
             It has several, of which one must be named, or none; or it cannot be reached.
         """
-        listed = self._briefly(lambda deadline: self._client.listed(self._service, deadline))
+        listed = self._briefly(lambda deadline: self._client.list_models(self._service, deadline))
         if len(listed) != 1:
-            raise self._service.without_name(listed)
+            raise self._service.unnamed_model(listed)
         return listed[0]
 
     def _briefly(self, question: Callable[[float], T]) -> T:
         try:
-            return self._client.ask_briefly(question)
+            return self._client.probe(question)
         except RetryableError as fault:
             raise ServiceError(
                 f"{self._service.host} cannot be used: {fault}; check llm.base_url and the network."
             ) from None
 
     def propose(self, request: Request) -> Reply:
-        """Send the request's prompt and return what comes back, however it reads.
+        """Send the request's prompt and return the reply unparsed.
 
         Raises
         ------
@@ -157,11 +157,11 @@ class ChatProposer:
         ServiceError
             The service refuses every request.
         """
-        return self._client.ask(self._service, lambda: self._attempt(request), "did not reply")
+        return self._client.request(self._service, lambda: self._attempt(request), "did not reply")
 
     def _attempt(self, request: Request) -> Reply:
         # Four characters a token, or what the last request took; without a reply it stays so.
-        slot = self._limiter.enter(max(len(request.prompt) // 4, self._expected))
+        slot = self._limiter.acquire(max(len(request.prompt) // 4, self._expected))
         deadline = self._client.deadline()
         label = f"{request.id}-{request.hash[:16]}"
         try:
@@ -175,7 +175,7 @@ class ChatProposer:
                 _LOG.warning("%s counts no tokens; four characters count as one.", self._service)
             usage = Usage(len(request.prompt) // 4, 0, len(completion.text) // 4)
         self._expected = usage.prompt + usage.completion
-        self._limiter.settle(slot, self._expected)
+        self._limiter.correct(slot, self._expected)
         fresh, cached, output = self._prices
         dollars = (usage.prompt - usage.cached) * fresh + usage.cached * cached
         dollars = (dollars + usage.completion * output) / 1e6
@@ -184,7 +184,7 @@ class ChatProposer:
         return Reply(text, usage.prompt, usage.completion, dollars)
 
     def _examine(self, deadline: float) -> None:
-        listed = self._client.listed(self._service, deadline)
+        listed = self._client.list_models(self._service, deadline)
         if self._service.model in listed:
             return
         try:
@@ -192,12 +192,12 @@ class ChatProposer:
         except Refusal as refusal:
             if refusal.status != 404 or not listed:
                 raise
-            raise self._service.without_model(listed) from None
+            raise self._service.unlisted_model(listed) from None
         except Blocked:
             return
 
     def _complete(self, prompt: str, deadline: float, label: str) -> Completion:
-        return self._client.exchange(
+        return self._client.attempt(
             self._service,
             self._client.openai.chat.completions.with_raw_response.create,
             deadline,
@@ -211,7 +211,7 @@ class ChatProposer:
         )
 
 
-def _max_reply(options: Mapping[str, Any]) -> int | None:
-    """Return the tokens that a reply may have, None if no option says it."""
+def _max_reply_tokens(options: Mapping[str, Any]) -> int | None:
+    """Return the token limit of a reply, None if no option sets it."""
     stated = [options.get(name) for name in ("max_tokens", "max_completion_tokens")]
     return max((value for value in stated if isinstance(value, int)), default=None)

@@ -1,4 +1,4 @@
-"""From the body of a chat-completions response to its text and its tokens.
+"""Read the text and the token counts from the body of a chat completion.
 
 A body comes whole or as a stream of events; which one is seen from the body
 itself, since servers do not always send what they were asked for.
@@ -18,7 +18,7 @@ _END = "[DONE]"
 
 
 class NoReply(ValueError):
-    """A body that holds no reply; says why.
+    """A body holds no reply; the message is the reason.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Completion:
 
 
 def read_completion(body: bytes) -> Completion:
-    """Return the reply that a body holds.
+    """Read the reply from a body.
 
     A reply is one however it ended: cut short, refused, empty. Text beyond what
     parsing reads is dropped.
@@ -67,14 +67,14 @@ def read_completion(body: bytes) -> Completion:
     elif not lines:
         raise NoReply("the body is not JSON" if text else "the body is empty")
     events = [read_object(line) for line in takewhile(_END.__ne__, lines)]
-    choices = [choice for choice in map(_choice, events) if choice is not None]
+    choices = [choice for choice in map(_read_choice, events) if choice is not None]
     if not any(isinstance(_part(choice), dict) for choice in choices):
         raise NoReply("the answer has no choice")
     if _END not in lines and not any(choice.get("finish_reason") for choice in choices):
         raise NoReply("the stream broke off")
-    counted = [usage for usage in map(_usage, events) if usage is not None]
-    # One character more than parsing reads makes it refuse the text, and say so.
-    said = "".join(map(_said, choices))[: MAX_LENGTH + 1]
+    counted = [usage for usage in map(_read_usage, events) if usage is not None]
+    # Parsing refuses a text that is one character longer than its limit.
+    said = "".join(map(_choice_text, choices))[: MAX_LENGTH + 1]
     return Completion(said, counted[-1] if counted else None)
 
 
@@ -107,7 +107,7 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
+def _read_choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
     choices = event.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
@@ -117,8 +117,8 @@ def _choice(event: Mapping[str, Any]) -> dict[str, Any] | None:
     return choice
 
 
-def _said(choice: Mapping[str, Any]) -> str:
-    """Return what a choice says, or a piece of it; a refusal may stand in a field of its own."""
+def _choice_text(choice: Mapping[str, Any]) -> str:
+    """Return the text of a choice or a chunk; a refusal may have its own field."""
     part = _part(choice)
     spoken = part.get("content") or part.get("refusal") if isinstance(part, dict) else None
     return spoken if isinstance(spoken, str) else ""
@@ -128,18 +128,20 @@ def _part(choice: Mapping[str, Any]) -> object:
     return choice.get("message", choice.get("delta"))
 
 
-def _usage(event: Mapping[str, Any]) -> Usage | None:
+def _read_usage(event: Mapping[str, Any]) -> Usage | None:
     usage = event.get("usage")
     if not isinstance(usage, dict):
         return None
-    prompt = _count(usage.get("prompt_tokens"))
+    prompt = _read_count(usage.get("prompt_tokens"))
     details = usage.get("prompt_tokens_details")
     # DeepSeek's own field, which stands beside or instead of OpenAI's.
     cached = usage.get("prompt_cache_hit_tokens")
     if isinstance(details, dict) and details.get("cached_tokens") is not None:
         cached = details["cached_tokens"]
-    return Usage(prompt, min(_count(cached), prompt), _count(usage.get("completion_tokens")))
+    return Usage(
+        prompt, min(_read_count(cached), prompt), _read_count(usage.get("completion_tokens"))
+    )
 
 
-def _count(value: object) -> int:
+def _read_count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0

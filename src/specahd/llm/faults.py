@@ -1,4 +1,4 @@
-"""What a service's failure means: ask again, take it for a reply, or stop the run.
+"""Classify the failures of a service: retry, treat as a reply, or stop the run.
 
 =============================================  ==========================================
 what happened                                  what it is
@@ -46,7 +46,7 @@ _LONGEST, _READ = 200, 10_000
 
 
 class RetryableError(Exception):
-    """One request got no reply; the same may be asked again.
+    """A request got no reply; it may be repeated.
 
     Parameters
     ----------
@@ -60,24 +60,24 @@ class RetryableError(Exception):
 
 
 class Blocked(Exception):
-    """The service refuses this one prompt; its words are the reply."""
+    """The service refuses this prompt; its message is the reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What a service says is wrong: its codes, in lower case, and its words."""
+    """An error of a service: its codes, in lower case, and its message."""
 
     codes: frozenset[str] = frozenset()
     message: str = ""
 
     @classmethod
-    def of(cls, error: object) -> "Complaint":
+    def from_field(cls, error: object) -> "Complaint":
         """Read an ``error`` field of whatever form."""
         if not isinstance(error, Mapping):
             return cls(message=error if isinstance(error, str) else "")
         inner = error.get("error")
         if isinstance(inner, Mapping | str):
-            return cls.of(inner)
+            return cls.from_field(inner)
         codes = (error.get("code"), error.get("type"))
         return cls(
             frozenset(str(code).lower() for code in codes if code is not None),
@@ -85,10 +85,10 @@ class Complaint:
         )
 
     @classmethod
-    def of_body(cls, body: bytes) -> "Complaint":
-        """Read the body of a refusal; pages of HTML say nothing."""
+    def from_body(cls, body: bytes) -> "Complaint":
+        """Read the body of a refusal; pages of HTML are ignored."""
         try:
-            return cls.of(json.loads(body))
+            return cls.from_field(json.loads(body))
         except (RecursionError, ValueError):
             return cls()
 
@@ -107,7 +107,7 @@ def is_passing(status: int) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float:
-    """Return how many seconds a response asks to wait, 0 if it does not say.
+    """Return the seconds to wait according to a response, 0 if it has none.
 
     ``Retry-After`` holds seconds or a date (RFC 9110, section 10.2.3).
     """
@@ -123,10 +123,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     return seconds if seconds > 0 and math.isfinite(seconds) else 0.0
 
 
-def quoted(text: str, key: Key | None = None) -> str:
-    """Return a foreign text as part of a sentence of ours: one short line, without the key."""
+def quote_foreign(text: str, key: Key | None = None) -> str:
+    """Return a foreign text for use in a message: one short line, without the key."""
     text = text[:_READ]
     if key is not None:
-        text = key.out_of_message(text)
+        text = key.mask_message(text)
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return f"{line[: _LONGEST - 1]}…" if len(line) > _LONGEST else line.rstrip(".")

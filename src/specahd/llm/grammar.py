@@ -20,7 +20,7 @@ from specahd.llm.templates import Number
 
 Rule = Production | Constant
 Path = tuple[int, ...]
-"""Where a subtree hangs: the child to take at each step from the root."""
+"""The path to a subtree: the index of the child at each step from the root."""
 
 MAX_DEPTH = 7
 FRESH_DEPTH = 4
@@ -30,7 +30,7 @@ MAX_SIZE = 40
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A derivation: a production and what fills its holes, or a constant and its value."""
+    """A derivation: a production with its children, or a constant with its value."""
 
     rule: Rule
     children: tuple["Tree", ...] = ()
@@ -38,7 +38,7 @@ class Tree:
 
     @property
     def makes(self) -> str:
-        """The type of what it derives."""
+        """The type of the derived expression."""
         return self.rule.makes
 
     @property
@@ -52,13 +52,13 @@ class Tree:
         for position, child in enumerate(self.children):
             yield from child.walk((*path, position))
 
-    def replaced(self, path: Path, new: "Tree") -> "Tree":
+    def replace_at(self, path: Path, new: "Tree") -> "Tree":
         """Return the tree with ``new`` at ``path``."""
         if not path:
             return new
         head, *rest = path
         children = list(self.children)
-        children[head] = children[head].replaced(tuple(rest), new)
+        children[head] = children[head].replace_at(tuple(rest), new)
         return Tree(self.rule, tuple(children))
 
 
@@ -110,14 +110,14 @@ class Grammar:
 
     # Drawing
 
-    def fresh(self, rng: np.random.Generator) -> Tree:
+    def draw_program(self, rng: np.random.Generator) -> Tree:
         """Draw a whole program of at most ``MAX_SIZE`` nodes, by the vocabulary's weights."""
         while True:
-            tree = self.part(self.vocabulary.root, rng, FRESH_DEPTH, weighted=True)
+            tree = self.draw_part(self.vocabulary.root, rng, FRESH_DEPTH, weighted=True)
             if tree.size <= MAX_SIZE:
                 return tree
 
-    def part(
+    def draw_part(
         self, kind: str, rng: np.random.Generator, depth: int, *, weighted: bool = False
     ) -> Tree:
         """Draw a tree of a type, of at most ``depth`` levels where that is possible.
@@ -129,9 +129,9 @@ class Grammar:
         rules = [rule for rule in self._rules[kind] if (_depth(rule, self._depths) or 0) <= depth]
         weights = np.array([_weight(rule) if weighted else 1.0 for rule in rules])
         rule = rules[rng.choice(len(rules), p=weights / weights.sum())]
-        return self.draw(rule, rng, depth, weighted=weighted)
+        return self.draw_with_rule(rule, rng, depth, weighted=weighted)
 
-    def draw(
+    def draw_with_rule(
         self,
         rule: Rule,
         rng: np.random.Generator,
@@ -144,7 +144,7 @@ class Grammar:
             kinds = rule.holes.values()
             return Tree(
                 rule,
-                tuple(self.part(kind, rng, depth - 1, weighted=weighted) for kind in kinds),
+                tuple(self.draw_part(kind, rng, depth - 1, weighted=weighted) for kind in kinds),
             )
         if rule.log:
             value = np.exp(rng.uniform(np.log(rule.low), np.log(rule.high)))
@@ -155,13 +155,13 @@ class Grammar:
     # Writing
 
     def source(self, tree: Tree, name: str, arguments: tuple[str, ...]) -> str:
-        """Return the function that a whole tree derives, without the lines it does not use."""
+        """Return the function of a complete tree, without unused lines."""
         assert isinstance(tree.rule, Production)
-        names = templates.droppable(tree.rule.template, tree.rule.holes)
+        names = templates.droppable_names(tree.rule.template, tree.rule.holes)
         [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
         assert isinstance(function, ast.FunctionDef)
         function.body = _written(tree)
-        return templates.without_unused(ast.unparse(function), names) + "\n"
+        return templates.drop_unused(ast.unparse(function), names) + "\n"
 
     def idea(self, tree: Tree) -> str:
         """Return the tree as an English sentence."""
@@ -234,8 +234,8 @@ def _phrase(tree: Tree) -> str:
 
 def _written(tree: Tree) -> Any:
     if isinstance(tree.rule, Constant):
-        return templates.number(tree.value)
+        return templates.number_expression(tree.value)
     parts = zip(tree.rule.holes, tree.children, strict=True)
     # Unparse takes a tree that stands in two places for one.
     holes = {hole: partial(_written, child) for hole, child in parts}
-    return templates.filled(templates.parsed(tree.rule.template), holes)
+    return templates.fill_template(templates.parse_template(tree.rule.template), holes)

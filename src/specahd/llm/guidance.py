@@ -1,4 +1,4 @@
-"""What measured changes tell about the next one: skill records weigh the candidates of a mutation.
+"""Guided mutation: skill records of measured changes weigh the candidates.
 
 A change is what a child has more and less than its parent: productions, productions
 below others, and values of numbers. Several candidates are drawn as they always are,
@@ -20,7 +20,7 @@ from specahd.llm.grammar import Grammar, Tree
 from specahd.llm.variation import graft
 
 CANDIDATES = 8
-"""How many are drawn where records say something."""
+"""The number of candidates where records exist."""
 UNBIASED = 0.25
 """Probability that the records are not asked, so that the search goes on exploring."""
 STRENGTH = 4.0
@@ -52,8 +52,8 @@ class MeasuredChange:
     part: Tree | None
 
 
-def learn(grammar: Grammar, request: Request) -> list[MeasuredChange]:
-    """Return what the records of a request teach; those of programs of another hand nothing."""
+def measured_changes(grammar: Grammar, request: Request) -> list[MeasuredChange]:
+    """Return the measured changes in a request's skill records; skip foreign programs."""
     varied = request.parents[0].program.id if request.parents else None
     weaknesses = {
         _direction(condition)
@@ -65,15 +65,15 @@ def learn(grammar: Grammar, request: Request) -> list[MeasuredChange]:
     for skill in request.skills:
         child = grammar.recover(skill.program.source)
         parent = grammar.recover(skill.parent.source)
-        worth = _worth(skill, weaknesses)
+        worth = _measured_gain(skill, weaknesses)
         if child is None or parent is None or not worth:
             continue
-        part = None if skill.program.id == varied else _replaced(child, parent)
-        measured_changes.append(MeasuredChange(_change(child, parent), worth, part))
+        part = None if skill.program.id == varied else _replaced_part(child, parent)
+        measured_changes.append(MeasuredChange(_feature_difference(child, parent), worth, part))
     return measured_changes
 
 
-def guided(
+def choose_guided(
     draw: Callable[[], Tree],
     tree: Tree,
     measured_changes: Sequence[MeasuredChange],
@@ -81,7 +81,7 @@ def guided(
     *,
     grafts: bool,
 ) -> Tree:
-    """Return one of several variations of a tree, preferably one that the lessons speak for.
+    """Choose one of several variations of a tree, preferring those like helpful changes.
 
     Parameters
     ----------
@@ -102,26 +102,26 @@ def guided(
     if not candidates:
         return tree
     merits = np.array(
-        [_merit(_change(candidate, tree), measured_changes) for candidate in candidates]
+        [_merit(_feature_difference(candidate, tree), measured_changes) for candidate in candidates]
     )
     weights = np.exp(STRENGTH * (merits - merits.max()))
     return candidates[rng.choice(len(candidates), p=weights / weights.sum())]
 
 
-def _worth(skill: Skill, weaknesses: set[tuple[str, bool]]) -> float:
+def _measured_gain(skill: Skill, weaknesses: set[tuple[str, bool]]) -> float:
     """Return how much a change helped: about the share of the tasks it made a difference on.
 
     It counts more if it is known where, and more again if it helped where the
     program to vary fails.
     """
-    told = skill.better + skill.worse + DOUBT
-    balance = (skill.better - skill.worse) / told
+    total = skill.better + skill.worse + DOUBT
+    balance = (skill.better - skill.worse) / total
     # Better on most tasks, worse in the mean: that speaks neither for it nor against it.
     worth = balance if balance * skill.gain > 0 else 0.0
     if skill.helped if worth > 0 else skill.failed:
         worth *= SUPPORTED
     if any(_direction(condition) in weaknesses for condition in skill.helped):
-        worth += skill.better / told
+        worth += skill.better / total
     return worth
 
 
@@ -130,18 +130,18 @@ def _direction(condition: Condition) -> tuple[str, bool]:
 
 
 def _merit(change: _Change, measured_changes: Sequence[MeasuredChange]) -> float:
-    return sum(measured.worth * _likeness(change, measured.change) for measured in measured_changes)
+    return sum(measured.worth * _cosine(change, measured.change) for measured in measured_changes)
 
 
-def _likeness(first: _Change, second: _Change) -> float:
-    """Return the cosine of two changes; one that does the opposite has -1."""
+def _cosine(first: _Change, second: _Change) -> float:
+    """Return the cosine similarity of two changes; opposite changes have -1."""
     lengths = math.hypot(*first.values()) * math.hypot(*second.values())
     common = sum(value * second[key] for key, value in first.items() if key in second)
     return common / lengths if lengths else 0.0
 
 
-def _change(child: Tree, parent: Tree) -> _Change:
-    """Return what a child has more than its parent, negative where it has less."""
+def _feature_difference(child: Tree, parent: Tree) -> _Change:
+    """Return the child's feature counts minus the parent's."""
     (forms, values), (old_forms, old_values) = _features(child), _features(parent)
     change: dict[object, float] = {
         key: forms[key] - old_forms[key]
@@ -165,7 +165,7 @@ def _features(tree: Tree) -> tuple[Counter[object], dict[object, list[float]]]:
         rule = id(node.rule)
         if isinstance(node.rule, Production):
             forms[rule] += 1
-        # What a number weighs, not what that is added to.
+        # The factor of a number, not its summand.
         beside = tuple(
             id(child.rule)
             for child in node.children
@@ -173,14 +173,16 @@ def _features(tree: Tree) -> tuple[Counter[object], dict[object, list[float]]]:
         )
         for position, child in enumerate(node.children):
             if isinstance(child.rule, Constant):
-                values.setdefault(("value", rule, position, beside), []).append(_place(child))
+                values.setdefault(("value", rule, position, beside), []).append(
+                    _relative_position(child)
+                )
             else:
                 forms[rule, position, id(child.rule)] += 1
     return forms, values
 
 
-def _place(tree: Tree) -> float:
-    """Return where a number stands in its range, from 0 to 1."""
+def _relative_position(tree: Tree) -> float:
+    """Return the position of a number in its range, from 0 to 1."""
     constant = tree.rule
     assert isinstance(constant, Constant)
     value = min(max(tree.value, constant.low), constant.high)
@@ -189,8 +191,8 @@ def _place(tree: Tree) -> float:
     return (value - constant.low) / (constant.high - constant.low)
 
 
-def _replaced(child: Tree, parent: Tree) -> Tree | None:
-    """Return the one part that a child has in another's place; None if there is no such part."""
+def _replaced_part(child: Tree, parent: Tree) -> Tree | None:
+    """Return the only part that a child replaces, None if there is no such part."""
     part: Tree | None = None
     while child.rule is parent.rule:
         pairs = [

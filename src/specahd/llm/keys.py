@@ -1,4 +1,4 @@
-"""Where the key of a model service comes from; configurations name the place, never the key."""
+"""Keys of model services; configurations name their source, never the key itself."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.services import check_variable, host_of
-from specahd.llm.masking import MASK, masked
+from specahd.llm.masking import MASK, mask_secret
 
 KEY_FILE = "SPECAHD_API_KEY_FILE"
 """Environment variable that names a file with one key, for those who keep keys in files."""
@@ -22,7 +22,7 @@ _KEY = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A secret that its own ``repr`` does not tell.
+    """A secret whose ``repr`` does not show it.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ class Key:
     value: str = field(repr=False)
     source: str
 
-    def out_of_reply(self, text: str) -> str:
-        """Return a service's reply without the key, which it may repeat."""
-        return masked(text, self.value, _OF_REPLY)
+    def mask_reply(self, text: str) -> str:
+        """Mask the key in a reply of the service, which may repeat it."""
+        return mask_secret(text, self.value, _OF_REPLY)
 
-    def out_of_message(self, text: str) -> str:
-        """Return a service's message without the key, and without a part of it."""
+    def mask_message(self, text: str) -> str:
+        """Mask the key, and parts of it, in a message of the service."""
         # Here even a short one goes: no program is spoilt by it.
-        return masked(text.replace(self.value, MASK), self.value, _OF_MESSAGE)
+        return mask_secret(text.replace(self.value, MASK), self.value, _OF_MESSAGE)
 
 
 def find_key(variable: str, service: str, group: str = "llm") -> Key:

@@ -1,4 +1,4 @@
-"""How fast a model may be asked: requests and tokens per minute."""
+"""Rate limits: requests and tokens per minute."""
 
 import threading
 import time
@@ -21,10 +21,10 @@ class RequestSlot:
 
 
 class RateLimiter:
-    """Delays requests so that no 60 seconds hold more of them, or of their tokens, than allowed.
+    """Delays requests so that no 60 seconds have more requests or tokens than allowed.
 
     How many tokens a request takes is known only afterwards: it is let through
-    on an estimate, which :meth:`settle` corrects. A request of more tokens than a
+    on an estimate, which :meth:`correct` replaces. A request of more tokens than a
     minute allows goes through alone.
 
     Parameters
@@ -61,12 +61,12 @@ class RateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._slots: deque[RequestSlot] = deque()
-        # Whoever waits holds this lock, so that nobody who comes later slips in ahead.
+        # The waiting thread holds this lock, so that later ones cannot overtake it.
         self._queue_lock = threading.Lock()
         self._lock = threading.Lock()
 
-    def enter(self, tokens: int) -> RequestSlot:
-        """Wait until a request of about so many tokens may be made, and count it."""
+    def acquire(self, tokens: int) -> RequestSlot:
+        """Wait until a request of about ``tokens`` tokens is allowed, and count it."""
         with self._queue_lock:
             while True:
                 with self._lock:
@@ -77,13 +77,13 @@ class RateLimiter:
                         return slot
                 self._sleep(wait)
 
-    def settle(self, slot: RequestSlot, tokens: int) -> None:
-        """Replace the estimate of a request by the number of tokens that it took."""
+    def correct(self, slot: RequestSlot, tokens: int) -> None:
+        """Replace a request's estimate by its actual number of tokens."""
         with self._lock:
             slot.tokens = tokens
 
     def _delay(self, slot: RequestSlot) -> float:
-        """Return how many seconds to wait before it is worth looking again, 0 if the turn fits."""
+        """Return the seconds to wait before the next check, 0 if the request is allowed."""
         while self._slots and self._slots[0].time + WINDOW <= slot.time:
             self._slots.popleft()
         taken = sum(earlier.tokens for earlier in self._slots) + slot.tokens

@@ -21,42 +21,42 @@ _ESCAPED = re.compile(
 )
 
 
-def masked(text: str, secret: str, piece: int) -> str:
+def mask_secret(text: str, secret: str, piece: int) -> str:
     """Return a text in which so many letters and digits in a row of a secret do not stand.
 
     Upper and lower case are one, what stands between letters and digits does not count, nor
     does it whether they are escaped. A secret of fewer than 8 is none.
     """
-    key = "".join(letter for letter, _ in _letters(secret, _PLAIN))
+    key = "".join(letter for letter, _ in _alphanumerics(secret, _PLAIN))
     if len(key) < _SHORTEST:
         return text
     size = min(piece, len(key))
     wanted = {key[i : i + size] for i in range(len(key) - size + 1)}
-    told = bytearray(len(text))
+    hidden = bytearray(len(text))
     for token in (_PLAIN, _ESCAPED):
-        for start, end in _places(text, wanted, size, token):
-            told[start:end] = b"\1" * (end - start)
-    if not any(told):
+        for start, end in _find_secret(text, wanted, size, token):
+            hidden[start:end] = b"\1" * (end - start)
+    if not any(hidden):
         return text
-    runs = groupby(range(len(text)), told.__getitem__)
+    runs = groupby(range(len(text)), hidden.__getitem__)
     rest = "".join(MASK if is_told else "".join(text[i] for i in run) for is_told, run in runs)
-    # What stood around a key may be one now.
-    return masked(rest, secret, piece)
+    # The remainder around a masked key may form the key again.
+    return mask_secret(rest, secret, piece)
 
 
-def _places(
+def _find_secret(
     text: str, wanted: set[str], size: int, token: re.Pattern[str]
 ) -> Iterator[tuple[int, int]]:
-    """Yield where what is wanted begins and ends in one spelling of a text."""
-    found = list(_letters(text, token))
+    """Yield the start and end of each occurrence in one spelling of a text."""
+    found = list(_alphanumerics(text, token))
     letters = "".join(letter for letter, _ in found)
     for i in range(len(found) - size + 1):
         if letters[i : i + size] in wanted:
             yield found[i][1][0], found[i + size - 1][1][1]
 
 
-def _letters(text: str, token: re.Pattern[str]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield the letters and digits of a text in one spelling, each with where it stands."""
+def _alphanumerics(text: str, token: re.Pattern[str]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the letters and digits of a text in one spelling, with their positions."""
     for match in token.finditer(text):
         for letter in unicodedata.normalize("NFKC", _read(match)).casefold():
             if letter.isalnum():

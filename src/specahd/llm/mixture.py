@@ -8,11 +8,11 @@ from specahd.core.errors import ConfigError
 from specahd.core.proposer import Proposer, Reply
 from specahd.core.seeding import generator
 from specahd.core.tariff import Tariff
-from specahd.llm.options import number
+from specahd.llm.options import number_option
 
 
 class Mixture:
-    """Leaves each request to one of several proposers, chosen by the request's own seed.
+    """Passes each request to one of several proposers, chosen by the request's seed.
 
     Which one answers depends on the sample alone, so a run that is repeated or
     resumed asks the same model again.
@@ -39,22 +39,22 @@ class Mixture:
         self._proposers = dict(proposers)
         shares = [weights[name] for name in self._names]
         for name, share in zip(self._names, shares, strict=True):
-            number(f"llm.weights.{name}", share, 0)
+            number_option(f"llm.weights.{name}", share, 0)
         total = sum(shares)
         if total <= 0:
             raise ConfigError("Expected one of llm.weights above 0.")
         self._shares = [share / total for share in shares]
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Make sure that each proposer that will be asked can answer."""
+        """Check that each used proposer can answer."""
         for name, share in zip(self._names, self._shares, strict=True):
             if share > 0:
                 self._proposers[name].preflight(contracts)
 
     def tariff(self, request: Request | None = None) -> Tariff:
-        """Return that of the proposer which the request goes to; else the dearest."""
+        """Return the tariff of the request's proposer; for None, that of the dearest."""
         if request is not None:
-            return self._proposers[self.chosen(request)].tariff(request)
+            return self._proposers[self.chosen_name(request)].tariff(request)
         asked = zip(self._names, self._shares, strict=True)
         return reduce(Tariff.dearer, (self._proposers[n].tariff() for n, share in asked if share))
 
@@ -64,9 +64,9 @@ class Mixture:
 
     def propose(self, request: Request) -> Reply:
         """Pass the request on."""
-        return self._proposers[self.chosen(request)].propose(request)
+        return self._proposers[self.chosen_name(request)].propose(request)
 
-    def chosen(self, request: Request) -> str:
+    def chosen_name(self, request: Request) -> str:
         """Return the name of the proposer that a request goes to."""
         rng = generator(request.seed, "model", str(request.level), request.round, request.index)
         return self._names[int(rng.choice(len(self._names), p=self._shares))]

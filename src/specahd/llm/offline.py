@@ -21,7 +21,7 @@ from specahd.core.proposer import Reply
 from specahd.core.seeding import generator
 from specahd.core.tariff import FREE, Tariff
 from specahd.llm.grammar import Grammar, Tree
-from specahd.llm.guidance import guided, learn
+from specahd.llm.guidance import choose_guided, measured_changes
 from specahd.llm.variation import cross, dissimilar, restructure, retune, simplify
 
 TRIES = 20
@@ -54,7 +54,7 @@ class OfflineProposer:
         return FREE
 
     def close(self) -> None:
-        """Have nothing to give up."""
+        """Do nothing."""
 
     def propose(self, request: Request) -> Reply:
         """Write a program that differs from its parents, and the idea behind it; or a text."""
@@ -67,16 +67,16 @@ class OfflineProposer:
         # A parent that the vocabulary cannot derive has nothing to vary.
         trees = [grammar.recover(parent.program.source) for parent in request.parents]
         parents = [tree for tree in trees if tree is not None]
-        measured_changes = learn(grammar, request) if parents else []
+        changes = measured_changes(grammar, request) if parents else []
         treatment = request.operator.treatment
         draw = partial(_vary, grammar, treatment, parents, rng)
         # A child must not repeat a parent; where variation runs dry, a fresh sample steps in.
         for attempt in range(2 * TRIES):
             if attempt >= TRIES or not parents:
-                tree = grammar.fresh(rng)
-            elif measured_changes:
+                tree = grammar.draw_program(rng)
+            elif changes:
                 grafts = treatment is Treatment.RESTRUCTURE
-                tree = guided(draw, parents[0], measured_changes, rng, grafts=grafts)
+                tree = choose_guided(draw, parents[0], changes, rng, grafts=grafts)
             else:
                 tree = draw()
             source = grammar.source(tree, contract.name, contract.arguments)
@@ -114,7 +114,7 @@ def _vary(
 
 
 def _text(request: Request) -> str:
-    """State what scores show: of the programs shown, as prompts number them, or of the round."""
+    """Compare the scores of the shown programs, numbered as in prompts, or of the round."""
     shown = list({parent.program.id: parent for parent in request.parents}.values())
     if not shown:
         best, example = request.context.best, request.context.example

@@ -1,4 +1,4 @@
-"""Options of services, checked: Hydra does not know their types."""
+"""Checks of the options of services, whose types Hydra does not check."""
 
 import json
 import math
@@ -8,8 +8,8 @@ from typing import Any
 from specahd.core.errors import ConfigError
 
 
-def number(option: str, value: float, low: float) -> float:
-    """Return an option's value.
+def number_option(option: str, value: float, low: float) -> float:
+    """Check a numeric option and return its value.
 
     Raises
     ------
@@ -23,10 +23,10 @@ def number(option: str, value: float, low: float) -> float:
     return value
 
 
-def plain_options(
+def request_options(
     options: Mapping[str, Any] | None, reserved: Set[str], group: str = "llm"
 ) -> dict[str, Any]:
-    """Return what requests say beyond the names that are reserved.
+    """Return the extra fields of requests, without reserved names.
 
     Raises
     ------

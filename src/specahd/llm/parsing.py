@@ -29,7 +29,7 @@ _HARMLESS = {("numpy", "np"), ("math", None)}
 
 
 class ParseError(ValueError):
-    """A reply is not one idea and one function of the contract; says why."""
+    """A reply is not one idea and one function of the contract; the message is the reason."""
 
 
 def parse_reply(text: str, contract: Contract) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def parse_text(text: str) -> str:
     Empty if there is nothing in it that a later prompt could tell.
     """
     text = _without_thoughts(text.removeprefix("\ufeff")).replace("\r\n", "\n")
-    # What cannot be printed (a lone surrogate, too) could not be sent again.
+    # Unprintable characters, and lone surrogates, could not be sent again.
     text = "".join(c if c.isprintable() or c == "\n" else " " for c in text[:MAX_LENGTH]).strip()
     text = text[:MAX_TEXT].rstrip()
     return text if any(map(str.isalnum, text)) else ""
@@ -90,20 +90,20 @@ def _without_thoughts(text: str) -> str:
 
 def _split(text: str) -> tuple[str, str]:
     """Part a reply into what surrounds its code, and its code."""
-    outside, blocks = _fenced(text)
+    outside, blocks = _split_fences(text)
     programs = [block for block in blocks if _DEFINITION.search(block)]
     if len(programs) > 1:
         raise ParseError("Expected one block of code, got several.")
     if not programs:
-        return _around(text.split("\n"), fenced=False)
+        return _split_at_function(text.split("\n"), fenced=False)
     if any(_begins_function(line) for piece in outside for line in piece.split("\n")):
         raise ParseError("Expected one function, got another outside the block of code.")
-    prose, code = _around(programs[0].split("\n"), fenced=True)
+    prose, code = _split_at_function(programs[0].split("\n"), fenced=True)
     others = [block for block in blocks if block is not programs[0]]
     return "\n".join([*outside, *others, prose]), code
 
 
-def _fenced(text: str) -> tuple[list[str], list[str]]:
+def _split_fences(text: str) -> tuple[list[str], list[str]]:
     """Part a text into what stands outside fences, and the blocks between them."""
     outside: list[str] = []
     blocks: list[str] = []
@@ -132,7 +132,7 @@ def _begins_function(line: str) -> bool:
     return bool(_DEFINITION.match(line)) and line.rstrip().endswith((":", "("))
 
 
-def _around(lines: list[str], *, fenced: bool) -> tuple[str, str]:
+def _split_at_function(lines: list[str], *, fenced: bool) -> tuple[str, str]:
     """Part lines into what stands before and after a function, and the function.
 
     In a fence everything counts as code that does not look like anything else,

@@ -22,11 +22,11 @@ from specahd.core.errors import FileError, JournalError, ServiceError
 from specahd.core.journal import JournalFile
 from specahd.core.plain import Finite
 from specahd.core.proposer import Proposer, Reply
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.core.tariff import FREE, Tariff
 
 HASH, SAMPLE = "hash", "sample"
-"""How a reply is found: by all that was asked, or by the sample that it was for alone."""
+"""Keys of a reply: the hash of its request, or its sample alone."""
 
 
 class _Line(Struct, frozen=True):
@@ -47,7 +47,7 @@ class _Line(Struct, frozen=True):
 
     @property
     def price(self) -> Tariff:
-        """What the reply was charged at; where the line does not say it, what it cost."""
+        """The price of the reply; its cost if the line has no price."""
         tokens = self.prompt_tokens + self.completion_tokens
         price = 1e6 * self.cost / max(1, tokens)
         return self.tariff or (Tariff(price, price) if tokens or price else FREE)
@@ -90,7 +90,7 @@ class Recorder:
             raise FileError(str(error)) from error
 
     def propose(self, request: Request) -> Reply:
-        """Let the proposer answer, and bring its reply to disk."""
+        """Pass the request on, and write the reply to disk."""
         tariff = self._proposer.tariff(request)
         reply = self._proposer.propose(request)
         with self._lock:
@@ -141,7 +141,7 @@ class Recorded:
     """
 
     def __init__(self, path: str | Path, match: str = HASH) -> None:
-        one_of("llm.match", match, (HASH, SAMPLE))
+        check_choice("llm.match", match, (HASH, SAMPLE))
         self._path = Path(path)
         self._match = match
         lines = _read_lines(self._path, match)
@@ -150,7 +150,7 @@ class Recorded:
         self._dearest = reduce(Tariff.dearer, self._tariffs.values()) if self._tariffs else FREE
 
     def preflight(self, contracts: Collection[Contract] = ()) -> None:
-        """Say that a run is no faithful replay, if replies are found by sample."""
+        """Warn that a replay by sample is not faithful."""
         if self._match == SAMPLE:
             sys.stderr.write(
                 f"llm.match=sample: {self._path} answers by sample, whatever the prompts say.\n"
@@ -166,7 +166,7 @@ class Recorded:
         return self._tariffs.get(self._key(request), self._dearest)
 
     def close(self) -> None:
-        """Have nothing to give up."""
+        """Do nothing."""
 
     def propose(self, request: Request) -> Reply:
         """Return the reply that was recorded for the request, or for its sample."""
@@ -200,10 +200,10 @@ def _read_lines(path: Path, match: str = HASH) -> Mapping[str, _Line]:
     if not path.is_file():
         raise FileError(f"{path} is not a file; expected a cassette or the wal.jsonl of a run.")
     lines: dict[str, _Line] = {}
-    for number, line in enumerate(journal.read(path, _Line), start=1):
+    for number, line in enumerate(journal.read_records(path, _Line), start=1):
         key = line.hash if match == HASH else line.sample
         if key is None:
-            raise journal.damaged(path, number, "missing required field sample")
+            raise journal.damaged_line_error(path, number, "missing required field sample")
         if key in lines and lines[key].hash != line.hash:
             raise FileError(
                 f"{path}: line {number} answers another request for {key} than a line above; "

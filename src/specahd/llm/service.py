@@ -1,15 +1,15 @@
-"""One model of one service: what it is called, and what its complaints mean to the user."""
+"""One model of one service: its name, and the meaning of its errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specahd.core.errors import ServiceError
-from specahd.llm.faults import Blocked, Complaint, RetryableError, is_passing, quoted
+from specahd.llm.faults import Blocked, Complaint, RetryableError, is_passing, quote_foreign
 from specahd.llm.keys import Key
 
 
 class Refusal(ServiceError):
-    """The service refuses every such request; the HTTP status says why."""
+    """The service refuses all such requests; the HTTP status is the reason."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -35,16 +35,16 @@ class Service:
     def _group(self) -> str:
         return self.option.partition(".")[0]
 
-    def quoted(self, text: str) -> str:
-        """Return the service's words as part of a sentence of ours, without the key."""
-        return quoted(text, self.key)
+    def quote(self, text: str) -> str:
+        """Return the service's message for use in a sentence, without the key."""
+        return quote_foreign(text, self.key)
 
     def reply(self, text: str) -> str:
-        """Return what the model says as it may be written down, without the key."""
-        return self.key.out_of_reply(text) if self.key else text
+        """Return the model's text without the key, safe to store."""
+        return self.key.mask_reply(text) if self.key else text
 
-    def judge(self, status: int, complaint: Complaint, wait: float = 0.0) -> Exception:
-        """Return what a complaint means: Unanswered, Blocked, or a Refusal.
+    def classify(self, status: int, complaint: Complaint, wait: float = 0.0) -> Exception:
+        """Classify a complaint: RetryableError, Blocked, or a Refusal.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Service:
         wait
             Seconds for which the service asks to be left alone.
         """
-        words = self.quoted(complaint.message)
+        words = self.quote(complaint.message)
         said = f" ({words})" if words else ""
         if complaint.no_credit or status == 402:
             return Refusal(402, f"{self.host} has no credit left for {self.model}; top it up.")
@@ -65,25 +65,25 @@ class Service:
             return RetryableError(f"status {status}{said}", wait)
         return Refusal(status, self._remedy(status, said))
 
-    def without_model(self, listed: Sequence[str]) -> Refusal:
+    def unlisted_model(self, listed: Sequence[str]) -> Refusal:
         """Return the refusal of a service that lists its models, this one not among them."""
         return Refusal(
             404,
             f"{self.host} has no model {self.model}; set {self.option} to one of its own: "
-            f"{self.quoted(', '.join(listed))}.",
+            f"{self.quote(', '.join(listed))}.",
         )
 
-    def without_name(self, listed: Sequence[str]) -> ServiceError:
+    def unnamed_model(self, listed: Sequence[str]) -> ServiceError:
         """Return the refusal of a service that has not one model, where none is named."""
         if not listed:
             return ServiceError(f"{self.host} lists no model; set {self.option} to one of its own.")
         return ServiceError(
             f"{self.host} has {len(listed)} models; set {self.option} to one of them: "
-            f"{self.quoted(', '.join(listed))}."
+            f"{self.quote(', '.join(listed))}."
         )
 
     def _remedy(self, status: int, said: str) -> str:
-        # What services say about a key quotes part of it.
+        # Messages about a key quote part of it.
         if status == 401 and self.key is None:
             return (
                 f"{self.host} wants a key; "

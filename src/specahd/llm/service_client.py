@@ -26,7 +26,7 @@ from specahd.core.services import host_of
 from specahd.llm.completion import NoReply, read_models
 from specahd.llm.faults import Complaint, RetryableError, retry_after
 from specahd.llm.keys import find_key
-from specahd.llm.options import number
+from specahd.llm.options import number_option
 from specahd.llm.service import Refusal, Service
 
 PREFLIGHT = 15.0
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class ServiceClient:
-    """Makes requests of one service; called from several threads.
+    """Makes requests of one service; thread-safe.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ class ServiceClient:
     ) -> None:
         self.host = host_of(base_url, group)
         self.base_url = base_url
-        self._timeout = number(f"{group}.timeout", timeout, 0.001)
-        self._attempts = int(number(f"{group}.attempts", attempts, 1))
-        self._backoff = number(f"{group}.backoff", backoff, 0)
-        self._patience = number(f"{group}.patience", patience, 0)
+        self._timeout = number_option(f"{group}.timeout", timeout, 0.001)
+        self._attempts = int(number_option(f"{group}.attempts", attempts, 1))
+        self._backoff = number_option(f"{group}.backoff", backoff, 0)
+        self._patience = number_option(f"{group}.patience", patience, 0)
         self._key = find_key(api_key_env, self.host, group) if api_key_env is not None else None
         self._closed = threading.Event()
         # At DEBUG it writes headers, in which a service may repeat the key.
@@ -118,7 +118,7 @@ class ServiceClient:
         return Service(model, self.host, self._key, option)
 
     def close(self) -> None:
-        """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
+        """Close: waiting requests fail at once, running ones with their attempt."""
         self._closed.set()
 
     def pause(self, seconds: float) -> None:
@@ -132,8 +132,8 @@ class ServiceClient:
         if self._closed.wait(seconds):
             raise TransportError(f"{self.host} is not asked again: the client was closed.")
 
-    def ask(self, service: Service, attempt: Callable[[], T], failed: str) -> T:
-        """Make a request as often as it takes.
+    def request(self, service: Service, attempt: Callable[[], T], failed: str) -> T:
+        """Make a request, with retries.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class ServiceClient:
         def warn(state: tenacity.RetryCallState) -> None:
             _LOG.warning(
                 "%s: %s; attempt %d follows in %.1f s.",
-                *(service, _fault(state), state.attempt_number + 1, state.upcoming_sleep),
+                *(service, _to_fault(state), state.attempt_number + 1, state.upcoming_sleep),
             )
 
         stop = tenacity.stop_after_attempt(self._attempts)
@@ -160,8 +160,8 @@ class ServiceClient:
         except RetryableError as fault:
             raise TransportError(f"{service} {failed}: {fault}.") from None
 
-    def ask_briefly(self, question: Callable[[float], T]) -> T:
-        """Ask before a run starts; the question gets the deadline. Nothing is written to the log.
+    def probe(self, question: Callable[[float], T]) -> T:
+        """Make one request before a run, within the deadline and without logging.
 
         Raises
         ------
@@ -185,24 +185,24 @@ class ServiceClient:
     def _wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds to the next attempt: full jitter, but no less than asked for."""
         jitter = tenacity.wait_random_exponential(self._backoff, self._patience)(state)
-        return max(jitter, min(_fault(state).retry_after, self._patience))
+        return max(jitter, min(_to_fault(state).retry_after, self._patience))
 
     def deadline(self) -> float:
-        """Return when a request that is made now must have been answered."""
+        """Return the deadline of a request that is made now."""
         return time.monotonic() + self._timeout
 
-    def listed(self, service: Service, deadline: float) -> list[str]:
-        """Return the models that the service lists, none if it lists none."""
+    def list_models(self, service: Service, deadline: float) -> list[str]:
+        """Return the models that the service lists, none if it has no list."""
         try:
             list_models = self.openai.models.with_raw_response.list
-            return self.exchange(service, list_models, deadline, read_models)
+            return self.attempt(service, list_models, deadline, read_models)
         except Refusal as refusal:
             # A service need not list its models, nor to every key.
             if refusal.status == 401:
                 raise
             return []
 
-    def exchange(
+    def attempt(
         self,
         service: Service,
         method: Callable[..., Any],
@@ -210,7 +210,7 @@ class ServiceClient:
         read: Callable[[bytes], T],
         **arguments: Any,
     ) -> T:
-        """Make a request once and return what is read in its answer.
+        """Make a request once and return the value read from its body.
 
         Parameters
         ----------
@@ -231,16 +231,16 @@ class ServiceClient:
         except NoReply as error:
             problem: Exception = RetryableError(str(error))
             if error.error is not None:
-                problem = service.judge(200, Complaint.of(error.error))
+                problem = service.classify(200, Complaint.from_field(error.error))
         except openai.APIStatusError as error:
-            complaint = Complaint.of_body(error.response.content)
-            problem = service.judge(
+            complaint = Complaint.from_body(error.response.content)
+            problem = service.classify(
                 error.status_code, complaint, retry_after(error.response.headers)
             )
         except openai.APITimeoutError:
             problem = RetryableError(f"no answer within {round(seconds, 1):g} seconds")
         except openai.APIConnectionError as error:
-            problem = RetryableError(f"no connection ({service.quoted(str(error.__cause__))})")
+            problem = RetryableError(f"no connection ({service.quote(str(error.__cause__))})")
         # Raised out here, so that the error that holds the key is not its context.
         raise problem
 
@@ -262,7 +262,7 @@ class _PunctualClient(openai.DefaultHttpxClient):
                 # A service that is busy may send blanks for as long as it likes.
                 if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("too slow", request=request)
-        # What was compressed is so no longer.
+        # The body is decompressed now.
         headers = {k: v for k, v in response.headers.items() if k != "content-encoding"}
         return httpx2.Response(
             response.status_code, headers=headers, content=bytes(body), request=request
@@ -275,6 +275,6 @@ def _certificates(trust_env: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=trust_env)
 
 
-def _fault(state: tenacity.RetryCallState) -> RetryableError:
+def _to_fault(state: tenacity.RetryCallState) -> RetryableError:
     fault = state.outcome.exception() if state.outcome else None
     return fault if isinstance(fault, RetryableError) else RetryableError("no attempt was made")

@@ -1,4 +1,4 @@
-"""Pieces of Python source with holes: fill them, match them, drop the lines nobody needs.
+"""Templates of Python source with holes: fill them, match them, drop unused lines.
 
 A hole is a name of the template that the caller lists. A template's trees are
 shared between programs and never altered.
@@ -17,28 +17,28 @@ Number = int | float
 
 
 @cache
-def parsed(text: str) -> Any:
+def parse_template(text: str) -> Any:
     """Return a template's expression, or its list of statements if it has any."""
     body = parse(text).body
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else body
 
 
-def filled(node: Any, holes: Mapping[str, Callable[[], ast.expr]]) -> Any:
+def fill_template(node: Any, holes: Mapping[str, Callable[[], ast.expr]]) -> Any:
     """Return a copy of a template with its holes filled, each with an expression of its own."""
     if isinstance(node, list):
-        return [filled(item, holes) for item in node]
+        return [fill_template(item, holes) for item in node]
     if isinstance(node, ast.Name) and node.id in holes:
         return holes[node.id]()
     if isinstance(node, ast.AST):
         # Those without fields (operators, contexts) are the parser's only ones of their kind.
-        fields = [filled(getattr(node, name), holes) for name in node._fields]
+        fields = [fill_template(getattr(node, name), holes) for name in node._fields]
         copy = type(node)(*fields) if fields else node
-        # Unparse asks for the line of a statement.
+        # Unparse needs the line of a statement.
         return ast.copy_location(copy, node) if isinstance(node, ast.stmt) else copy
     return node
 
 
-def number(value: Number) -> ast.expr:
+def number_expression(value: Number) -> ast.expr:
     """Return the expression of a number."""
     literal = ast.Constant(abs(value))
     return ast.UnaryOp(ast.USub(), literal) if value < 0 else literal
@@ -65,8 +65,8 @@ def match(text: str, node: Any, holes: Collection[str]) -> dict[str, Any] | None
         What stands in each hole; None if the two differ elsewhere.
     """
     found: dict[str, Any] = {}
-    template = parsed(text)
-    names = droppable(text, holes) if isinstance(template, list) else frozenset()
+    template = parse_template(text)
+    names = droppable_names(text, holes) if isinstance(template, list) else frozenset()
     return found if _match(template, node, holes, names, found) else None
 
 
@@ -109,7 +109,7 @@ def _match_lists(
     return position == len(nodes)
 
 
-def droppable(text: str, holes: Iterable[str]) -> frozenset[str]:
+def droppable_names(text: str, holes: Iterable[str]) -> frozenset[str]:
     """Return the names that a body sets once and without a hole: it may do without them."""
     return _droppable(text, tuple(holes))
 
@@ -131,7 +131,7 @@ def _droppable(text: str, holes: tuple[str, ...]) -> frozenset[str]:
     return frozenset(name for name in targets - with_a_hole if stored.count(name) == 1)
 
 
-def without_unused(source: str, names: frozenset[str]) -> str:
+def drop_unused(source: str, names: frozenset[str]) -> str:
     """Return a function without the assignments to ``names`` that nothing reads.
 
     It is written as :func:`ast.unparse` writes, a line for each assignment.

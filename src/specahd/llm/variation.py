@@ -16,7 +16,7 @@ def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
     backbones = grammar.rules(grammar.vocabulary.root)
     taken = [parent.rule for parent in parents]
     others = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
-    tree = grammar.draw(_pick(others, rng), rng, FRESH_DEPTH)
+    tree = grammar.draw_with_rule(_pick(others, rng), rng, FRESH_DEPTH)
     return _adopt(tree, list(_pick(parents, rng).children))
 
 
@@ -39,14 +39,14 @@ def cross(first: Tree, second: Tree, rng: Rng) -> Tree:
     # Numbers alone cross over only where the two have nothing else in common.
     parts = [(path, node) for path, node in places if isinstance(node.rule, Production)]
     places = parts or places
-    path, node = _gently(places, [node.size for _, node in places], rng)
+    path, node = _choose_smallest(places, [node.size for _, node in places], rng)
     part = _pick(offers[node.makes], rng)
     terms = [offer for offer in offers[node.makes] if _is_chain(offer)]
     if terms and rng.random() < 0.6:
         # A term is a production around a part of its own type, for example A + 2 * B around A.
         term = _pick(terms, rng)
         part = Tree(term.rule, tuple(_with_first(term.children, node)))
-    child = first.replaced(path, part)
+    child = first.replace_at(path, part)
     return child if child.size <= MAX_SIZE else first
 
 
@@ -55,10 +55,10 @@ def graft(tree: Tree, part: Tree, rng: Rng) -> Tree | None:
     places = [(path, node) for path, node in tree.walk() if path and node.makes == part.makes]
     if not places:
         return None
-    path, node = _gently(places, [node.size for _, node in places], rng)
+    path, node = _choose_smallest(places, [node.size for _, node in places], rng)
     if _is_chain(part):
         part = Tree(part.rule, tuple(_with_first(part.children, node)))
-    child = tree.replaced(path, part)
+    child = tree.replace_at(path, part)
     return child if child.size <= MAX_SIZE else None
 
 
@@ -86,16 +86,16 @@ def _mix(first: Tree, second: Tree, rng: Rng) -> Tree:
 def restructure(grammar: Grammar, tree: Tree, rng: Rng) -> Tree:
     """Change the form of one part: a fresh part, another production, or a wrapping."""
     places = [(path, node) for path, node in tree.walk() if isinstance(node.rule, Production)]
-    path, node = _gently(places, [node.size for _, node in places], rng)
+    path, node = _choose_smallest(places, [node.size for _, node in places], rng)
     depth = max(2, min(MAX_DEPTH - len(path), 3))
     choice = rng.random()
     if choice < 0.35 and path:
-        new = grammar.part(node.makes, rng, depth)
+        new = grammar.draw_part(node.makes, rng, depth)
     elif choice < 0.65:
-        new = _wrapped(grammar, node, rng, depth)
+        new = _wrap(grammar, node, rng, depth)
     else:
         new = _recast(grammar, node, rng, depth)
-    child = tree.replaced(path, new)
+    child = tree.replace_at(path, new)
     return child if child.size <= MAX_SIZE else tree
 
 
@@ -104,10 +104,10 @@ def _recast(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
     others = [rule for rule in grammar.rules(node.makes) if rule is not node.rule]
     if not others:
         return node
-    return _adopt(grammar.draw(_pick(others, rng), rng, depth), list(node.children))
+    return _adopt(grammar.draw_with_rule(_pick(others, rng), rng, depth), list(node.children))
 
 
-def _wrapped(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
+def _wrap(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
     """A production that takes the old part as one of its own."""
     takers = [
         rule
@@ -116,7 +116,7 @@ def _wrapped(grammar: Grammar, node: Tree, rng: Rng, depth: int) -> Tree:
     ]
     if not takers:
         return _recast(grammar, node, rng, depth)
-    return _adopt(grammar.draw(_pick(takers, rng), rng, depth), [node])
+    return _adopt(grammar.draw_with_rule(_pick(takers, rng), rng, depth), [node])
 
 
 def _adopt(tree: Tree, orphans: list[Tree]) -> Tree:
@@ -137,11 +137,11 @@ def retune(tree: Tree, rng: Rng) -> Tree | None:
     count = 1 if rng.random() < 0.5 else int(rng.integers(1, len(places) + 1))
     for index in rng.permutation(len(places))[:count]:
         path, node = places[index]
-        tree = tree.replaced(path, _nudged(node, rng))
+        tree = tree.replace_at(path, _perturb(node, rng))
     return tree
 
 
-def _nudged(node: Tree, rng: Rng) -> Tree:
+def _perturb(node: Tree, rng: Rng) -> Tree:
     constant = node.rule
     assert isinstance(constant, Constant)
     while True:
@@ -162,16 +162,20 @@ def simplify(grammar: Grammar, tree: Tree, rng: Rng) -> Tree | None:
     smaller: list[Tree] = []
     for path, node in tree.walk():
         own = [part for below, part in node.walk() if below and part.makes == node.makes]
-        smaller += [tree.replaced(path, part) for part in own]
+        smaller += [tree.replace_at(path, part) for part in own]
         for rule in grammar.rules(node.makes):
             if isinstance(rule, Production) and rule is not node.rule:
-                plain = _fitted(rule, node)
+                plain = _fit_children(rule, node)
                 if plain is not None and plain.size < node.size:
-                    smaller.append(tree.replaced(path, plain))
-    return _gently(smaller, [tree.size - part.size for part in smaller], rng) if smaller else None
+                    smaller.append(tree.replace_at(path, plain))
+    return (
+        _choose_smallest(smaller, [tree.size - part.size for part in smaller], rng)
+        if smaller
+        else None
+    )
 
 
-def _fitted(rule: Production, node: Tree) -> Tree | None:
+def _fit_children(rule: Production, node: Tree) -> Tree | None:
     """The production with the node's own children in every hole, if they suffice."""
     spare = list(node.children)
     children = []
@@ -184,7 +188,7 @@ def _fitted(rule: Production, node: Tree) -> Tree | None:
     return Tree(rule, tuple(children))
 
 
-def _gently(items: list[T], changes: list[int], rng: Rng) -> T:
+def _choose_smallest(items: list[T], changes: list[int], rng: Rng) -> T:
     """Choose one item; the less it changes, the likelier."""
     weights = 1 / np.array(changes)
     return items[rng.choice(len(items), p=weights / weights.sum())]

@@ -1,1 +1,1 @@
-"""Generation memory: what a search remembers of the programs it was given, for new ones."""
+"""Generation memory: a search's record of earlier programs, used for new ones."""

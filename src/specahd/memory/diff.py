@@ -1,4 +1,4 @@
-"""What a program has otherwise than the one that it was made of, in one line."""
+"""Describe in one line how a program differs from its parent."""
 
 import ast
 import textwrap
@@ -12,7 +12,7 @@ from specahd.core.syntax import parse
 IDEA = 200
 """Longest idea in a description, in characters."""
 CODE = 300
-"""Longest account of the code, in characters; of a change that takes more no piece is told."""
+"""The longest description of the code, in characters; a longer one is left out."""
 KEPT = 0.5
 """Share of lines in common from which one program counts as a form of another."""
 LONG = 100
@@ -23,23 +23,23 @@ PIECE = 70
 _ORDER = ("became", "new", "gone")
 _Part = ast.AST | list[ast.stmt]
 _Change = tuple[str, str]
-"""One of ``_ORDER``, and how it is told."""
+"""One of ``_ORDER``, and its text."""
 
 
-def described(child: Program, parent: Program) -> str:
-    """Return the child's idea, and what its code has otherwise, if it is little."""
+def describe_child(child: Program, parent: Program) -> str:
+    """Return the child's idea and, if they are small, the changes of its code."""
     idea = textwrap.shorten(child.idea, IDEA, placeholder=" ...")
-    account = diff(parent.source, child.source)
+    account = changed_parts(parent.source, child.source)
     return f"{idea} Code: {account}." if account else idea
 
 
-def kin(one: Program, other: Program) -> bool:
-    """Return whether one program is a form of the other: they share half of their lines."""
+def are_related(one: Program, other: Program) -> bool:
+    """Say whether two programs are variants: they share half of their lines."""
     lines, others = (program.source.splitlines()[1:] for program in (one, other))
     return SequenceMatcher(None, lines, others, autojunk=False).ratio() >= KEPT
 
 
-def diff(old: str, new: str) -> str:
+def changed_parts(old: str, new: str) -> str:
     """Return the smallest parts in which one function differs from another.
 
     What was replaced comes first, then what is new, then what is gone. It is empty where
@@ -87,9 +87,9 @@ def _head(statement: ast.stmt) -> str:
 
 
 def _change(old: ast.AST, new: ast.AST) -> Iterator[_Change]:
-    """Yield the two trees, or what differs as far below as it still says enough."""
+    """Yield the two trees, or the smallest differing parts that are meaningful."""
     pairs = _below(old, new)
-    if not all(_tells(before) or _tells(after) for before, after in pairs):
+    if not all(_is_meaningful(before) or _is_meaningful(after) for before, after in pairs):
         pairs = []
     if not pairs:
         yield "became", f"{_text(old)} became {_text(new)}"
@@ -122,8 +122,8 @@ def _parts(node: ast.AST) -> Iterator[tuple[str, _Part]]:
             yield f"{name}={value!r}", []
 
 
-def _tells(part: _Part) -> bool:
-    """Return whether a part means something by itself, unlike a number, a name or an operator."""
+def _is_meaningful(part: _Part) -> bool:
+    """Say whether a part is meaningful alone, unlike a number, a name or an operator."""
     if isinstance(part, ast.AST):
         return isinstance(part, ast.expr) and not isinstance(part, ast.Constant | ast.Name)
     return True

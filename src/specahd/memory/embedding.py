@@ -38,7 +38,7 @@ def embedded(
     cache: str | None = None,
     **memory: Any,
 ) -> Memory:
-    """Return a memory that compares programs by the vectors that a server gives.
+    """Return a memory that compares programs by a server's vectors.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class NeuralEncoder:
         row = self._places[position]
         # By one thread: several take longer, and add in an order of their own.
         cosines = np.einsum("ij,j->i", self._vectors, self._vectors[row]).clip(-1, 1)
-        # Of the same text: not merely 1 within an ulp.
+        # Equal texts: exactly 1, not only within an ulp.
         cosines[row] = 1.0
         found: NDArray[np.float64] = cosines[self._places]
         return found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from specahd.core.errors import ConfigError, ServiceError
 from specahd.llm.completion import NoReply, read_object
 from specahd.llm.faults import Blocked, RetryableError
-from specahd.llm.options import plain_options
+from specahd.llm.options import request_options
 from specahd.llm.service import Refusal, Service
 from specahd.llm.service_client import ServiceClient
 
@@ -20,7 +20,7 @@ Vectors = NDArray[np.float32]
 
 
 class Endpoint:
-    """Asks a server for the vectors of texts; called from several threads.
+    """Requests vectors of texts from a server; thread-safe.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Endpoint:
     batch
         How many texts one request has at most.
     options
-        What else each request says.
+        Further fields of each request.
     waits
         Those of :class:`~specahd.llm.service_client.ServiceClient`.
 
@@ -57,7 +57,7 @@ class Endpoint:
         if not isinstance(batch, int) or batch is True or batch < 1:
             raise ConfigError(f"Expected memory.batch of at least 1, got {batch!r}.")
         self._batch = batch
-        self.options = plain_options(options, _OURS, "memory")
+        self.options = request_options(options, _OURS, "memory")
 
     def __repr__(self) -> str:
         return f"Endpoint({self._client.host})"
@@ -67,7 +67,7 @@ class Endpoint:
         return self._client.service(model, option)
 
     def close(self) -> None:
-        """Give up: whoever waits for the next attempt fails at once, others with their attempt."""
+        """Close: waiting requests fail at once, running ones with their attempt."""
         self._client.close()
 
     def preflight(self, service: Service) -> None:
@@ -81,7 +81,7 @@ class Endpoint:
             The server is not there, or the key or the model is wrong.
         """
         try:
-            self._client.ask_briefly(lambda deadline: self._examine(service, deadline))
+            self._client.probe(lambda deadline: self._examine(service, deadline))
         except RetryableError as fault:
             raise ServiceError(
                 f"No embedding server answers at {self._client.base_url} ({fault}); start one with "
@@ -108,26 +108,26 @@ class Endpoint:
         ServiceError
             The server refuses every request.
         """
-        return self._client.ask(
+        return self._client.request(
             service,
             lambda: self._vectors(service, texts, dimension, self._client.deadline()),
             "gave no vectors",
         )
 
     def _examine(self, service: Service, deadline: float) -> None:
-        listed = self._client.listed(service, deadline)
+        listed = self._client.list_models(service, deadline)
         try:
             self._vectors(service, ["ready"], None, deadline)
         except Refusal as refusal:
             if refusal.status != 404 or not listed:
                 raise
-            raise service.without_model(listed) from None
+            raise service.unlisted_model(listed) from None
 
     def _vectors(
         self, service: Service, texts: Sequence[str], dimension: int | None, deadline: float
     ) -> Vectors:
         try:
-            return self._client.exchange(
+            return self._client.attempt(
                 service,
                 self._client.openai.embeddings.with_raw_response.create,
                 deadline,
@@ -166,7 +166,7 @@ def read_vectors(body: bytes, count: int, dimension: int | None = None) -> Vecto
         raise NoReply(f"the answer has not one vector for each of {count} texts")
     rows = [entries[places.index(place)].get("embedding") for place in range(count)]
     try:
-        # What is too large becomes infinite, and is refused below.
+        # Too large numbers become infinite, and are refused below.
         with np.errstate(over="ignore"):
             vectors = np.asarray(rows, dtype=np.float32)
     except (OverflowError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The generation memory of one level: which programs are new, and what changes have shown."""
+"""The generation memory of one level: novelty of programs, and skill records."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -9,7 +9,7 @@ import numpy as np
 from specahd.core.errors import ConfigError, RunFailed
 from specahd.core.program import Program
 from specahd.core.skill import Skill
-from specahd.memory.novelty import Verdict, normalised
+from specahd.memory.novelty import Verdict, normalised_source
 from specahd.memory.similarity import FUSED, ProgramEncoder, SimilarityIndex
 
 
@@ -67,7 +67,7 @@ class Memory:
             "filter": filter,
             "skills": skills,
         }
-        """What it was made with: the names of the encoders that are used, and the rest."""
+        """Its options: the names of the used encoders, and the rest."""
         self._space = SimilarityIndex(dict(islice(encoders.items(), fuse)))
         self._threshold = threshold
         self._filter = filter
@@ -88,7 +88,7 @@ class Memory:
             self._space.preflight()
 
     def judge(self, program: Program, known: Verdict | None = None) -> Verdict:
-        """Compare a program with all earlier ones, and remember it.
+        """Compare a program with all earlier ones, and store it.
 
         An identical normalised syntax tree is always a duplicate, whatever the
         idea. A program that was turned away is remembered, too.
@@ -104,13 +104,13 @@ class Memory:
         self._space.add(program)
         if not self._filter:
             return Verdict()
-        same = self._trees.setdefault(normalised(program.source), program.id)
+        same = self._trees.setdefault(normalised_source(program.source), program.id)
         if known is not None:
             return known
         if not earlier:
             return Verdict()
         by_encoder = self._space.similarities(program.id, earlier)
-        # Of equally near ones the oldest.
+        # The oldest among equally near programs.
         position = int(np.argmax(by_encoder[FUSED]))
         nearest = earlier[position]
         similarity = {name: float(values[position]) for name, values in by_encoder.items()}
@@ -118,14 +118,14 @@ class Memory:
         return Verdict(same if same != program.id else near, nearest, similarity)
 
     def learn(self, skill: Skill) -> None:
-        """Remember a record, in place of its older version."""
+        """Store a record, in place of its older version."""
         # Deleted first, so that the newest stands last.
         self._skills.pop(skill.program.id, None)
         self._skills[skill.program.id] = skill
 
     @property
     def learns(self) -> bool:
-        """Whether records are of any use here."""
+        """Whether skill records are used."""
         return self._insertions > 0
 
     def version(self, program: Program) -> int:

@@ -1,4 +1,4 @@
-"""Syntax trees in a normal form that forgets what does not change a program's meaning.
+"""A normal form of syntax trees, without details that do not change a program's meaning.
 
 Forgotten are the names of local variables, the order of operands that commute,
 the order of statements in a block, whether a difference is written as a sum,
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from specahd.core.syntax import parse
 
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
-"""Where the bins of a decade begin: the R10 series of ISO 3, about 26% apart."""
+"""The lower bounds of a decade's bins: the R10 series of ISO 3, about 26% apart."""
 EXACT = 10
 """Integers up to this magnitude are bins of their own: as an axis or a power they are structure."""
 
@@ -69,7 +69,7 @@ def local_names(source: str) -> frozenset[str]:
     return frozenset(_read(source)[1])
 
 
-def binned(value: float) -> str:
+def bin_number(value: float) -> str:
     """Return the bin of a number: itself if a small integer, else the preferred number below it."""
     if not abs(value) <= _LARGEST:
         return "beyond"
@@ -83,7 +83,7 @@ def binned(value: float) -> str:
     return f"{'-' * (value < 0)}{start}e{int(exponent)}"
 
 
-# Every view of a program asks for it in turn; nobody alters what comes back.
+# All views of a program use it; the result is never changed.
 @lru_cache(maxsize=1)
 def _read(source: str) -> tuple[ast.FunctionDef, _Bindings]:
     function = next(node for node in parse(source).body if isinstance(node, ast.FunctionDef))
@@ -97,7 +97,7 @@ def _bindings(function: ast.FunctionDef) -> _Bindings:
         for how, target, value in _assignments(node) if isinstance(node, _BINDING) else ():
             names = [part for part in ast.walk(target) if isinstance(part, ast.Name | ast.arg)]
             for position, name in enumerate(names):
-                # What an index or an attribute of it is set to does not name a variable.
+                # An assignment to an index or an attribute binds no variable.
                 if isinstance(name, ast.arg):
                     bound.setdefault(name.arg, []).append((f"{how}{position}", value))
                 elif isinstance(name.ctx, ast.Store):
@@ -130,7 +130,7 @@ def _node(edge: str, node: ast.AST, labels: Mapping[str, str]) -> Node:
         case ast.Name(id=name):
             return Node(edge, labels.get(name, name))
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return Node(edge, binned(value))
+            return Node(edge, bin_number(value))
         case ast.Constant(value=value):
             return Node(edge, repr(value))
         case ast.BinOp(op=ast.Add() | ast.Sub()):

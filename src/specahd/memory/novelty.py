@@ -1,4 +1,4 @@
-"""What makes a program a repetition: a verdict, and the text that equal syntax trees share."""
+"""Novelty: the verdict on a program, and the normalised source that duplicates share."""
 
 import ast
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from specahd.core.syntax import parse
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found when the memory compared a program with the earlier ones of its level.
+    """The result of comparing a program with the earlier ones of its level.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Verdict:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the journal keeps of it, in plain values."""
+        """The record of the journal, in plain values."""
         return {
             "duplicate_of": self.duplicate_of,
             "nearest": self.nearest,
@@ -36,7 +36,7 @@ class Verdict:
         }
 
 
-def normalised(source: str) -> str:
+def normalised_source(source: str) -> str:
     """Return a text that two functions share if and only if their trees agree up to local names."""
     tree = parse(source)
     assigned: dict[str, str] = {}

@@ -13,16 +13,16 @@ FEATURES = (*VIEWS, "score", "random")
 """What programs can be partitioned by: how similar each is to all others in one view, their
 scores, or nothing but chance."""
 DIMENSIONS = 10
-"""What the features are reduced to."""
+"""The number of dimensions after reduction."""
 RANDOM = 20
 """Random features of a program."""
 STARTS, STEPS = 10, 300
-"""Of k-means: how often it starts, and after how many steps it stops at the latest."""
+"""The number of starts of k-means, and its largest number of steps."""
 
 FloatArray = NDArray[np.float64]
 
 
-def partitioned(
+def partition_programs(
     parents: Sequence[Parent], features: Sequence[str], count: int, rng: np.random.Generator
 ) -> list[list[Parent]]:
     """Return at most ``count`` groups by k-means, none of them empty.
@@ -34,7 +34,7 @@ def partitioned(
     features
         Among :data:`FEATURES`.
     """
-    labels = k_means(described(parents, features, rng), count, rng)
+    labels = k_means(feature_rows(parents, features, rng), count, rng)
     groups = [
         [parent for parent, label in zip(parents, labels, strict=True) if label == number]
         for number in range(count)
@@ -42,7 +42,7 @@ def partitioned(
     return [group for group in groups if group]
 
 
-def described(
+def feature_rows(
     parents: Sequence[Parent], features: Sequence[str], rng: np.random.Generator
 ) -> FloatArray:
     """Return a row for each program: its features, standardised and reduced by their variance."""

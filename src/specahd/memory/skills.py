@@ -1,4 +1,4 @@
-"""Skill records, made from measured responses: what changed, where it helped, where it failed."""
+"""Skill records from measured responses: a change, where it helped and where it failed."""
 
 import math
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from specahd.core.program import Program
 from specahd.core.skill import Condition, Skill
-from specahd.memory.diff import described
+from specahd.memory.diff import describe_child
 
 TOLERANCE = 1e-9
 """Scores that differ by no more are the same: costs are sums in floating point."""
 SIDE = 8
 """A condition is stated if at least so many tasks are of the kind, and as many of the others."""
 LEVEL = 0.05
-"""How probable any statement at all is in a record of a change without conditions."""
+"""The probability of any condition in a record of a change that has none."""
 CONDITIONS = 3
-"""How many conditions a record has of either kind at most, the strongest."""
+"""The most conditions of either kind in a record; the strongest are kept."""
 
 _DIGITS = 2
 _VARIES = 1e-9
@@ -28,7 +28,7 @@ _VARIES = 1e-9
 
 @dataclass(frozen=True)
 class Effects:
-    """What was measured of a child and its parent on the same tasks.
+    """Measurements of a child and its parent on the same tasks.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ def make_skill(child: Program, parent: Program, effects: Effects, version: int) 
         child,
         parent,
         version,
-        change=described(child, parent),
+        change=describe_child(child, parent),
         tasks=len(better),
         better=int(better.sum()),
         worse=int(worse.sum()),
         gain=float(effects.differences.mean()),
-        helped=conditions(better, effects),
-        failed=conditions(worse, effects),
+        helped=find_conditions(better, effects),
+        failed=find_conditions(worse, effects),
         failures=dict(effects.failures),
     )
 
 
-def conditions(kind: NDArray[np.bool_], effects: Effects) -> tuple[Condition, ...]:
-    """Return what sets the tasks of a kind apart from the others, the strongest effect first.
+def find_conditions(kind: NDArray[np.bool_], effects: Effects) -> tuple[Condition, ...]:
+    """Find descriptor conditions that separate a group of tasks, the strongest effect first.
 
     An effect is stated if it exceeds what chance gives: if tasks were of the kind
     whatever their descriptors, it would be about normal, of variance ``1 / n + 1 / m``
@@ -97,7 +97,7 @@ def _effect(
     instances: NDArray[np.int64],
     trials: int,
 ) -> float | None:
-    """Return how far the values of a kind lie from the others; None if chance may do that."""
+    """Return the effect size of a group's values, None if it may be chance."""
     sides = int(kind.sum()), int((~kind).sum())
     if min(sides) < SIDE or np.ptp(values) <= _VARIES * np.abs(values).max():
         return None

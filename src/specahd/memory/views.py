@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from specahd.core.program import Program
-from specahd.memory.normal_form import Node, binned, local_names, normal_form
+from specahd.memory.normal_form import Node, bin_number, local_names, normal_form
 
 Features = Counter[str]
 View = Callable[[Program], Features]
 
 LENGTH = 3
-"""How many nodes a syntax path has at most."""
+"""The largest number of nodes of a syntax path."""
 
 _TOKEN = re.compile(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|[^\w\s()\[\]{},:.;]+")
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -66,7 +66,7 @@ def _token(text: str) -> str:
     if not text[0].isdigit():
         return text
     try:
-        return binned(int(text) if text.isdecimal() else float(text))
+        return bin_number(int(text) if text.isdecimal() else float(text))
     except ValueError:
         # Hexadecimal and imaginary numbers; versions in a sentence.
         return text

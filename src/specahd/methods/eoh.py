@@ -7,7 +7,7 @@ import numpy as np
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Program
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.search.base import Query, Rank, RoundStart, Sample
 
 OPERATORS = {
@@ -109,7 +109,7 @@ class EoH:
                 f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
                 f"got {', '.join(operators) or 'none'}."
             )
-        integer_within("method.policy.rank_offset", rank_offset, 0)
+        check_integer("method.policy.rank_offset", rank_offset, 0)
         self.size = population
         self._rank_offset = rank_offset
         self._distinct = distinct

@@ -94,7 +94,7 @@ class EoHS:
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Take a new program into the generation, which ends once it is full."""
         self._tried += 1
-        # What repeats the responses of another adds nothing to the set.
+        # A program with the responses of another adds nothing to the set.
         known = {one.responses for one in (*self._set, *self._children)}
         if sample.retained and sample.responses not in known:
             self._children.append(sample.parent)

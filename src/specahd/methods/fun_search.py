@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.core.contract import Contract, Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.routing.base import FloatArray
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 
 SHOWN = 2
-"""How many versions a prompt shows at most."""
+"""The most versions in a prompt."""
 COMPLETE = Operator(
     "complete",
     "Write an improved version of {parents}.",
@@ -70,12 +70,12 @@ class FunSearch:
         temperature_period: int = 30_000,
         reset_period: int | None = None,
     ) -> None:
-        integer_within("method.policy.islands", islands, 1)
-        integer_within("method.policy.samples_per_prompt", samples_per_prompt, 1)
-        number_within("method.policy.temperature", temperature, _COLDEST)
-        integer_within("method.policy.temperature_period", temperature_period, 1)
+        check_integer("method.policy.islands", islands, 1)
+        check_integer("method.policy.samples_per_prompt", samples_per_prompt, 1)
+        check_number("method.policy.temperature", temperature, _COLDEST)
+        check_integer("method.policy.temperature_period", temperature_period, 1)
         if reset_period is not None:
-            integer_within("method.policy.reset_period", reset_period, 1)
+            check_integer("method.policy.reset_period", reset_period, 1)
         self.size = islands
         self._samples_per_prompt = samples_per_prompt
         self._temperature = temperature
@@ -126,7 +126,7 @@ class FunSearch:
         sources = list(versions.values()) or [self._contract.seed.source]
         shown = {parent.program.id: parent for parent in reversed(drawn)}
         return Query(
-            COMPLETE, tuple(shown.values()), prompt=completion(self._contract, sources)
+            COMPLETE, tuple(shown.values()), prompt=completion_prompt(self._contract, sources)
         ), number
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

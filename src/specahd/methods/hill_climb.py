@@ -4,7 +4,7 @@ import numpy as np
 
 from specahd.core.contract import Contract, Operator, Parent, Treatment
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 
 COMPLETE = Operator(
     "complete",
@@ -43,7 +43,7 @@ class HillClimb:
         """Return the query for a version after the incumbent."""
         assert self._contract is not None
         shown = self.members[0].program if self.members else self._contract.seed
-        prompt = completion(self._contract, [shown.source])
+        prompt = completion_prompt(self._contract, [shown.source])
         return Query(COMPLETE, tuple(self.members), prompt=prompt)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

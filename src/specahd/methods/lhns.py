@@ -8,9 +8,9 @@ import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within, one_of, within
+from specahd.core.ranges import check_choice, check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.prompts import described
+from specahd.search.prompts import idea_and_code
 
 KINDS = ("vns", "ils", "ts")
 STEP = 0.1
@@ -18,7 +18,7 @@ STEP = 0.1
 PATIENCE = 10
 """After how many steps without an improvement a perturbation comes (ils, ts)."""
 TABLE = 5
-"""How many programs the tabu table holds (ts)."""
+"""The size of the tabu table (ts)."""
 INITIAL = Operator("i1", "Write a program of your own.")
 RUIN = Operator(
     "rr",
@@ -53,7 +53,7 @@ class Trajectory:
     stagnant
         Steps since the current program last improved, or since a perturbation.
     steps
-        Programs that it was told of.
+        The number of received programs.
     repeated
         Whether the last one repeated an earlier program for the first time.
     table
@@ -119,10 +119,10 @@ class LHNS:
         initial_temperature: float = 0.1,
         trajectories: int = 1,
     ) -> None:
-        one_of("method.policy.kind", kind, KINDS)
-        within("method.policy.ratio", ratio, 0.001, 1)
-        within("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
-        integer_within("method.policy.trajectories", trajectories, 1)
+        check_choice("method.policy.kind", kind, KINDS)
+        check_range("method.policy.ratio", ratio, 0.001, 1)
+        check_range("method.policy.initial_temperature", initial_temperature, 1e-9, 1e9)
+        check_integer("method.policy.trajectories", trajectories, 1)
         self.size = 2 * trajectories
         self.trajectories: list[Trajectory] = []
         self._kind = kind
@@ -164,7 +164,7 @@ class LHNS:
         return self._step(trajectory, rng)
 
     def _step(self, trajectory: Trajectory, rng: np.random.Generator) -> Query:
-        """Return what a trajectory asks for, by its kind and what it has been through."""
+        """Return a trajectory's next query, by its kind and its state."""
         current, best = trajectory.current, trajectory.best
         if current is None or best is None:
             return Query(INITIAL)
@@ -179,12 +179,12 @@ class LHNS:
             ]
             if others:
                 other, lines = others[rng.integers(len(others))]
-                view = described(current.program.idea, inserted(current.program.source, lines))
-                views = (view, described(other.program.idea, "\n".join(lines)))
+                view = idea_and_code(current.program.idea, inserted(current.program.source, lines))
+                views = (view, idea_and_code(other.program.idea, "\n".join(lines)))
                 return Query(INTEGRATE, (current, other), views=views)
         source, removed = ruined(current.program.source, trajectory.ratio, rng)
         lost = "1 of its lines was" if removed == 1 else f"{removed} of its lines were"
-        view = f"{described(current.program.idea, source)}\n\n{lost} removed."
+        view = f"{idea_and_code(current.program.idea, source)}\n\n{lost} removed."
         return Query(RUIN, (current,), views=(view,))
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

@@ -10,16 +10,16 @@ import numpy as np
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
-from specahd.core.ranges import integer_within, within
+from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.prompts import described
+from specahd.search.prompts import idea_and_code
 
 MOST_DIFFERENT = 5
-"""How many programs e1 shows at most."""
+"""The most programs that e1 shows."""
 ATTEMPTS = 3
-"""How often an expansion is tried."""
+"""The number of attempts of an expansion."""
 ROOTS = 4
-"""How many children the root has before the tree is descended."""
+"""The number of the root's children before the tree is descended."""
 INITIAL = Operator(
     "i1",
     "Write a new program from scratch. Do not start from the example; choose an approach "
@@ -96,7 +96,7 @@ class Node:
 
 @dataclass(eq=False)
 class Expansion:
-    """What a node is to be varied by, and how often that was tried."""
+    """The variation of a node, and the number of its attempts."""
 
     node: Node
     operator: Operator
@@ -156,10 +156,10 @@ class MCTSAHD:
     ) -> None:
         if elite < 2:
             raise ConfigError(f"Expected method.policy.elite of at least 2, got {elite}.")
-        within("method.policy.exploration", exploration, 0)
-        within("method.policy.widening", widening, 0, 1)
-        integer_within("method.policy.depth", depth, 1)
-        integer_within("method.policy.variations", variations, 1)
+        check_range("method.policy.exploration", exploration, 0)
+        check_range("method.policy.widening", widening, 0, 1)
+        check_integer("method.policy.depth", depth, 1)
+        check_integer("method.policy.variations", variations, 1)
         self.size = elite
         self.members: list[Parent] = []
         self.root = Node()
@@ -209,18 +209,18 @@ class MCTSAHD:
         """Return the next expansion that is possible."""
         while self._due:
             expansion = self._due.popleft()
-            shown = self._shown(expansion, rng)
+            shown = self._draw_parents(expansion, rng)
             if shown is None:
                 continue
             self._under_way[index] = expansion
-            views = tuple(described(self._idea(one), one.program.source) for one in shown)
+            views = tuple(idea_and_code(self._idea(one), one.program.source) for one in shown)
             return Query(expansion.operator, tuple(shown), views=views)
         return None
 
     def _idea(self, parent: Parent) -> str:
         return self._ideas.get(parent.program.id, parent.program.idea)
 
-    def _shown(self, expansion: Expansion, rng: np.random.Generator) -> list[Parent] | None:
+    def _draw_parents(self, expansion: Expansion, rng: np.random.Generator) -> list[Parent] | None:
         """Return the programs that an operator shows, drawn anew each time; None if it cannot."""
         node, operator = expansion.node, expansion.operator
         if operator is INITIAL:
@@ -285,7 +285,7 @@ class MCTSAHD:
         if sample.retained and sample.parent.program.source not in self._sources:
             made = sample.parent
             scores = [child.program.score for child in self.root.children]
-            # What scores like another child of the root is no other approach.
+            # A program with the score of another child of the root is no new approach.
             if asked.node is not self.root or made.score not in scores:
                 self._undescribed.append(self._add(asked.node, made))
             return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level, Outcome
-from specahd.core.ranges import integer_within
+from specahd.core.ranges import check_integer
 from specahd.search.base import Query, RoundStart, Sample
 
 _SEEN = "first a description and interpretation of the observation in single quotes"
@@ -73,11 +73,11 @@ OPERATORS = {
 }
 """The variations by name; those on ``_text`` show an observation."""
 PRESSURE = 0.5
-"""How fast the probability of a parent falls with its rank: by the exponential of it."""
+"""The rate at which the probability of a parent falls exponentially with its rank."""
 ATTEMPTS = 50
-"""How many initial programs are tried at least, unless the population is full before."""
+"""The least number of initial programs, unless the population is full before."""
 WORST = 3
-"""How many of a program's worst tasks an observation tells of."""
+"""The number of a program's worst tasks in an observation."""
 _UNITS = {Level.LOWER: "region", Level.UPPER: "instance"}
 
 
@@ -118,7 +118,7 @@ class MLES:
         population: int = 5,
         operators: Sequence[str] = ("e1", "e2", "m1_text", "m2_text"),
     ) -> None:
-        integer_within("method.policy.population", population, 2)
+        check_integer("method.policy.population", population, 2)
         if not operators or not set(operators) <= OPERATORS.keys():
             raise ConfigError(
                 f"Expected method.policy.operators among {', '.join(OPERATORS)}, "
@@ -138,7 +138,7 @@ class MLES:
 
     @property
     def members(self) -> list[Parent]:
-        """What would stay if the generation ended now."""
+        """The survivors if the generation ended now."""
         known = [*self._population, *self._buffer]
         return sorted(known, key=lambda parent: -parent.score)[: self.size]
 
@@ -194,7 +194,9 @@ class MLES:
         self._founded = True
         self._population, self._buffer, self._buffered = self.members, [], 0
         kept = {parent.program.id for parent in self._population}
-        self._measured = {name: told for name, told in self._measured.items() if name in kept}
+        self._measured = {
+            name: measured for name, measured in self._measured.items() if name in kept
+        }
 
     def _draw(self, count: int, rng: np.random.Generator) -> tuple[Parent, ...]:
         """Return parents, the better ones first."""
@@ -216,7 +218,7 @@ def observation(
     best: NDArray[np.float64],
     unit: str,
 ) -> str:
-    """Tell how a program behaved on its tasks, above all where it fell short.
+    """Describe a program's behaviour on its tasks, mainly where it fell short.
 
     Parameters
     ----------
@@ -250,46 +252,46 @@ def observation(
 
 def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
     """Return lines about tasks on which the program did not do what it should."""
-    told = []
+    lines = []
     outcomes = measured.get("outcomes", ())
     kinds = sorted({str(one) for one in outcomes if one != Outcome.OK})
     if kinds:
         counts = (f"{list(map(str, outcomes)).count(kind)} ({_words(kind)})" for kind in kinds)
-        told.append(f"- Failed {unit}s: {', '.join(counts)}.")
+        lines.append(f"- Failed {unit}s: {', '.join(counts)}.")
     fallbacks = measured.get("fallbacks", ())
     if any(fallbacks):
         concerned = sum(count > 0 for count in fallbacks)
-        told.append(
+        lines.append(
             f"- {sum(fallbacks)} of its choices were unavailable, on {concerned} of the {unit}s."
         )
     empty = [mean is None for mean in measured.get("regions", ())]
     if any(empty):
-        told.append(f"- Nothing valid was proposed on {sum(empty)} of the {unit}s.")
+        lines.append(f"- Nothing valid was proposed on {sum(empty)} of the {unit}s.")
     penalties = measured.get("penalties", ())
     if any(penalties):
-        told.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
-    return told
+        lines.append(f"- Penalties take {100 * fmean(penalties):.3f} points on average.")
+    return lines
 
 
 def _behaviour(task: int, measured: Mapping[str, Any]) -> str:
     """Return what happened on one task, as the end of a sentence about it."""
-    told = ""
+    text = ""
     if "cost_merged" in measured:
         merged, before = measured["cost_merged"][task], measured["cost_before"][task]
         if merged is None:
-            told += f"; it failed there ({_words(measured['outcomes'][task])})"
+            text += f"; it failed there ({_words(measured['outcomes'][task])})"
         elif before > 0:
             change = 100 * (merged / before - 1)
-            told += f"; the solution changed from a cost of {before:.6g} to {merged:.6g}"
-            told += f", {change:+.3f} %"
+            text += f"; the solution changed from a cost of {before:.6g} to {merged:.6g}"
+            text += f", {change:+.3f} %"
         if measured["fallbacks"][task]:
-            told += f"; {measured['fallbacks'][task]} choices were unavailable"
+            text += f"; {measured['fallbacks'][task]} choices were unavailable"
     elif "utilities" in measured:
-        told += f"; it saved {100 * measured['utilities'][task]:.3f} %"
-        told += f", less penalties of {100 * measured['penalties'][task]:.3f} points"
+        text += f"; it saved {100 * measured['utilities'][task]:.3f} %"
+        text += f", less penalties of {100 * measured['penalties'][task]:.3f} points"
         if measured["regions"][task] is None:
-            told += ", and proposed nothing valid"
-    return told
+            text += ", and proposed nothing valid"
+    return text
 
 
 def _words(outcome: str) -> str:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from specahd.core.contract import Operator, Parent, Treatment
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import integer_within
-from specahd.memory.partition import FEATURES, partitioned
+from specahd.core.ranges import check_integer
+from specahd.memory.partition import FEATURES, partition_programs
 from specahd.search.base import Query, RoundStart, Sample
 
 INITIAL = Operator(
@@ -84,7 +84,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be asked for; ``cluster`` is the number of the cluster that a child joins."""
+    """A planned request; ``cluster`` is the index of the cluster that a child joins."""
 
     operator: Operator
     cluster: int = 0
@@ -144,10 +144,10 @@ class PartEvo:
         features: Sequence[str] = ("syntax",),
         operators: Sequence[str] = tuple(OPERATORS),
     ) -> None:
-        integer_within("method.policy.population", population, 2, MOST)
+        check_integer("method.policy.population", population, 2, MOST)
         counts = {"clusters": clusters, "parents": parents, "partners": partners}
         for name, value in {**counts, "archive": archive}.items():
-            integer_within(f"method.policy.{name}", value, 1)
+            check_integer(f"method.policy.{name}", value, 1)
         _among("features", features, FEATURES)
         _among("operators", operators, OPERATORS)
         if set(operators) == {CROSS_CLUSTER.name}:
@@ -245,16 +245,16 @@ class PartEvo:
 
     def _partition(self, rng: np.random.Generator) -> list[Cluster]:
         chosen = _best(self._initial)[: self.size]
-        groups = partitioned(chosen, self._features, self._most_clusters, rng)
+        groups = partition_programs(chosen, self._features, self._most_clusters, rng)
         return [Cluster(members, len(members)) for members in groups]
 
     def _standing(self) -> str:
         """Return what a summary is made of: programs from all over the external set."""
         count = min(SUMMED, len(self._external))
         places = np.linspace(0, len(self._external) - 1, count).round().astype(int)
-        told = _listed([self._external[place] for place in places], scores=True)
+        listing = _listed([self._external[place] for place in places], scores=True)
         earlier = f"\n\nEarlier summary:\n{self._summary}" if self._summary else ""
-        return f"Programs so far, best first:\n{told}{earlier}"
+        return f"Programs so far, best first:\n{listing}{earlier}"
 
     def _line_up(self, name: str, rng: np.random.Generator) -> None:
         """Put in line what an operator asks for."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from specahd.core.contract import Operator, Parent
 from specahd.search.base import Query, RoundStart, Sample
-from specahd.search.versions import completion
+from specahd.search.versions import completion_prompt
 
 COMPLETE = Operator("complete", "Write an improved version of the example.")
 
@@ -28,7 +28,7 @@ class RandSample:
 
     def begin(self, start: RoundStart) -> None:
         """Write the prompt; keep the best program carried over."""
-        self._prompt = completion(start.contract, [start.contract.seed.source])
+        self._prompt = completion_prompt(start.contract, [start.contract.seed.source])
         self.members = sorted(start.carried, key=lambda parent: -parent.score)[:1]
 
     def ask(self, index: int, rng: np.random.Generator) -> Query:

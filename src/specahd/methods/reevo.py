@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, within
+from specahd.core.ranges import check_integer, check_range
 from specahd.search.base import Query, RoundStart, Sample
 
 START = Operator(
@@ -40,7 +40,7 @@ MUTATION = Operator(
     skills=True,
 )
 TRIALS = 1000
-"""How many pairs are drawn at most until as many as wanted differ in their scores."""
+"""The most draws of pairs until enough pairs differ in their scores."""
 MOST = 90
 """Largest population: its short reflections are asked for in a row, of which the loop bears 100."""
 
@@ -84,9 +84,9 @@ class ReEvo:
         mutation_rate: float = 0.5,
         knowledge: str = "",
     ) -> None:
-        integer_within("method.policy.population", population, 1, MOST)
-        integer_within("method.policy.initial", initial, 2)
-        within("method.policy.mutation_rate", mutation_rate, 0, 1)
+        check_integer("method.policy.population", population, 1, MOST)
+        check_integer("method.policy.initial", initial, 2)
+        check_range("method.policy.mutation_rate", mutation_rate, 0, 1)
         self.size = population
         self._most_initial = initial
         self._initial = initial
@@ -149,7 +149,7 @@ class ReEvo:
                 self._elitist = child
 
     def _go_on(self, rng: np.random.Generator) -> None:
-        """End the stage whose programs were all told, and put the steps of the next in line."""
+        """End a finished stage, and queue the steps of the next one."""
         staying = self._population if self._stage is MUTATION else []
         self._population, self._children = [*staying, *self._children], []
         if self._stage is CROSSOVER and self._mutations and self._elitist:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from specahd.core.contract import Operator, Parent, Treatment
-from specahd.core.ranges import integer_within, number_within
+from specahd.core.ranges import check_integer, check_number
 from specahd.search.base import Query, RoundStart, Sample
 
 CREATE = Operator(
@@ -56,7 +56,7 @@ MUTATIONS = (
         skills=True,
     ),
 )
-"""Of which each elite gets one, drawn at random, in every generation."""
+"""The mutations; each elite gets a random one in every generation."""
 
 
 class VRPAgent:
@@ -99,10 +99,10 @@ class VRPAgent:
         offspring: int = 15,
         length_price: float = 0.0005,
     ) -> None:
-        integer_within("method.policy.initial", initial, 2)
-        integer_within("method.policy.elites", elites, 1)
-        integer_within("method.policy.offspring", offspring, 1)
-        number_within("method.policy.length_price", length_price, 0)
+        check_integer("method.policy.initial", initial, 2)
+        check_integer("method.policy.elites", elites, 1)
+        check_integer("method.policy.offspring", offspring, 1)
+        check_number("method.policy.length_price", length_price, 0)
         self.size = max(initial, elites + offspring)
         self._initial = initial
         self._elite_count = elites
@@ -117,7 +117,7 @@ class VRPAgent:
 
     @property
     def members(self) -> Sequence[Parent]:
-        """The next population as far as it has come, the fittest first."""
+        """The members of the next population so far, the fittest first."""
         population = [*self._elites, *self._offspring]
         return sorted(population, key=self._fitness, reverse=True)[: self.size]
 
@@ -131,7 +131,7 @@ class VRPAgent:
         self._planned.clear()
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Return the next query of the generation, None between two until all are told."""
+        """Return the next query of the generation, None until all results of one are known."""
         if not self._planned:
             if self._under_way:
                 return None

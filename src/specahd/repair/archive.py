@@ -20,7 +20,7 @@ TASKS_FILE = "tasks.parquet"
 RESPONSES_FILE = "responses.parquet"
 FILES = (TASKS_FILE, RESPONSES_FILE)
 _MOST_VALUES, _MOST_BYTES = 10_000_000, 1 << 30
-"""Of one column, read: a small file can claim to hold any number."""
+"""The most values of one column; a small file can claim to hold any number."""
 _LONGEST_KEY = 1000
 _LARGEST = 1e15
 """No cost and no descriptor comes near; beyond it, arithmetic could overflow."""
@@ -58,7 +58,7 @@ class ResponseArchive:
         self.responses: dict[tuple[str, str], Response] = {}
 
     def extend(self, table: ResponseTable) -> None:
-        """Take in a completed table: A ∪ S."""
+        """Add a completed table: A ∪ S."""
         for column, task in enumerate(table.tasks):
             self.tasks.setdefault(task.key, task)
             for program, row in table.rows.items():
@@ -70,7 +70,7 @@ class ResponseArchive:
         return np.array([task.descriptor for task in self.tasks.values()]).reshape(shape)
 
     def statistics(self) -> Statistics:
-        """Return the standardisation in force; a coordinate without variance has divisor 1."""
+        """Return the current standardisation; a coordinate without variance has divisor 1."""
         raw = self.descriptors()
         if not len(raw):
             width = len(self.descriptor_names)
@@ -109,7 +109,7 @@ class ResponseArchive:
         return np.mean(common, axis=0).tolist() if common else [0.0] * len(programs)
 
     def copy(self) -> "ResponseArchive":
-        """Return an archive that later additions to this one do not reach."""
+        """Return a copy that later additions do not change."""
         copy = ResponseArchive(self.descriptor_names)
         copy.tasks = dict(self.tasks)
         copy.responses = dict(self.responses)
@@ -138,21 +138,21 @@ class ResponseArchive:
 
     @classmethod
     def read(cls, directory: Path) -> "ResponseArchive":
-        """Read what :meth:`write` wrote; the tasks' cases are not kept (index -1).
+        """Read an archive from its files; the tasks' cases are not kept (index -1).
 
         Raises
         ------
         CheckpointError
             A file is not what :meth:`write` writes.
         """
-        tasks = _table(directory / TASKS_FILE, {"task": _TEXT, "nodes": pa.list_(pa.int64())})
+        tasks = _read_table(directory / TASKS_FILE, {"task": _TEXT, "nodes": pa.list_(pa.int64())})
         names = [name for name in tasks.column_names if name not in ("task", "nodes")]
         archive = cls(names)
         for row in tasks.to_pylist():
             archive.tasks[row["task"]] = RepairTask(
                 row["task"], -1, Region(tuple(row["nodes"])), tuple(row[name] for name in names)
             )
-        responses = _table(directory / RESPONSES_FILE, _RESPONSES)
+        responses = _read_table(directory / RESPONSES_FILE, _RESPONSES)
         for row in responses.to_pylist():
             archive.responses[row["task"], row["program"]] = Response(
                 Outcome(row["outcome"]), row["cost_before"], row["cost_merged"], row["fallbacks"]
@@ -164,18 +164,20 @@ class ResponseArchive:
         return archive
 
 
-def _table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
+def _read_table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     """Read a Parquet file that has these columns first, and others of 64-bit floats only."""
     texts = [name for name, kind in columns.items() if kind == _TEXT]
     try:
         # Texts as indices into their distinct values: a file of a kilobyte can repeat a long
         # one a million times.
         with pq.ParquetFile(path, read_dictionary=texts) as file:
-            reason = _shape(file, columns)
+            reason = _shape_error(file, columns)
             table = file.schema_arrow.empty_table() if reason else file.read()
         # Indices and encodings too.
         table.validate(full=True)
-        reason = reason or next(filter(None, map(_content, table.column_names, table.columns)), "")
+        reason = reason or next(
+            filter(None, map(_content_error, table.column_names, table.columns)), ""
+        )
     except (pa.ArrowException, OSError, ValueError, KeyError):
         reason = "it is no Parquet file"
     if reason:
@@ -183,9 +185,9 @@ def _table(path: Path, columns: Mapping[str, pa.DataType]) -> pa.Table:
     return table
 
 
-def _shape(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
-    """Say what is wrong with the columns of a file that is not read yet; nothing if all is well."""
-    schema, told = file.schema_arrow, file.metadata
+def _shape_error(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
+    """Return an error in the columns of a file before it is read, None if there is none."""
+    schema, metadata = file.schema_arrow, file.metadata
     expected = list(columns) + schema.names[len(columns) :]
     if schema.names != expected or len(set(expected)) < len(expected):
         return f"expected the columns {', '.join(columns)}"
@@ -194,10 +196,10 @@ def _shape(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
             return "a column has another type"
     if columns is _RESPONSES and len(expected) > len(columns):
         return f"expected the columns {', '.join(columns)}"
-    groups = [told.row_group(index) for index in range(told.num_row_groups)]
-    chunks = [[group.column(index) for index in range(told.num_columns)] for group in groups]
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    chunks = [[group.column(index) for index in range(metadata.num_columns)] for group in groups]
     for column in zip(*chunks, strict=True):
-        # Snappy makes at most some twenty bytes of one; of what others make, only they know.
+        # Snappy expands a byte to at most about twenty; other codecs have no such bound.
         if any(chunk.compression != "SNAPPY" for chunk in column):
             return "it is compressed otherwise"
         if (
@@ -208,8 +210,8 @@ def _shape(file: pq.ParquetFile, columns: Mapping[str, pa.DataType]) -> str:
     return ""
 
 
-def _content(name: str, column: pa.ChunkedArray) -> str:
-    """Say what is wrong with the values of a column that was read; nothing if all is well."""
+def _content_error(name: str, column: pa.ChunkedArray) -> str:
+    """Return an error in the values of a column, None if there is none."""
     if column.null_count and name != "cost_merged":
         return "a value is missing"
     if column.type == _TEXT:

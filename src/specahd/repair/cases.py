@@ -45,7 +45,7 @@ class Incumbent:
     solution: Any = None
 
     def as_case(self, problem: AnyProblem, cases: Sequence[Case]) -> Case:
-        """Return the case whose incumbent it is."""
+        """Return the case with this incumbent."""
         case = cases[self.case]
         if self.solution is None:
             return case
@@ -57,11 +57,11 @@ Incumbents = Sequence[Incumbent]
 
 
 class InfeasibleBaseline(SpecAHDError):
-    """A baseline solver returned a solution that F refuses: a bug of ours."""
+    """A baseline solver returned an infeasible solution: a bug."""
 
 
 def make_case(problem: AnyProblem, instance: Any) -> Case:
-    """Run B on an instance and certify what it returns with F.
+    """Run B on an instance and check its solution with F.
 
     Raises
     ------
@@ -79,11 +79,11 @@ def make_case(problem: AnyProblem, instance: Any) -> Case:
         raise InfeasibleBaseline(
             f"{instance.name}: the baseline is infeasible: {violations[0].detail}."
         )
-    return _case(problem, instance, solution, problem.baseline_name)
+    return _certified_case(problem, instance, solution, problem.baseline_name)
 
 
-def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
-    """Make a case of the solution in a file.
+def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
+    """Make a case from the solution in a file.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
     violations = problem.check(instance, solution)
     if violations:
         raise FileError(f"{path} does not solve {instance.name}: {violations[0].detail}")
-    case = _case(problem, instance, solution, path.name)
+    case = _certified_case(problem, instance, solution, path.name)
     if stated is not None and not abs(case.cost - stated) < PRECISION:
         warnings.warn(
             f"{path}: states the cost {stated:.10g}, but costs {case.cost:.10g} as the distances "
@@ -115,9 +115,9 @@ def given_case(problem: AnyProblem, instance: Any, path: Path) -> Case:
     return case
 
 
-def _case(problem: AnyProblem, instance: Any, solution: Any, source: str) -> Case:
+def _certified_case(problem: AnyProblem, instance: Any, solution: Any, source: str) -> Case:
     if isinstance(problem.operator, PassOperator):
-        # What the engine does not take is refused here, not when others were repaired already.
+        # An instance that the engine does not take is refused before others are repaired.
         problem.flat(instance, solution)
     return Case(instance, solution, problem.cost(instance, solution), source)
 

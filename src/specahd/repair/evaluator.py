@@ -1,4 +1,4 @@
-"""What one trusted worker process does: run programs in its sandbox, then merge, check, score."""
+"""A trusted worker process: runs programs in its sandbox, then merges, checks and scores."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -109,7 +109,7 @@ class Evaluator:
         cases = [task.incumbent.as_case(self._problem, self._cases) for task in tasks]
         calls = []
         for task, case in zip(tasks, cases, strict=True):
-            operator = self._at(case)
+            operator = self._operator_on(case)
             if isinstance(operator, PassOperator):
                 operator = operator.of(program)
             inputs = operator.inputs(case.instance, case.baseline, task.region)
@@ -132,7 +132,7 @@ class Evaluator:
         return LowerResult(True, tier, outcome, detail, responses)
 
     def _lower(self, program: Program, calls: Sequence[Call], steps: int) -> tuple[Session, Tier]:
-        """Launch a lower program in its tier, which is fixed now if it was not before."""
+        """Launch a lower program in its tier; fix the tier at its first launch."""
         limits = SessionLimits(
             self._limits.lower_call, self._limits.candidate, self._limits.memory_bytes
         )
@@ -147,8 +147,8 @@ class Evaluator:
         tier = tier or Tier.INTERPRETED
         return self._session([replace(program, tier=tier)], limits), tier
 
-    def _at(self, case: Case) -> RepairOperator:
-        """Return the operator as it acts on a case."""
+    def _operator_on(self, case: Case) -> RepairOperator:
+        """Return the operator for a case."""
         if isinstance(self._operator, PassOperator):
             return self._operator.at(case.progress)
         return self._operator
@@ -179,7 +179,7 @@ class Evaluator:
         with self._upper(uppers) as session:
             for incumbent in incumbents:
                 case = incumbent.as_case(self._problem, self._cases)
-                selector = self._at(case).selector
+                selector = self._operator_on(case).selector
                 inputs = selector.inputs(case.instance, case.baseline)
                 for number in range(len(uppers)):
                     result = self._propose(session, number, incumbent.case)(inputs)
@@ -272,7 +272,7 @@ class Evaluator:
     def _upper(
         self, uppers: Sequence[Program], system: RepairSystem | None = None
     ) -> AbstractContextManager[Session]:
-        """Return a session of upper programs; that of compiled ones stays open for the next.
+        """Return a session of upper programs; one of compiled programs stays open for reuse.
 
         Parameters
         ----------
@@ -303,12 +303,12 @@ class Evaluator:
 
 
 def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
-    """Say whether the session's two programs answer alike on some calls, evenly spread."""
+    """Say whether the session's two programs give equal answers on evenly spread calls."""
     count = min(probes, len(calls))
     probed = [calls[index * len(calls) // count] for index in range(count)]
     answers = list(session.call_many(probed))
     others = session.call_many([replace(call, program=1) for call in probed])
-    # A twin that took too long says nothing against the faster one.
+    # A timeout of the slower twin is no evidence against the faster one.
     return all(
         other.outcome is Outcome.TIMEOUT
         or (
@@ -321,7 +321,7 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
 
 
 def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
-    # A search goes on where its upper program names nobody at times.
+    # A search goes on if its upper program sometimes names no group.
     described = [step.descriptor for step in repair.steps if step.descriptor]
     if not described:
         return None
@@ -330,7 +330,7 @@ def _mean_descriptor(repair: Repair) -> tuple[float, ...] | None:
 
 
 def _summary(pairs: Sequence[tuple[Response, str]]) -> tuple[Outcome, str]:
-    """Return ok if any task was answered, else the most frequent failure and a detail of it."""
+    """Return ok if any task was answered, else the most frequent failure and one detail."""
     counts: dict[Outcome, int] = {}
     details: dict[Outcome, str] = {}
     for response, detail in pairs:

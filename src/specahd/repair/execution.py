@@ -1,4 +1,4 @@
-"""Where programs run and what confines them: one object that training and repair share."""
+"""Execution of programs: the executor and the sandbox, shared by training and repair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from specahd.sandbox.executor import Executor, LocalExecutor
 
 @dataclass(frozen=True)
 class Execution(Confinement):
-    """How programs are run.
+    """Options of the execution of programs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Execution(Confinement):
     limits: CallLimits = field(default_factory=CallLimits)
 
     def inspect(self, observer: Observer) -> Mapping[str, str]:
-        """Find out what the executor needs and what confines programs on this host.
+        """Check the executor's needs and the sandbox's layers on this host.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class Execution(Confinement):
         return status
 
     def admit(self, status: Mapping[str, str], observer: Observer) -> None:
-        """Warn of the layers that a sandbox lacks, or refuse it.
+        """Warn of missing layers of the sandbox, or refuse to run without them.
 
         Parameters
         ----------
@@ -104,5 +104,5 @@ class Execution(Confinement):
 
 
 def save_sandbox(status: Mapping[str, str], directory: Path) -> None:
-    """Write what :meth:`Execution.inspect` found to ``sandbox.json`` in the directory."""
+    """Write the result of :meth:`Execution.inspect` to ``sandbox.json`` in the directory."""
     write_json(directory / SANDBOX, status)

@@ -22,7 +22,7 @@ _Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
 
 
 class Entry(Struct, forbid_unknown_fields=True, frozen=True):
-    """What a manifest says of a program; its source is a file of its own."""
+    """A program's entry in the manifest; its source is a separate file."""
 
     id: Name
     idea: str

@@ -1,4 +1,4 @@
-"""One instance before and after repair, in plain values that can be drawn."""
+"""Routes of one instance before and after repair, for drawing."""
 
 import re
 from collections.abc import Sequence
@@ -22,25 +22,25 @@ def write_example(
     improved = [index for index in order if gains[index] > 0] or order
     middle = improved[len(improved) // 2]
     repair = repairs[middle]
-    example = before_and_after(problem, cases[middle], repair.solution, repair.cost)
+    example = compare_routes(problem, cases[middle], repair.solution, repair.cost)
     write_records(directory / ROUTES, [example])
 
 
-def before_and_after(
+def compare_routes(
     problem: AnyProblem, case: Case, solution: object, cost: float
 ) -> dict[str, Any]:
     """Return the routes of a case and of a better solution, as ``routes.json`` holds them."""
     return {
         "instance": case.instance.name,
         "coords": case.instance.coords.tolist(),
-        "before": routes_of(problem, case.baseline),
-        "after": routes_of(problem, solution),
+        "before": customer_routes(problem, case.baseline),
+        "after": customer_routes(problem, solution),
         "cost_before": case.cost,
         "cost_after": cost,
     }
 
 
-def routes_of(problem: AnyProblem, solution: object) -> list[list[int]]:
+def customer_routes(problem: AnyProblem, solution: object) -> list[list[int]]:
     """Return the nodes of each route without node 0, as every ``.sol`` file lists them."""
     text = problem.solution_files("", solution, 0.0)[".sol"]
     return [[int(node) for node in nodes.split()] for nodes in _ROUTE.findall(text)]

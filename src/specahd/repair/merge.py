@@ -13,7 +13,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What one checked merge gave.
+    """The result of one checked merge.
 
     ``merged_cost`` is the cost of the merged solution, None when it is
     infeasible or malformed; ``solution`` and ``cost`` are Γ's, the incumbent's

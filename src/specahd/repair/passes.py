@@ -20,7 +20,7 @@ from specahd.repair.cases import Case
 from specahd.repair.merge import Merge, checked_merge
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, IntArray, PassOperator, Region
-from specahd.routing.whole import is_whole
+from specahd.routing.whole_instance import is_whole
 from specahd.sandbox.calls import Result
 
 Propose = Callable[[tuple[IntArray, ...]], Result]
@@ -28,7 +28,7 @@ Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
 
 
 class _Stopwatch:
-    """Splits wall time by stage, without what numba compiled; nothing is decided by it."""
+    """Splits wall time by stage, without compilation; for reports only."""
 
     def __init__(self, compilation: TimingListener) -> None:
         self.seconds: dict[str, float] = {}
@@ -36,7 +36,7 @@ class _Stopwatch:
         self._last = self._now()
 
     def _now(self) -> float:
-        """Return the time that went by without compiling, or loading what was compiled before."""
+        """Return the elapsed time without compilation and loading of compiled code."""
         compiled = self._compilation.duration if self._compilation.done else 0.0
         return time.perf_counter() - compiled
 
@@ -47,7 +47,7 @@ class _Stopwatch:
 
 
 def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
-    """Return where there is one pass of one upper program, and one try a region, and no more.
+    """Say whether there is only one pass of one upper program, with one try a region.
 
     None where there may be several: where programs rebuild regions of a solution.
     """
@@ -63,7 +63,7 @@ def single_pass(problem: AnyProblem, *, portfolio: bool) -> str | None:
 def check_extensions(
     problem: AnyProblem, settings: Settings, *, portfolio: bool, plain: bool
 ) -> None:
-    """Refuse what the paper does not have where it would do nothing.
+    """Refuse extensions of the paper that have no effect here.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def repair_case(
     proposers: Mapping[str, Propose],
     rebuild: Rebuild,
 ) -> Repair:
-    """Make passes until as many in a row as there are upper programs gain nothing.
+    """Make passes until each upper program in a row gains nothing.
 
     In a pass the upper program whose turn it is proposes regions of the incumbent; each in turn is
     described, rebuilt by the members that the router ranks first, all from the same incumbent,
@@ -121,7 +121,7 @@ def repair_case(
 
 @dataclass
 class _Passes:
-    """The passes over one case, and which regions were rebuilt in them."""
+    """The passes over one case, and the regions rebuilt in them."""
 
     problem: AnyProblem
     case: Case
@@ -150,7 +150,7 @@ class _Passes:
             regions = validation.regions if system.repertoire else ()
             alone = range(len(system.repertoire)) if system.portfolio and regions else [None]
             cost, solution, steps = min(
-                (self._rebuilt(solution, costs[-1], regions, only) for only in alone),
+                (self._rebuild_regions(solution, costs[-1], regions, only) for only in alone),
                 key=lambda result: result[0],
             )
             proposed += validation.proposed
@@ -181,10 +181,10 @@ class _Passes:
             skipped=kept - len(made) if system.repertoire else 0,
         )
 
-    def _rebuilt(
+    def _rebuild_regions(
         self, solution: Any, cost: float, regions: Sequence[Region], only: int | None
     ) -> tuple[float, Any, list[Step]]:
-        """Rebuild regions in turn, each by one member, or by those that the router ranks first."""
+        """Rebuild regions in turn, each by one member or by the members ranked first."""
         problem, system, instance = self.problem, self.system, self.case.instance
         steps: list[Step] = []
         for region in regions:
@@ -196,7 +196,7 @@ class _Passes:
             self.watch.lap("route")
             before = cost
             member, fallbacks, merge = min(
-                (self._merged(solution, cost, region, member) for member in ranked),
+                (self._rebuild_and_merge(solution, cost, region, member) for member in ranked),
                 key=lambda tried: inf if tried[-1].merged_cost is None else tried[-1].merged_cost,
             )
             solution, cost = merge.solution, merge.cost
@@ -214,10 +214,10 @@ class _Passes:
             )
         return cost, solution, steps
 
-    def _merged(
+    def _rebuild_and_merge(
         self, solution: Any, cost: float, region: Region, member: int
     ) -> tuple[int, int, Merge]:
-        """Have a member rebuild a region; return it, its fallbacks and the checked merge."""
+        """Rebuild a region with a member; return it, its fallbacks and the checked merge."""
         problem, instance, accept = self.problem, self.case.instance, self.system.accept
         result = self.rebuild(member, problem.operator.inputs(instance, solution, region))
         self.watch.lap("rebuild")

@@ -29,7 +29,7 @@ def objective(scores: FloatArray, chosen: Sequence[int], *, beta: float, budget:
     return beta / budget * quality + (1 - beta) * coverage
 
 
-def greedy(
+def greedy_selection(
     scores: FloatArray, *, beta: float, budget: int, prices: FloatArray | float = 0.0
 ) -> list[int]:
     """Choose rows by the largest marginal gain δ until none is positive or q are chosen.
@@ -76,7 +76,7 @@ def survival_order(
     scores: FloatArray, *, beta: float, budget: int, prices: FloatArray | float = 0.0
 ) -> list[int]:
     """Rank all rows: the greedy order first, then by mean score less price, older first on ties."""
-    first = greedy(scores, beta=beta, budget=budget, prices=prices)
+    first = greedy_selection(scores, beta=beta, budget=budget, prices=prices)
     taken = set(first)
     means = (scores.mean(axis=1) if scores.size else np.zeros(len(scores))) - prices
     rest = sorted((row for row in range(len(scores)) if row not in taken), key=lambda r: -means[r])

@@ -53,17 +53,17 @@ class RepairTask:
         }
 
     @classmethod
-    def recalled(cls, record: Task) -> "RepairTask":
+    def from_record(cls, record: Task) -> "RepairTask":
         """Return the task of a :meth:`record`."""
         region = Region(tuple(record.nodes))
         return cls(
-            record.key, record.case, region, tuple(record.descriptor), _nested(record.solution)
+            record.key, record.case, region, tuple(record.descriptor), _to_tuples(record.solution)
         )
 
 
-def _nested(value: Any) -> Any:
+def _to_tuples(value: Any) -> Any:
     """Return lists of JSON as the tuples that they were."""
-    return tuple(map(_nested, value)) if isinstance(value, list) else value
+    return tuple(map(_to_tuples, value)) if isinstance(value, list) else value
 
 
 def task_key(instance_name: str, identity: Iterable[int], solution: Any = None) -> str:

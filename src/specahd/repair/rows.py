@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specahd.core.plain import fitting
+from specahd.core.plain import convert
 from specahd.core.program import Program
 from specahd.repair.cases import Case, Incumbents
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
 from specahd.routing.base import POOLS, AnyProblem
 from specahd.runs.files import row_timings_file, rows_file, write_records
-from specahd.runs.rows import Row, RowRecord, mean, means
+from specahd.runs.rows import Row, RowRecord, average_rows, mean_or_nan
 from specahd.sandbox.executor import Executor
 
 
@@ -45,7 +45,7 @@ def run_frozen(
     return repairs
 
 
-def row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
+def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
     """Return one instance's row; equal evaluations give equal rows.
 
     ``status`` is ``T`` when the upper program failed: the baseline stands, and the row
@@ -94,7 +94,9 @@ def write_rows(
 
     Timings are seconds by stage, of all passes. The rows are returned.
     """
-    made = [row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)]
+    made = [
+        evaluation_row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)
+    ]
     timings = [
         {"instance": entry["instance"], **repair.seconds}
         for entry, repair in zip(made, repairs, strict=True)
@@ -141,7 +143,7 @@ def summarise(
     B itself is passed over among them.
     """
     [source] = {case.source for case in cases}
-    found = means([Row.of(fitting(entry, RowRecord)) for entry in rows])
+    found = average_rows([Row.of(convert(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
     written = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)
@@ -162,7 +164,7 @@ def summarise(
         cost=found.cost,
         improvement=found.improvement,
         references={
-            name: mean(cost for cost, ok in zip(theirs, done, strict=True) if ok)
+            name: mean_or_nan(cost for cost, ok in zip(theirs, done, strict=True) if ok)
             for name, theirs in costs.items()
         },
         cheaper={

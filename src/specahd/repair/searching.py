@@ -13,14 +13,21 @@ import numpy as np
 
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import SLICE_REPAIRS, Descent, Improver, Moment, Slice, descend
+from specahd.engine.neighbourhood_search import (
+    SLICE_REPAIRS,
+    Improver,
+    SearchProgress,
+    SearchResult,
+    SliceResult,
+    run_search,
+)
 from specahd.repair.cases import Case
 from specahd.repair.system import Repair, RepairSystem, Step
 from specahd.routing.base import AnyProblem, FloatArray, IntArray, PassOperator, Region
 from specahd.sandbox.calls import Result
 
 SLICES = 10
-"""How often a search asks the router."""
+"""How often a search queries the router."""
 
 
 class ChoosingImprover(Improver, Protocol):
@@ -36,7 +43,7 @@ class ChoosingImprover(Improver, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who repairs: the groups that the upper program names on the best solution, their mean
+    """A routing decision: the upper program's groups on the best solution, their mean
     descriptor, and the member for each of them.
     """
 
@@ -46,7 +53,7 @@ class Choice:
 
 
 class RoutedImprover:
-    """Goes on with a search, each tenth of it with the members that the router chooses.
+    """Continues a search, each tenth of it with the members that the router chooses.
 
     Parameters
     ----------
@@ -78,11 +85,11 @@ class RoutedImprover:
         self._solution = case.baseline
         self._asked = -1
         self.choice = Choice(Region(()), (), ())
-        self.part = Slice(Outcome.OK)
+        self.part = SliceResult(Outcome.OK)
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
-    ) -> Slice:
+    ) -> SliceResult:
         done, part = self._case.progress, int(SLICES * share + 1e-9)
         share, end_share = (done + (1.0 - done) * each for each in (share, end_share))
         failure = None
@@ -99,12 +106,12 @@ class RoutedImprover:
             self.part = failure
         return self.part
 
-    def _route(self, share: float) -> Slice | None:
-        """Ask the router about what the upper program names; return why there is no answer."""
+    def _route(self, share: float) -> SliceResult | None:
+        """Query the router for the upper program's groups; return why there is no answer."""
         instance, selector = self._case.instance, self._operator.at(share).selector
         proposal = self._improver.ask(selector.inputs(instance, self._solution))
         if proposal.outcome is not Outcome.OK:
-            return Slice(proposal.outcome, proposal.detail)
+            return SliceResult(proposal.outcome, proposal.detail)
         regions = selector.validate(instance, self._solution, proposal.output).regions
         described = [self._problem.describe(instance, self._solution, each) for each in regions]
         self.choice = Choice(
@@ -144,7 +151,7 @@ def search_case(
     for choose, members in choices:
         routed = RoutedImprover(problem, operator, case, choose, members, start())
         inserted = operator.search_repairs(case.instance, system.repertoire, final=final)
-        repairs.append(_searched(problem, case, system, routed, inserted))
+        repairs.append(_describe_search(problem, case, system, routed, inserted))
     return min(repairs, key=lambda repair: repair.cost)
 
 
@@ -152,7 +159,7 @@ def _always(member: int, descriptor: FloatArray) -> int:
     return member
 
 
-def _searched(
+def _describe_search(
     problem: AnyProblem,
     case: Case,
     system: RepairSystem,
@@ -162,15 +169,15 @@ def _searched(
     steps: list[Step] = []
     before = case.cost
 
-    def tell(moment: Moment, found: Descent) -> None:
+    def tell(moment: SearchProgress, found: SearchResult) -> None:
         nonlocal before
         if routed.part.repairs:
-            steps.append(_step(system, routed, before, found))
+            steps.append(_slice_step(system, routed, before, found))
             before = found.cost
 
     limit = SearchLimit(repairs=inserted)
     each = min(SLICE_REPAIRS, -(-inserted // SLICES))
-    found = descend(
+    found = run_search(
         problem, case.instance, case.baseline, case.cost, routed, limit, tell, slice_repairs=each
     )
     outcome, detail = routed.part.outcome, routed.part.detail
@@ -189,8 +196,10 @@ def _searched(
     )
 
 
-def _step(system: RepairSystem, routed: RoutedImprover, before: float, found: Descent) -> Step:
-    """Return what became of a slice, told as of one region: the groups named when it began."""
+def _slice_step(
+    system: RepairSystem, routed: RoutedImprover, before: float, found: SearchResult
+) -> Step:
+    """Return a slice's step, as of one region: the groups named at its start."""
     choice = routed.choice
     outcome = Outcome.INFEASIBLE_MERGE if found.failure else Outcome.OK
     names = sorted({system.repertoire[member].id for member in choice.members})

@@ -1,4 +1,4 @@
-"""The frozen repair system, and what became of a solution that it repaired."""
+"""The frozen repair system, and the result of a repair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class RepairSystem:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One region of a pass: its raw descriptor, which program rebuilt it, what came of it.
+    """One region of a pass: its raw descriptor, the program that rebuilt it, the outcome.
 
     Parameters
     ----------

@@ -5,23 +5,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from specahd.core.program import Level, Outcome
-from specahd.runs.kinds import named
+from specahd.runs.kinds import name_kinds
 from specahd.runs.reading import Run
-from specahd.runs.rows import Row, mean
+from specahd.runs.rows import Row, mean_or_nan
 
 # Sizes stand for themselves where there are few; else they share these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
 
 
-def by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Put runs that differ only in their seed together, named by what tells them apart."""
-    names = named(run.kind for run in runs)
+def group_by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Group runs that differ only in their seed, by the names of their kinds."""
+    names = name_kinds(run.kind for run in runs)
     ordered = sorted(runs, key=lambda run: (run.kind, run.seed))
     return {names[kind]: list(group) for kind, group in groupby(ordered, key=lambda run: run.kind)}
 
 
-def by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def group_by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Sort rows under their sizes, or under ranges of sizes where there are many."""
     ordered = sorted(rows, key=lambda row: (row.size, row.instance))
     exact = len({row.size for row in ordered}) <= _FEW
@@ -36,8 +36,8 @@ def by_size(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {name: list(group) for name, group in groupby(ordered, key=label)}
 
 
-def outcomes(runs: Iterable[Run]) -> dict[Level, Counter[Outcome]]:
-    """Count what became of the programs of each level."""
+def count_outcomes(runs: Iterable[Run]) -> dict[Level, Counter[Outcome]]:
+    """Count the outcomes of each level's programs."""
     counts: dict[Level, Counter[Outcome]] = {level: Counter() for level in Level}
     for run in runs:
         for sample in run.samples:
@@ -45,7 +45,7 @@ def outcomes(runs: Iterable[Run]) -> dict[Level, Counter[Outcome]]:
     return counts
 
 
-def curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]]:
+def best_score_curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]]:
     """Yield a level's best scores by programs asked so far (both levels'), one list a round.
 
     Scores of different rounds are not of one kind: each round has tasks of its own.
@@ -58,12 +58,15 @@ def curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]]:
             yield points
 
 
-def convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
+def mean_convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:
     """Return the mean over complete runs of a level's best score, by programs asked so far."""
     known = [
-        {place: best for points in curve(run, level) for place, best in points}
+        {place: best for points in best_score_curve(run, level) for place, best in points}
         for run in runs
         if run.complete
     ]
     places = sorted({place for points in known for place in points})
-    return [(place, mean(points[place] for points in known if place in points)) for place in places]
+    return [
+        (place, mean_or_nan(points[place] for points in known if place in points))
+        for place in places
+    ]

@@ -1,4 +1,4 @@
-"""What the runs of a problem have in common: the seeds and instances that means are over."""
+"""The common seeds and instances of a problem's runs, over which means are taken."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from specahd.runs.files import POOLS
 from specahd.runs.reading import Run
 
 _NAMED = 3
-"""Instances that a remark names; of more, it says how many there are."""
+"""The most instances that a remark lists by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Common:
     remarks: Sequence[str]
 
 
-def in_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str] = POOLS) -> Common:
+def restrict_to_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str] = POOLS) -> Common:
     """Leave out what the complete runs of a problem do not have in common.
 
     Parameters
@@ -43,11 +43,11 @@ def in_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str] = POOLS)
     for name, runs in groups.items():
         problems[runs[0].kind.problem][name] = [run for run in runs if run.complete]
     for problem, done in problems.items():
-        alike, told = _of_common_seeds(problem, done)
-        remarks += told
+        alike, new_remarks = _of_common_seeds(problem, done)
+        remarks += new_remarks
         for pool in pools:
-            alike, told = _on_common_instances(problem, pool, alike)
-            remarks += told
+            alike, new_remarks = _on_common_instances(problem, pool, alike)
+            remarks += new_remarks
         counted |= alike
     return Common({name: counted[name] for name in groups}, remarks)
 
@@ -91,7 +91,7 @@ def _only(run: Run, pool: str, instances: set[str]) -> Run:
 def _remarks(
     problem: str, pool: str, groups: Mapping[str, Sequence[Run]], common: set[str]
 ) -> Iterator[str]:
-    """Say which instances enter into no mean, a line for the runs that have the same of them."""
+    """List the excluded instances, one line for runs that exclude the same ones."""
     left: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for runs in groups.values():
         for run in runs:
@@ -99,8 +99,8 @@ def _remarks(
     for instances, names in left.items():
         if instances:
             more = len(instances) - _NAMED
-            told = ", ".join(instances[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            listed = ", ".join(instances[:_NAMED]) + (f" and {more} more" if more > 0 else "")
             yield (
                 f"{problem}, {pool}: {len(common)} instances are common to all; "
-                f"left out of {', '.join(names)}: {told}."
+                f"left out of {', '.join(names)}: {listed}."
             )

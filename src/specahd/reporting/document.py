@@ -94,9 +94,9 @@ class Document:
 
     def markdown(self) -> str:
         """Return the report as Markdown; figures are links to their files."""
-        blocks = [f"# {_plain(self.title)}"]
+        blocks = [f"# {_escape_markdown(self.title)}"]
         for section in self.sections:
-            blocks.append(f"## {_plain(section.heading)}")
+            blocks.append(f"## {_escape_markdown(section.heading)}")
             blocks += [_markdown(part) for part in section.parts]
         return "\n\n".join(blocks) + "\n"
 
@@ -131,12 +131,12 @@ class Document:
 def _markdown(part: Part) -> str:
     match part:
         case str():
-            return _plain(part)
+            return _escape_markdown(part)
         case Figure(file, caption):
-            return f"![{Path(file).stem}]({file})\n\n{_plain(caption)}"
+            return f"![{Path(file).stem}]({file})\n\n{_escape_markdown(caption)}"
         case Table(columns, rows, words, _):
             rule = [":---" if place < words else "---:" for place in range(len(columns))]
-            lines = [map(_plain, columns), rule, *(map(_cell, row) for row in rows)]
+            lines = [map(_escape_markdown, columns), rule, *(map(_cell, row) for row in rows)]
             return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -165,7 +165,7 @@ def _bold(cell: str) -> str:
 
 
 def _cell(cell: str) -> str:
-    return f"**{_plain(cell)}**" if isinstance(cell, Strong) else _plain(cell)
+    return f"**{_escape_markdown(cell)}**" if isinstance(cell, Strong) else _escape_markdown(cell)
 
 
 def _latex(table: Table) -> str:
@@ -184,18 +184,18 @@ def _latex_cell(cell: str) -> str:
     return rf"\textbf{{{text}}}" if isinstance(cell, Strong) else text
 
 
-def number(value: float, decimals: int) -> str:
-    """Return what a cell says of a number, which is nan where it is not known."""
+def format_number(value: float, decimals: int) -> str:
+    """Format a number for a cell; nan stands for unknown."""
     return f"{value:,.{decimals}f}" if isfinite(value) else "–"
 
 
-def percent(share: float) -> str:
-    """Return what a cell says of a share, which is nan where it is not known."""
+def format_percent(share: float) -> str:
+    """Format a share as a percentage for a cell; nan stands for unknown."""
     return f"{100 * share:+.2f}%" if isfinite(share) else "–"
 
 
-def _plain(text: str) -> str:
-    """Escape what Markdown would read as its own."""
+def _escape_markdown(text: str) -> str:
+    """Escape Markdown's special characters."""
     for mark in "\\`*_|<>[]":
         text = text.replace(mark, f"\\{mark}")
     return text

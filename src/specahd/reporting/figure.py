@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specahd.core.program import Level
-from specahd.reporting.aggregates import curve
+from specahd.reporting.aggregates import best_score_curve
 from specahd.runs.reading import Run
 
 # Other defaults of matplotlib give the same picture: no time, no random ids, text as paths.
@@ -79,7 +79,7 @@ def _draw(panel: Any, runs: Sequence[Run], level: Level) -> None:
     for number, run in enumerate(sorted(runs, key=lambda run: run.seed)):
         colour = f"C{number % 10}"
         label = f"seed {run.seed}" if run.complete else f"seed {run.seed} (partial)"
-        for points in curve(run, level):
+        for points in best_score_curve(run, level):
             places, scores = zip(*points, strict=True)
             panel.plot(
                 places, scores, drawstyle="steps-post", color=colour, label=label, linewidth=1.4,

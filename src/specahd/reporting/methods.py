@@ -7,12 +7,12 @@ from math import isfinite, nan
 from statistics import stdev
 
 from specahd.reporting import ranking
-from specahd.reporting.aggregates import by_kind, by_size
-from specahd.reporting.common import Common, in_common
-from specahd.reporting.document import Document, Part, Section, Strong, Table, number
+from specahd.reporting.aggregates import group_by_kind, group_by_size
+from specahd.reporting.common import Common, restrict_to_common
+from specahd.reporting.document import Document, Part, Section, Strong, Table, format_number
 from specahd.reporting.ranking import Entry
-from specahd.runs.reading import Run, Spending, choose
-from specahd.runs.rows import Row, mean, means
+from specahd.runs.reading import Run, Spending, choose_runs
+from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 _TEXT = (
     "Mean costs on the validation pool by size, lower is better (in bold the cheapest method), "
@@ -27,7 +27,7 @@ _TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A solver that nobody trained, on the same instances."""
+    """An untrained reference solver on the same instances."""
 
     name: str
     rows: Sequence[Row]
@@ -47,15 +47,19 @@ class _Line:
 
     def cells(self, cheapest: Mapping[str, float], paid: bool) -> list[str]:
         """Return its cells; in bold the costs of a size that no method is below."""
-        costs = {size: means(group).cost for size, group in by_size(self.rows).items()}
-        written = [number(costs.get(size, nan), 1) for size in cheapest]
+        costs = {size: average_rows(group).cost for size, group in group_by_size(self.rows).items()}
+        written = [format_number(costs.get(size, nan), 1) for size in cheapest]
         least = [costs.get(size) == cost for size, cost in cheapest.items()]
-        used = (number(self.spending.tokens, 0), number(self.spending.cost, 2)) if paid else ()
+        used = (
+            (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
+            if paid
+            else ()
+        )
         return [
             self.name,
             *(Strong(cell) if bold else cell for cell, bold in zip(written, least, strict=True)),
             _improvement(self.improvements),
-            number(self.seconds, 3),
+            format_number(self.seconds, 3),
             self.complete,
             *used,
             *_failures(self.rows),
@@ -67,7 +71,7 @@ def is_comparison(runs: Sequence[Run]) -> bool:
     return len({run.kind.method for run in runs}) > 1
 
 
-def compare(
+def comparison_tables(
     found: Sequence[Run],
     seconds: Mapping[str, Mapping[str, float]],
     references: Mapping[str, Sequence[Reference]],
@@ -85,12 +89,12 @@ def compare(
     spending
         By the name of a run, what its requests used.
     """
-    kinds = by_kind(choose(found)).items()
+    kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         others = references.get(problem, ())
-        common = in_common(groups, ["validation"])
+        common = restrict_to_common(groups, ["validation"])
         answer = _ranking(problem, common.groups, others)
         table = _table(problem, groups, common.groups, seconds, others, spending)
         parts = [*answer, "Mean costs by size.", table, *_left_out(groups, common, others)]
@@ -108,7 +112,9 @@ def _ranking(
     ]
     runs = [run for each in groups.values() for run in each]
     rows = {row.instance: row for run in runs for row in run.validation}
-    sizes = {size: [row.instance for row in each] for size, each in by_size(rows.values()).items()}
+    sizes = {
+        size: [row.instance for row in each] for size, each in group_by_size(rows.values()).items()
+    }
     programs = sorted({run.programs for run in runs})
     return ranking.compare(problem, entries, sizes, f"{' or '.join(map(str, programs))} programs")
 
@@ -133,22 +139,28 @@ def _table(
             _Line(
                 name,
                 [row for run in runs for row in run.validation],
-                [means(run.validation).improvement for run in runs],
-                mean(_seconds(seconds[run.name], instances) for run in runs),
+                [average_rows(run.validation).improvement for run in runs],
+                mean_or_nan(_seconds(seconds[run.name], instances) for run in runs),
                 f"{sum(run.complete for run in groups[name])}/{len(groups[name])}",
-                Spending(mean(each.tokens for each in used), mean(each.cost for each in used)),
+                Spending(
+                    mean_or_nan(each.tokens for each in used),
+                    mean_or_nan(each.cost for each in used),
+                ),
             )
         )
-    sizes = by_size([row for line in lines for row in line.rows])
-    grouped = [by_size(line.rows) for line in lines]
+    sizes = group_by_size([row for line in lines for row in line.rows])
+    grouped = [group_by_size(line.rows) for line in lines]
     cheapest = {
-        size: min(means(group[size]).cost for group in grouped if size in group) for size in sizes
+        size: min(average_rows(group[size]).cost for group in grouped if size in group)
+        for size in sizes
     }
     for solver in references:
         rows = [row for row in solver.rows if row.instance in instances]
         took = _seconds(solver.seconds, instances)
         lines.append(
-            _Line(solver.name, rows, [means(rows).improvement], took, "reference", Spending())
+            _Line(
+                solver.name, rows, [average_rows(rows).improvement], took, "reference", Spending()
+            )
         )
     # Replies that were recorded or composed offline are free.
     paid = any(line.spending.tokens > 0 for line in lines)
@@ -164,7 +176,7 @@ def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:
 
 
 def _seconds(took: Mapping[str, float], instances: set[str]) -> float:
-    return mean(seconds for instance, seconds in took.items() if instance in instances)
+    return mean_or_nan(seconds for instance, seconds in took.items() if instance in instances)
 
 
 def _improvement(shares: Sequence[float]) -> str:
@@ -172,11 +184,11 @@ def _improvement(shares: Sequence[float]) -> str:
     if not known:
         return "–"
     spread = f" ± {stdev(known):.2f}" if len(known) > 1 else ""
-    return f"{mean(known):+.2f}%{spread}"
+    return f"{mean_or_nan(known):+.2f}%{spread}"
 
 
 def _failures(rows: Sequence[Row]) -> list[str]:
-    found = means(rows)
+    found = average_rows(rows)
     return [f"{found.rollbacks}/{found.steps}" if found.steps else "–", str(found.failed)]
 
 

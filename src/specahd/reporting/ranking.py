@@ -8,8 +8,8 @@ from statistics import stdev
 
 import numpy as np
 
-from specahd.reporting.document import Part, Strong, Table, percent
-from specahd.runs.rows import mean
+from specahd.reporting.document import Part, Strong, Table, format_percent
+from specahd.runs.rows import mean_or_nan
 
 _RESAMPLES = 10_000
 _LEVELS = (2.5, 97.5)
@@ -52,7 +52,7 @@ class Entry:
 
     def cost(self, instance: str) -> float:
         """Return the mean cost of an instance over the seeds."""
-        return mean(costs[instance] for costs in self.seeds)
+        return mean_or_nan(costs[instance] for costs in self.seeds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,9 @@ def deviation(entry: Entry, instances: Sequence[str]) -> float:
     if len(entry.seeds) < 2:
         return nan
     means = {name: entry.cost(name) for name in instances}
-    return stdev(mean(costs[name] / means[name] for name in instances) for costs in entry.seeds)
+    return stdev(
+        mean_or_nan(costs[name] / means[name] for name in instances) for costs in entry.seeds
+    )
 
 
 def compare(
@@ -125,7 +127,9 @@ def compare(
     instances = list(chain.from_iterable(common.values()))
     if len(methods) < 2 or not instances:
         return []
-    ordered = sorted(entries, key=lambda entry: mean(log(entry.cost(each)) for each in instances))
+    ordered = sorted(
+        entries, key=lambda entry: mean_or_nan(log(entry.cost(each)) for each in instances)
+    )
     best = next(entry for entry in ordered if not entry.reference)
     found = {
         entry.name: difference(entry, best, instances) for entry in ordered if entry is not best
@@ -194,7 +198,9 @@ def _overall(
             continue
         by = found[entry.name]
         verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
-        rows.append([entry.name, percent(by.share), _bounds(by), spread_cell, *counts, verdict])
+        rows.append(
+            [entry.name, format_percent(by.share), _bounds(by), spread_cell, *counts, verdict]
+        )
     columns = ("method", "difference", "interval", "±", "wins", "ties", "losses", "differs")
     return Table(columns, rows, name=name)
 
@@ -209,7 +215,8 @@ def _by_size(
         if entry is not best:
             each = [difference(entry, best, names) for names in known.values()]
             cells = [
-                percent(by.share) + (f" ({_bounds(by)})" if isfinite(by.low) else "") for by in each
+                format_percent(by.share) + (f" ({_bounds(by)})" if isfinite(by.low) else "")
+                for by in each
             ]
         rows.append([Strong(entry.name) if entry is best else entry.name, *cells])
     return Table(("method", *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)

@@ -6,13 +6,26 @@ from dataclasses import dataclass
 from math import isfinite
 
 from specahd.core.program import Outcome
-from specahd.reporting.aggregates import by_kind, by_size, convergence, outcomes
-from specahd.reporting.common import Common, in_common
-from specahd.reporting.document import Document, Figure, Part, Section, Table, number, percent
+from specahd.reporting.aggregates import (
+    count_outcomes,
+    group_by_kind,
+    group_by_size,
+    mean_convergence,
+)
+from specahd.reporting.common import Common, restrict_to_common
+from specahd.reporting.document import (
+    Document,
+    Figure,
+    Part,
+    Section,
+    Table,
+    format_number,
+    format_percent,
+)
 from specahd.reporting.figure import LEVELS, draw_convergence
 from specahd.runs.files import POOLS
-from specahd.runs.reading import Run, choose
-from specahd.runs.rows import Row, means
+from specahd.runs.reading import Run, choose_runs
+from specahd.runs.rows import Row, average_rows
 
 DRAWING = "convergence.svg"
 _DECIMALS = 6
@@ -36,9 +49,9 @@ class Summary:
 
 def summarise(found: Sequence[Run]) -> Summary:
     """Make the report of runs; equal rows give equal bytes."""
-    runs = choose(found)
-    groups = by_kind(runs)
-    common = in_common(groups)
+    runs = choose_runs(found)
+    groups = group_by_kind(runs)
+    common = restrict_to_common(groups)
     drawing = draw_convergence(groups)
     document = Document(
         "SpecAHD: summary of stored runs",
@@ -50,7 +63,7 @@ def summarise(found: Sequence[Run]) -> Summary:
         ],
     )
     curves = {
-        f"{name}-{level}": _csv(convergence(group, level))
+        f"{name}-{level}": _csv(mean_convergence(group, level))
         for name, group in groups.items()
         for level in LEVELS
     }
@@ -64,8 +77,8 @@ def _checkpoints(
     rows = []
     for name, runs in groups.items():
         counted = common.groups[name]
-        chosen, unseen = (means(_rows(counted, pool)) for pool in POOLS)
-        shares = [100 * means(run.validation).improvement for run in counted]
+        chosen, unseen = (average_rows(_rows(counted, pool)) for pool in POOLS)
+        shares = [100 * average_rows(run.validation).improvement for run in counted]
         spread = [share for share in shares if isfinite(share)]
         rows.append(
             [
@@ -74,8 +87,8 @@ def _checkpoints(
                 ", ".join(str(run.seed) for run in counted) or "–",
                 f"{sum(run.complete for run in runs)}/{len(runs)}",
                 f"{sum(len(run.samples) for run in runs):,}",
-                percent(chosen.improvement),
-                percent(unseen.improvement),
+                format_percent(chosen.improvement),
+                format_percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
                 f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
@@ -110,9 +123,13 @@ def _checkpoints(
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
     rows = []
     for name, runs in groups.items():
-        for size, group in by_size(_rows(runs, "validation")).items():
-            of = means(group)
-            costs = (number(of.baseline_cost, 1), number(of.cost, 1), percent(of.improvement))
+        for size, group in group_by_size(_rows(runs, "validation")).items():
+            of = average_rows(group)
+            costs = (
+                format_number(of.baseline_cost, 1),
+                format_number(of.cost, 1),
+                format_percent(of.improvement),
+            )
             rebuilt = f"{of.rollbacks}/{of.steps}"
             rows.append([name, size, str(of.rows), *costs, rebuilt, str(of.failed)])
     columns = (
@@ -126,7 +143,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
 
 
 def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
-    counts = {name: outcomes(runs) for name, runs in groups.items()}
+    counts = {name: count_outcomes(runs) for name, runs in groups.items()}
     met = [
         outcome
         for outcome in Outcome
@@ -154,7 +171,7 @@ def _metrics(runs: Sequence[Run]) -> str:
     enters into them; ``runs`` are those that do, ``failed`` their instances of validation
     on which the upper program failed.
     """
-    chosen, unseen = (means(_rows(runs, pool)) for pool in POOLS)
+    chosen, unseen = (average_rows(_rows(runs, pool)) for pool in POOLS)
     shares = {"selection": chosen.improvement, "validation": unseen.improvement}
     known = {name: 100 * share for name, share in shares.items() if isfinite(share)}
     found: dict[str, float] = {

@@ -250,7 +250,7 @@ class Problem(Protocol[I, S]):
         """
         ...
 
-    def made(self, data: "VRPLIBData", path: Path) -> I:
+    def from_table(self, data: "VRPLIBData", path: Path) -> I:
         """Return the instance that a table of stops describes; ``path`` is the table's file.
 
         Raises
@@ -302,7 +302,7 @@ class Problem(Protocol[I, S]):
         """Return the name of the baseline solver whose solution solving starts from."""
         ...
 
-    def at_once(self, instance: I) -> S | None:
+    def trivial_solution(self, instance: I) -> S | None:
         """Return a solution that takes no time to make, however dear; None if there is none.
 
         It stands where a search is stopped before B has an answer, if F finds it feasible.

@@ -44,7 +44,7 @@ def _visits(
         # A tour, which begins anywhere.
         place = nodes.index(0)
         nodes, given = nodes[place + 1 :] + nodes[:place], given[1:]
-    told: list[dict[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {"vehicle": vehicle, "order": order, "name": labels.name(node)}
         for order, node in enumerate([0, *nodes, 0])
     ]
@@ -53,7 +53,7 @@ def _visits(
     windows = getattr(instance, "windows", None)
     if windows is not None:
         unit = parts * windows.speed
-        for row, times in zip(told, _times(instance, nodes, legs, unit), strict=True):
+        for row, times in zip(rows, _times(instance, nodes, legs, unit), strict=True):
             row.update((name, _time(labels, times.get(name))) for name in _TIMES)
     if demands is not None and demands.any():
         quantities = [
@@ -61,15 +61,15 @@ def _visits(
             for node, part in zip(nodes, given, strict=True)
         ]
         load = sum(quantities)
-        for row, quantity in zip(told, [0, *quantities, 0], strict=True):
+        for row, quantity in zip(rows, [0, *quantities, 0], strict=True):
             load -= quantity
             row.update(quantity=labels.amount(quantity), load=labels.amount(load))
     driven = np.concatenate(([0.0], np.cumsum(legs)))
-    for row, far in zip(told, driven.tolist(), strict=True):
+    for row, far in zip(rows, driven.tolist(), strict=True):
         row["distance"] = _number(far / parts)
         if windows is not None:
             row["duration"] = _time(labels, far / unit)
-    return list(zip([0, *nodes, 0], told, strict=True))
+    return list(zip([0, *nodes, 0], rows, strict=True))
 
 
 def _legs(instance: Any, walk: Sequence[int]) -> FloatArray:

@@ -40,7 +40,7 @@ class Labels:
             return self.names[node]
         return str(node + self.first) if node or self.first else "depot"
 
-    def told(self, node: int) -> str:
+    def quoted_name(self, node: int) -> str:
         """Return the same for a sentence."""
         return str(node + self.first) if self.names is None else repr(self.names[node])
 

@@ -89,7 +89,7 @@ def read_manifest(path: Path = MANIFEST) -> list[ManifestEntry]:
     return entries
 
 
-def missing(folder: Path, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+def missing_entries(folder: Path, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
     """Return the entries that are not in the folder, or not with the right bytes.
 
     Raises
@@ -134,7 +134,9 @@ def fetch(
     threads = mirror.connections if mirror.remote else 1
     with _staging(folder) as staging, ThreadPoolExecutor(threads) as pool:
         work = _Work(mirror, staging, folder)
-        jobs = {pool.submit(work.bring, entry): entry for entry in missing(folder, entries)}
+        jobs = {
+            pool.submit(work.fetch_file, entry): entry for entry in missing_entries(folder, entries)
+        }
         refused = []
         try:
             for job in as_completed(jobs):
@@ -182,7 +184,7 @@ class _Work:
         self.stopped = Event()
         pooch.get_logger().setLevel("ERROR")
 
-    def bring(self, entry: ManifestEntry) -> str | None:
+    def fetch_file(self, entry: ManifestEntry) -> str | None:
         """Fetch one file; return why the mirror's is refused, if it is.
 
         Raises

@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.core.folders import whole, writing
+from specahd.core.folders import atomic_folder, write_errors
 from specahd.core.seeding import generator
 from specahd.core.settings import Pools
 from specahd.routing.base import POOLS, AnyProblem
@@ -24,7 +24,7 @@ SUBSET_SEED = 0
 _TRAINING = ("lower_train", "upper_train")
 
 
-def prepare(problem: AnyProblem, pools: Pools) -> Path:
+def prepare_pools(problem: AnyProblem, pools: Pools) -> Path:
     """Write the problem's pools unless they are there; return their folder.
 
     All of them appear or nothing does, also when several processes prepare at once.
@@ -39,7 +39,7 @@ def prepare(problem: AnyProblem, pools: Pools) -> Path:
     directory = Path(pools.dir)
     target = directory / problem.name
     if not (target / MANIFEST).exists():
-        with writing(target):
+        with write_errors(target):
             directory.mkdir(parents=True, exist_ok=True)
             with FileLock(directory / f".{problem.name}.lock"):
                 if not (target / MANIFEST).exists():
@@ -48,7 +48,7 @@ def prepare(problem: AnyProblem, pools: Pools) -> Path:
                             f"{target} holds no pools; name another pools.dir for them."
                         )
                     _write(problem, target, pools.seed)
-    made_with = manifest(target)["seed"]
+    made_with = read_manifest(target)["seed"]
     if made_with != pools.seed:
         raise ConfigError(
             f"Expected pools.seed={made_with}, with which {target} was made, got {pools.seed}; "
@@ -57,7 +57,7 @@ def prepare(problem: AnyProblem, pools: Pools) -> Path:
     return target
 
 
-def manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
     """Return what is recorded of prepared pools."""
     path = folder / MANIFEST
     try:
@@ -89,11 +89,11 @@ def read_pool(
     FileError
         A file is missing or is not what the manifest says.
     """
-    pools = manifest(folder)["pools"]
+    pools = read_manifest(folder)["pools"]
     if pool not in pools:
         raise ConfigError(f"Expected pool to be one of {', '.join(pools)}, got {pool!r}.")
     names = list(pools[pool])
-    if is_drawn(folder, pool, count):
+    if is_sampled(folder, pool, count):
         rng = generator(seed if pool in _TRAINING else SUBSET_SEED, "subset", pool)
         kept = sorted(rng.choice(len(names), size=count, replace=False).tolist())
         names = [names[index] for index in kept]
@@ -108,13 +108,13 @@ def read_pool(
     return instances
 
 
-def is_drawn(folder: Path, pool: str, count: int | None) -> bool:
+def is_sampled(folder: Path, pool: str, count: int | None) -> bool:
     """Say whether :func:`read_pool` draws, since a pool has more instances than are asked for."""
-    return count is not None and count < len(manifest(folder)["pools"][pool])
+    return count is not None and count < len(read_manifest(folder)["pools"][pool])
 
 
 def _write(problem: AnyProblem, target: Path, seed: int) -> None:
-    with whole(target) as draft:
+    with atomic_folder(target) as draft:
         pools: dict[str, dict[str, str]] = {}
         texts: dict[str, dict[str, str]] = {}
         for pool in POOLS:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 
 from specahd.core.errors import ConfigError
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 from specahd.routing.base import I, IntArray, RepairOperator, S
 from specahd.routing.groups import concatenated, is_vector, separated
 
@@ -60,12 +60,12 @@ class RoutingProblem(Generic[I, S]):
         final_repairs_per_customer: int | None = None,
     ) -> None:
         self.expect_baseline(baseline)
-        one_of("repair", repair, self.operators)
-        within("max_regions", max_regions, 1)
-        within("max_size", max_size, self.smallest_region)
-        within("repairs_per_customer", repairs_per_customer, 1)
+        check_choice("repair", repair, self.operators)
+        check_range("max_regions", max_regions, 1)
+        check_range("max_size", max_size, self.smallest_region)
+        check_range("repairs_per_customer", repairs_per_customer, 1)
         if final_repairs_per_customer is not None:
-            within("final_repairs_per_customer", final_repairs_per_customer, 1)
+            check_range("final_repairs_per_customer", final_repairs_per_customer, 1)
         self.baseline_name = baseline
         self.repair = repair
         self.max_regions = max_regions
@@ -80,7 +80,7 @@ class RoutingProblem(Generic[I, S]):
     def construction_of(self, instance: I) -> str:
         return self.construction
 
-    def at_once(self, instance: I) -> S | None:
+    def trivial_solution(self, instance: I) -> S | None:
         return None
 
     def routes(self, solution: S) -> Sequence[Sequence[int]]:

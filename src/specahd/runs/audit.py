@@ -22,7 +22,7 @@ from specahd.core.journal import difference
 from specahd.runs import files
 from specahd.runs.reading import Run, RunStatus, read_run
 from specahd.runs.records import Round, journal_type
-from specahd.runs.rows import means
+from specahd.runs.rows import average_rows
 
 _KEPT = (files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS)
 
@@ -80,9 +80,9 @@ def _unselected(found: Run, run: Path) -> Iterator[str]:
 
     Those of the other rounds are taken as they are stated: only the chosen checkpoint has rows.
     """
-    records = journal.read(run / files.JOURNAL, journal_type)
+    records = journal.read_records(run / files.JOURNAL, journal_type)
     stated = [each.selection for each in records if isinstance(each, Round)]
-    mean = means(found.selection).improvement
+    mean = average_rows(found.selection).improvement
     known = [value for value in stated if value is not None]
     if known and isfinite(mean) and not any(isclose(mean, value) for value in known):
         yield (

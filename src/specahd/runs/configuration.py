@@ -1,11 +1,11 @@
-"""The configuration that a run left: reading it, and the options on which results depend."""
+"""Read a run's saved configuration; list the options without effect on results."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError
-from specahd.core.plain import content, fitting, parse_yaml
+from specahd.core.plain import convert, parse_yaml, read_bytes
 
 _LIMIT = 1 << 18
 
@@ -16,7 +16,7 @@ WITHOUT_EFFECT = (
 )
 """Options and groups on which no result depends.
 
-Of a memory, how its server is reached: verdicts that were found stand in the journal.
+The options of a memory's server are among them, since its verdicts stand in the journal.
 """
 
 
@@ -26,32 +26,32 @@ def read_configuration(path: Path, kind: Any) -> dict[str, Any]:
     Parameters
     ----------
     kind
-        The type of what it must have (:mod:`specahd.core.plain`); it may have more.
+        The type of the required fields (:mod:`specahd.core.plain`); it may have more.
 
     Raises
     ------
     FileError
-        It cannot be read, or is something else.
+        It cannot be read, or is not a run's configuration.
     """
     try:
-        found: dict[str, Any] = parse_yaml(content(path, _LIMIT), dict[str, Any])
-        fitting(found, kind)
+        found: dict[str, Any] = parse_yaml(read_bytes(path, _LIMIT), dict[str, Any])
+        convert(found, kind)
     except ValueError as error:
         raise FileError(f"{path} is not the configuration of a run ({error}).") from None
     return found
 
 
-def flat(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of nested groups by their dotted names."""
-    made = {}
+def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten nested groups to options with dotted names."""
+    options = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            made.update({f"{key}.{name}": item for name, item in flat(value).items()})
+            options.update({f"{key}.{name}": item for name, item in flatten(value).items()})
         else:
-            made[str(key)] = value
-    return made
+            options[str(key)] = value
+    return options
 
 
-def is_among(key: str, options: Iterable[str]) -> bool:
-    """Say whether a dotted name is one of the options, or lies in one of the groups."""
+def is_covered_by(key: str, options: Iterable[str]) -> bool:
+    """Say whether a dotted name is one of the options or lies in one of the groups."""
     return any(key == option or key.startswith(f"{option}.") for option in options)

@@ -1,35 +1,35 @@
-"""The files of a run directory, and writing them whole or not at all."""
+"""The files of a run directory, and atomic writes of them."""
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from specahd.core.folders import write_whole
+from specahd.core.folders import write_atomically
 from specahd.core.journal import Record, dumps
 
 CONFIG = "config.yaml"
-"""What was asked for, without secrets."""
+"""The configuration, without secrets."""
 JOURNAL = "journal.jsonl"
 """One record a sample in index order; equal runs write equal bytes."""
 RESPONSES = "responses.jsonl"
 """Score vectors, and the tasks of each round."""
 REPLIES = "wal.jsonl"
-"""Replies in the order in which they came, on disk before they have any effect."""
+"""Replies in order of arrival, written to disk before they have any effect."""
 TIMINGS = "timings.jsonl"
-"""When samples were committed, and what they took."""
+"""When samples were committed, and how long they took."""
 PROMPTS = "prompts.jsonl"
 """The prompts as they were sent, written only where MLflow receives traces."""
 SANDBOX = "sandbox.json"
-"""What confined the programs on this host."""
+"""The layers of the sandbox on this host."""
 MACHINE = "machine.json"
 """Machine, versions and commit."""
 CURSOR = "mlflow.json"
-"""How far the directory was brought into MLflow."""
+"""How far the directory was uploaded to MLflow."""
 ROUTES = "routes.json"
 """One validation instance before and after repair."""
 CHECKPOINT = "checkpoint"
-"""The directory of what the run learned."""
+"""The directory of the checkpoint."""
 SWEEP = "sweep.json"
 """In the directory above, if that is a sweep's: the id of its run in MLflow."""
 POOLS = ("selection", "validation")
@@ -37,12 +37,12 @@ POOLS = ("selection", "validation")
 
 
 def rows_file(pool: str) -> str:
-    """Return the name of the rows of a pool."""
+    """Return the name of the file with a pool's rows."""
     return f"{pool}.jsonl"
 
 
 def row_timings_file(pool: str) -> str:
-    """Return the name of the seconds that belong to the rows of a pool."""
+    """Return the name of the file with the seconds of a pool's rows."""
     return f"{pool}-timings.jsonl"
 
 
@@ -54,7 +54,7 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     WriteError
         The disk is full, or only to be read.
     """
-    write_whole(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
+    write_atomically(path, json.dumps(values, indent=2, sort_keys=True) + "\n")
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
@@ -65,4 +65,4 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
     WriteError
         The disk is full, or only to be read.
     """
-    write_whole(path, "".join(f"{dumps(record)}\n" for record in records))
+    write_atomically(path, "".join(f"{dumps(record)}\n" for record in records))

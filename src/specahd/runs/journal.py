@@ -1,4 +1,4 @@
-"""The record of a run, written while it goes on."""
+"""The journal of a run, written while the run goes on."""
 
 from pathlib import Path
 from types import TracebackType

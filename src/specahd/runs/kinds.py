@@ -1,4 +1,4 @@
-"""Which runs are of one kind, so that they differ in nothing but their seeds, and its name."""
+"""Kinds of runs: runs of one kind differ only in their seeds; and their names."""
 
 import re
 from collections import defaultdict
@@ -6,27 +6,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specahd.runs.configuration import WITHOUT_EFFECT, flat, is_among
+from specahd.runs.configuration import WITHOUT_EFFECT, flatten, is_covered_by
 
-_OF_ONE_RUN = (
+_IRRELEVANT = (
     *(*WITHOUT_EFFECT, "seed", "resume", "pools.dir"),
-    # Bounds: a run that meets one is partial.
+    # A run that reaches a bound is partial.
     *("budget.max_cost", "budget.max_tokens"),
-    # How a service is reached, and what it costs.
+    # Access to a service, and its prices.
     *("llm.api_key_env", "llm.input_price", "llm.cached_input_price", "llm.output_price"),
     *("llm.requests_per_minute", "llm.tokens_per_minute", "llm.timeout", "llm.attempts"),
     *("llm.backoff", "llm.patience", "llm.stream"),
 )
 _CLASS = "._target_"
 _CALLING = ("_partial_", "_recursive_", "_convert_")
-"""How Hydra calls the class of an option, which decides nothing that the class does not."""
+"""Hydra's keys for calling a class; the class itself determines the result."""
 _HEAD = ("problem", "method", "llm", "budget")
 _LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunKind:
-    """What runs must share to be averaged over their seeds: all that a result depends on.
+    """The options that a result depends on; runs that share them are averaged over seeds.
 
     ``options`` are the choices by group and the values by dotted name.
     """
@@ -42,11 +42,11 @@ class RunKind:
         """Return the kind of a run that has this configuration."""
         choices: Mapping[str, Any] = config["choices"]
         values = {key: value for key, value in config.items() if key != "choices"}
-        # What a choice brings with it stands under its name: budget, budget.programs.
+        # The options of a choice stand below its name: budget, budget.programs.
         options = {
             key: value
-            for key, value in {**choices, **flat(values)}.items()
-            if not is_among(key, _OF_ONE_RUN) and key.rpartition(".")[2] not in _CALLING
+            for key, value in {**choices, **flatten(values)}.items()
+            if not is_covered_by(key, _IRRELEVANT) and key.rpartition(".")[2] not in _CALLING
         }
         return cls(
             problem=str(choices["problem"]),
@@ -57,32 +57,32 @@ class RunKind:
         )
 
     def values(self, keys: Iterable[str]) -> list[str]:
-        """Return the values of options, None as a word for one that the kind does not have."""
+        """Return the values of options; the word None stands for an absent option."""
         options = dict(self.options)
         return [str(options.get(key)) for key in keys]
 
 
-def varying(
-    kinds: Iterable[RunKind], told: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
+def varying_options(
+    kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]] = lambda kind: ()
 ) -> list[str]:
-    """Return the options in which kinds differ that are alike in those before them.
+    """Return the options in which kinds differ that agree in the options before.
 
-    Choices come first, so that one stands in place of all that it brings; of these the ones that
-    every run is told by, since a method brings a memory too.
+    Choices come first, so that a choice stands for all of its options. The choices in every run's
+    name come before the others, since a method implies a memory.
 
     Parameters
     ----------
     told
-        What is said of a kind already.
+        Returns the values that a name already holds.
     """
-    return [key for key, _ in _differences(kinds, told)]
+    return [key for key, _ in _differences(kinds, known)]
 
 
 def _differences(
-    kinds: Iterable[RunKind], told: Callable[[RunKind], tuple[str, ...]]
+    kinds: Iterable[RunKind], known: Callable[[RunKind], tuple[str, ...]]
 ) -> Iterator[tuple[str, set[RunKind]]]:
-    """Yield the options of :func:`varying`, each with the kinds that it tells from another."""
-    parts = {kind: told(kind) for kind in kinds}
+    """Yield the options of :func:`varying_options`, each with the kinds that differ in it."""
+    parts = {kind: known(kind) for kind in kinds}
     keys = {key for kind in parts for key, _ in kind.options}
     for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
         values = {kind: kind.values([key]) for kind in parts}
@@ -95,11 +95,11 @@ def _differences(
             parts = {kind: (*said, *values[kind]) for kind, said in parts.items()}
 
 
-def named(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
-    """Name kinds by what tells them apart, as a file may be called; in their order.
+def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
+    """Name kinds by the options that distinguish them, safe as file names; sorted.
 
-    The problem is always told, an option only of those kinds that differ in it and have one name
-    so far: with its value, or not at all where it is unset.
+    A name always has the problem. It has an option, with its value, only if kinds with the same
+    name so far differ in it, and not if it is unset.
     """
     ordered = sorted(set(kinds))
     heads = [
@@ -108,27 +108,27 @@ def named(kinds: Iterable[RunKind]) -> dict[RunKind, str]:
         if head == "problem" or len({getattr(kind, head) for kind in ordered}) > 1
     ]
 
-    def told(kind: RunKind) -> tuple[str, ...]:
+    def head_values(kind: RunKind) -> tuple[str, ...]:
         return tuple(getattr(kind, head) for head in heads)
 
-    differences = list(_differences(ordered, told))
+    differences = list(_differences(ordered, head_values))
     names: dict[RunKind, str] = {}
     for kind in ordered:
         values = dict(kind.options)
         options = [
-            _said(key, values[key])
+            _option_label(key, values[key])
             for key, differ in differences
             if kind in differ and values.get(key, "None") != "None"
         ]
-        name = re.sub(r"[^\w.=-]+", "_", "-".join([*told(kind), *options]))[:_LENGTH]
+        name = re.sub(r"[^\w.=-]+", "_", "-".join([*head_values(kind), *options]))[:_LENGTH]
         while name in names.values():
             name += "_"
         names[kind] = name
     return names
 
 
-def _said(key: str, value: str) -> str:
-    """Return an option and its value; of a class, its own name in place of its module's."""
+def _option_label(key: str, value: str) -> str:
+    """Return an option and its value; a class without its module."""
     if key.endswith(_CLASS):
         return f"{key.removesuffix(_CLASS)}={value.rpartition('.')[2]}"
     return f"{key}={value}"

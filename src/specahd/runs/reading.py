@@ -1,4 +1,4 @@
-"""What a run directory tells of its run, and which of several runs counts."""
+"""Read run directories, and choose which of several runs counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import read_json, told
+from specahd.core.plain import printable, read_json
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, REPLIES, TIMINGS, rows_file
 from specahd.runs.kinds import RunKind
@@ -20,7 +20,7 @@ from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
 _COMMIT = 7
-"""Characters of a commit that are told."""
+"""The number of characters of a commit in messages."""
 
 
 class RunStatus(StrEnum):
@@ -46,7 +46,7 @@ class _Budget(Struct):
 
 
 class _Configuration(Struct):
-    """What a run's configuration must say of it."""
+    """The fields that a run's configuration must have."""
 
     seed: int
     choices: _Choices
@@ -60,7 +60,7 @@ class _Machine(Struct):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: what was asked of it, what its programs became, and its checkpoint's rows.
+    """One run: its options, the outcomes of its programs, and its checkpoint's rows.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def read_spending(directory: Path) -> Spending:
     if not path.is_file():
         return Spending()
     tokens, cost = 0, 0.0
-    for reply in journal.read(path, Answer):
+    for reply in journal.read_records(path, Answer):
         tokens += reply.prompt_tokens + reply.completion_tokens
         cost += reply.cost
     return Spending(tokens, cost)
@@ -137,7 +137,7 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
     Parameters
     ----------
     name
-        What the run is called; the directory's own name unless given.
+        The run's name; by default that of the directory.
     validation
         A file with rows of the validation pool that stands in place of the run's own.
 
@@ -152,8 +152,8 @@ def read_run(directory: Path, name: str = "", validation: Path | None = None) ->
         kind=RunKind.of(config),
         seed=config["seed"],
         programs=config["budget"]["programs"],
-        recorded=_recorded(directory),
-        samples=_samples(directory),
+        recorded=_recorded_seconds(directory),
+        samples=_read_samples(directory),
         selection=read_rows(directory / rows_file("selection")),
         validation=read_rows(validation or directory / rows_file("validation")),
     )
@@ -184,7 +184,7 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
     return runs
 
 
-def choose(runs: Iterable[Run]) -> list[Run]:
+def choose_runs(runs: Iterable[Run]) -> list[Run]:
     """Keep one run of each kind and seed, before any score is looked at.
 
     The newest complete one counts, by recorded time; else that with most samples.
@@ -197,12 +197,12 @@ def choose(runs: Iterable[Run]) -> list[Run]:
 
 
 def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> None:
-    """Refuse to go on with a run that another version wrote, if its records lack anything.
+    """Refuse to resume a run of another version if its records lack anything.
 
     Parameters
     ----------
     before
-        What this version writes before the first sample.
+        The records that this version writes before the first sample.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> N
     """
     path = directory / JOURNAL
     head: list[journal.Record] = []
-    for record in journal.read(path) if path.is_file() else ():
+    for record in journal.read_records(path) if path.is_file() else ():
         head.append(record)
         if is_sample(record):
             break
@@ -219,35 +219,37 @@ def require_current(directory: Path, before: Sequence[journal.Record] = ()) -> N
         return
     if "contract" not in head[-1] or any(record not in head for record in before):
         raise FileError(
-            f"{directory} was written by {_version(directory)}, which alone can go "
+            f"{directory} was written by {_read_version(directory)}, which alone can go "
             "on with it; use that version, or begin anew in another directory."
         )
 
 
 def _precedence(run: Run) -> tuple[bool, float, float, str]:
-    # Of partial ones, more samples come before a later time.
+    # Among partial runs the number of samples comes before the time.
     progress = (run.recorded, 0.0) if run.complete else (float(len(run.samples)), run.recorded)
     return run.complete, *progress, run.name
 
 
-def _samples(directory: Path) -> tuple[Sample, ...]:
-    records = journal.read(directory / JOURNAL, lambda each: Sample if is_sample(each) else Other)
+def _read_samples(directory: Path) -> tuple[Sample, ...]:
+    records = journal.read_records(
+        directory / JOURNAL, lambda each: Sample if is_sample(each) else Other
+    )
     return tuple(record for record in records if isinstance(record, Sample))
 
 
 def is_sample(record: Mapping[str, Any]) -> bool:
-    """Say whether a record of the journal is that of a program."""
+    """Say whether a record of the journal is a program's."""
     return "sample" in record and "record" not in record
 
 
-def _recorded(directory: Path) -> float:
-    return max((each.at for each in journal.read(directory / TIMINGS, Timing)), default=0.0)
+def _recorded_seconds(directory: Path) -> float:
+    return max((each.at for each in journal.read_records(directory / TIMINGS, Timing)), default=0.0)
 
 
-def _version(directory: Path) -> str:
-    """Return which specahd wrote a run, as far as its directory tells."""
+def _read_version(directory: Path) -> str:
+    """Return the version of specahd that wrote a run, as far as it is recorded."""
     facts: _Machine | None = read_json(directory / MACHINE, _FACTS, _Machine)
     if facts is None:
         return "an older version of specahd"
-    of = f" of commit {told(facts.commit[:_COMMIT])}" if facts.commit else ""
-    return f"specahd {told(facts.version)}{of}"
+    of = f" of commit {printable(facts.commit[:_COMMIT])}" if facts.commit else ""
+    return f"specahd {printable(facts.version)}{of}"

@@ -1,4 +1,4 @@
-"""What a run leaves where it ends, taken back: that it may go on, or because it never began."""
+"""Remove the final records of a run, so that it can go on, or all of an empty run."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ from specahd.runs.reading import is_sample
 _CURSOR_BYTES = 1 << 16
 
 
-def reopen(directory: Path) -> None:
-    """Make a run that ended early ready to go on as if it had not ended.
+def reopen_run(directory: Path) -> None:
+    """Prepare a run that ended early to go on as if it had not ended.
 
-    It loses its rows, so that it counts as interrupted from the first moment, and what it
-    recorded after its last program: the end of a round that will be longer, and what was measured
-    with that round's programs. All of this comes again. It may be killed meanwhile.
+    First its rows are removed, so that it counts as interrupted. Then the records after its last
+    program are removed: the end of a round that becomes longer, and measurements of that round's
+    programs. All of this is written again. A kill in between does no harm.
 
     Raises
     ------
@@ -31,11 +31,11 @@ def reopen(directory: Path) -> None:
     replies = JournalFile(directory / files.REPLIES)
     try:
         replies.claim()
-        for name in _OF_THE_END:
+        for name in _END_FILES:
             (directory / name).unlink(missing_ok=True)
-        _cut(directory / files.RESPONSES, lambda record: "sample" in record)
-        left = _cut(directory / files.JOURNAL, is_sample)
-        # What comes in place of the records that are gone is told to MLflow too.
+        _truncate(directory / files.RESPONSES, lambda record: "sample" in record)
+        left = _truncate(directory / files.JOURNAL, is_sample)
+        # The records that replace the removed ones are uploaded too.
         cursor = read_json(directory / files.CURSOR, _CURSOR_BYTES, dict[str, Any])
         records = None if cursor is None else cursor.get("records")
         if isinstance(records, int) and records > left:
@@ -44,27 +44,27 @@ def reopen(directory: Path) -> None:
         replies.close()
 
 
-def discard(directory: Path) -> None:
-    """Remove the files of a run that asked for nothing, but nothing else that is there."""
-    for name in _OF_THE_BEGINNING:
+def discard_empty_run(directory: Path) -> None:
+    """Remove the files of a run that made no request; keep all other files."""
+    for name in _START_FILES:
         (directory / name).unlink(missing_ok=True)
 
 
-_OF_THE_END = (
+_END_FILES = (
     *(name(pool) for pool in files.POOLS for name in (files.rows_file, files.row_timings_file)),
     files.ROUTES,
 )
-_OF_THE_BEGINNING = (
+_START_FILES = (
     *(files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMINGS, files.PROMPTS),
     *(files.SANDBOX, files.MACHINE, files.CURSOR),
 )
 
 
-def _cut(path: Path, kept: Callable[[Mapping[str, Any]], bool]) -> int:
-    """Cut a file after the last record that is kept; return how many records are left."""
+def _truncate(path: Path, kept: Callable[[Mapping[str, Any]], bool]) -> int:
+    """Truncate a file after the last record that is kept; return the number of records left."""
     if not path.exists():
         return 0
-    records = enumerate(journal.read(path), 1)
+    records = enumerate(journal.read_records(path), 1)
     count = max((number for number, record in records if kept(record)), default=0)
     lines = path.read_bytes().splitlines(keepends=True)
     os.truncate(path, sum(map(len, lines[:count])))

@@ -78,7 +78,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What rows come to; the means are over those that did not fail, nan if there are none."""
+    """Means over rows that did not fail; nan if all failed."""
 
     rows: int
     failed: int
@@ -94,7 +94,7 @@ class Means:
         return {name: value for name, value in named.items() if isfinite(value)}
 
 
-def means(rows: Sequence[Row]) -> Means:
+def average_rows(rows: Sequence[Row]) -> Means:
     """Average rows. A failed instance is counted, never imputed."""
     done = [row for row in rows if not row.failed]
     return Means(
@@ -102,13 +102,13 @@ def means(rows: Sequence[Row]) -> Means:
         failed=len(rows) - len(done),
         steps=sum(row.steps for row in rows),
         rollbacks=sum(row.rollbacks for row in rows),
-        baseline_cost=mean(row.baseline_cost for row in done),
-        cost=mean(row.cost for row in done),
-        improvement=mean(row.improvement for row in done),
+        baseline_cost=mean_or_nan(row.baseline_cost for row in done),
+        cost=mean_or_nan(row.cost for row in done),
+        improvement=mean_or_nan(row.improvement for row in done),
     )
 
 
-def mean(values: Iterable[float]) -> float:
+def mean_or_nan(values: Iterable[float]) -> float:
     """Return the mean, nan of nothing."""
     listed = list(values)
     return fsum(listed) / len(listed) if listed else nan
@@ -122,7 +122,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     FileError
         A line is not what an evaluation writes.
     """
-    return tuple(map(Row.of, journal.read(path, RowRecord)))
+    return tuple(map(Row.of, journal.read_records(path, RowRecord)))
 
 
 def read_seconds(path: Path) -> dict[str, float]:
@@ -135,6 +135,6 @@ def read_seconds(path: Path) -> dict[str, float]:
     """
     return {
         str(record.pop("instance")): fsum(map(float, record.values()))
-        for record in journal.read(path, dict[str, str | float])
+        for record in journal.read_records(path, dict[str, str | float])
         if "instance" in record
     }

@@ -1,1 +1,1 @@
-"""Running programs that nobody trusts: guard, confined child, shared blocks, executors."""
+"""The sandbox of untrusted programs: guard, confined child, shared blocks, executors."""

@@ -1,11 +1,11 @@
-"""What a generated program may name, shared by guard and child; and the guard's refusal."""
+"""The names that a generated program may use, and the guard's refusal."""
 
 import ast
 import math
 
 
 class GuardRefusal(Exception):
-    """Carries the rule that a program broke and the node that broke it."""
+    """A program breaks a rule; carries the rule and the syntax node."""
 
     def __init__(self, rule: str, node: ast.AST | None = None) -> None:
         line = getattr(node, "lineno", None)

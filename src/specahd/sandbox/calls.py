@@ -1,4 +1,4 @@
-"""What is asked of a session, within which limits, and what comes of it."""
+"""Calls of a session, their limits and their results."""
 
 from dataclasses import dataclass
 
@@ -7,19 +7,19 @@ from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.wire import IntArray
 
 LOAD = 8.0
-"""How much slower than its CPU time an honest program may be: 16 workers on two cores."""
+"""The allowed ratio of wall time to CPU time: 16 workers on two cores."""
 PAUSE = 0.25
 """Seconds until a busy machine lets a process run that was asked something."""
 
 
 def wall_clock_limit(cpu_seconds: float) -> float:
-    """Return the wall-clock seconds to wait for what may take so much CPU time."""
+    """Return the wall-clock limit for a limit of CPU seconds."""
     return max(4.0 * cpu_seconds, cpu_seconds + 5.0)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """What the programs of a session may use.
+    """The resource limits of a session's programs.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class SessionLimits:
 
 @dataclass(slots=True)
 class StallLimit:
-    """How long a session still waits for one of its programs, over all calls together.
+    """The remaining time that a session waits for a stalled program, over all calls.
 
     Over any n calls in a row it is waited for at most ``LOAD`` times the CPU seconds
     that they used, ``PAUSE`` seconds for each, and twice ``limit`` seconds: a machine may
@@ -67,7 +67,7 @@ class StallLimit:
     stalled: float = 0.0
 
     def note(self, seconds: float, cpu_seconds: float) -> None:
-        """Take note of a call that was waited for so long and used so much."""
+        """Record the waiting time and the CPU time of a call."""
         self.stalled = max(0.0, self.stalled + seconds - LOAD * cpu_seconds - PAUSE)
 
     @property
@@ -96,7 +96,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What came of a call; ``output`` is empty unless the outcome is ok.
+    """The result of a call; ``output`` is empty unless the outcome is ok.
 
     ``fallbacks`` is how many choices of the program were replaced.
     """

@@ -1,4 +1,4 @@
-"""What runs in the forked child: the program, confined.
+"""The forked child: runs a program, confined.
 
 The child answers its parent's frames one by one. It is the only place where a
 program's code runs; what it says is believed only as far as
@@ -22,7 +22,15 @@ from specahd.core.errors import InvalidAnswer, NotCompiled
 from specahd.core.program import Outcome
 from specahd.sandbox import confinement
 from specahd.sandbox.definition import define
-from specahd.sandbox.wire import Frame, FrameReader, IntArray, WireError, describe, encode, one_line
+from specahd.sandbox.wire import (
+    Frame,
+    FrameReader,
+    IntArray,
+    WireError,
+    describe_error,
+    encode,
+    one_line,
+)
 
 Arrays = Mapping[str, NDArray[Any]]
 Runner = Callable[[Callable[..., Any], Arrays, tuple[IntArray, ...]], Answer]
@@ -37,11 +45,11 @@ class CompilingRunner(Protocol):
     """Its twin that calls the program itself; None where nothing stands in for it."""
 
     def warm_up(self) -> None:
-        """Do once, in the zygote, what every translation would do again."""
+        """Do the work that all translations share, once, in the zygote."""
         ...
 
     def translate(self, source: str, name: str) -> Callable[..., Any]:
-        """Return what is to be called in place of a guarded program."""
+        """Return the translation of a guarded program."""
         ...
 
     def __call__(
@@ -54,7 +62,7 @@ class CompilingRunner(Protocol):
 OUTCOMES = tuple(Outcome)
 """A reply's code is a position in this tuple."""
 EXIT_OUT_OF_MEMORY = 71
-"""Status of a child that had no memory left to say so."""
+"""The exit status of a child without memory for a reply."""
 LEAST_SECONDS = 0.001
 """Less CPU time than this is none."""
 
@@ -83,7 +91,7 @@ def serve(
     """
     status = 1
     try:
-        confinement.leave_family(zygote)
+        confinement.detach_process(zygote)
         connection = restrictions.keep_only(connection)
         # Nothing follows this line of JSON until the child has said hello.
         order = json.loads(connection.makefile("rb").readline())
@@ -115,7 +123,7 @@ class _Child:
 
     def answer(self, runners: Mapping[str, Runner]) -> None:
         """Launch, say hello, then answer until the parent closes the pipe."""
-        hello = self._measured(0, lambda: self._launch(runners), self._order["launch_seconds"])
+        hello = self._run_limited(0, lambda: self._launch(runners), self._order["launch_seconds"])
         self._start = time.thread_time()
         self._send(hello)
         reader = FrameReader()
@@ -138,10 +146,10 @@ class _Child:
         if self._order["total_seconds"] is not None:
             spent = time.thread_time() - self._start
             seconds = min(seconds, self._order["total_seconds"] - spent)
-        return self._measured(call.number, lambda: program(arrays, call.arrays), seconds)
+        return self._run_limited(call.number, lambda: program(arrays, call.arrays), seconds)
 
-    def _measured(self, number: int, work: Callable[[], Answer], seconds: float) -> Frame:
-        """Do the work within so much CPU time, and report what came of it."""
+    def _run_limited(self, number: int, work: Callable[[], Answer], seconds: float) -> Frame:
+        """Run the work within a limit of CPU time, and report its outcome."""
         # The process clock moves in ticks of some ms while its timer is armed; this
         # one does not, and there is one thread.
         began = time.thread_time()
@@ -161,7 +169,7 @@ class _Child:
         except MemoryError:
             outcome, detail = Outcome.OUT_OF_MEMORY, "the memory limit was reached"
         except BaseException as error:  # noqa: BLE001  a program may raise anything
-            outcome, detail = Outcome.CRASHED, describe(error)
+            outcome, detail = Outcome.CRASHED, describe_error(error)
         signal.setitimer(signal.ITIMER_PROF, 0)
         return Frame(
             OUTCOMES.index(outcome),
@@ -198,7 +206,7 @@ def _bind(runner: Runner | CompilingRunner, source: str, name: str) -> Bound:
     def run(arrays: Arrays, inputs: tuple[IntArray, ...]) -> Answer:
         try:
             return translated(arrays, inputs)
-        except Exception:  # noqa: BLE001  what it would have been, the program itself says
+        except Exception:  # noqa: BLE001  the call itself reports the error
             return interpreted(arrays, inputs)
 
     return run

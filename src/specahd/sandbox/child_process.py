@@ -1,4 +1,4 @@
-"""One forked child as its parent has it: asked, listened to, ended."""
+"""The parent's handle of one forked child: send, receive, end."""
 
 import select
 import signal
@@ -25,7 +25,7 @@ _CHUNK = 1 << 18
 
 
 class ChildProcess:
-    """One forked child: how to reach it, how to end it, what it has used.
+    """One forked child: its pipe, its end, and its CPU time.
 
     Its parent never blocks on a child that does not read.
 
@@ -84,7 +84,7 @@ class ChildProcess:
         return Result(outcome, frame.arrays, detail, frame.cpu_seconds, frame.fallbacks)
 
     def end(self) -> tuple[int, float]:
-        """Kill it; return its exit code, and the CPU seconds that no reply told of."""
+        """Kill it; return its exit code, and the CPU seconds that no reply reported."""
         self._connection.close()
         code, cpu_seconds = self._client.end(self._pid)
         return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
@@ -115,7 +115,7 @@ class ChildProcess:
         self._reader.feed(data)
 
     def _send(self, data: bytes = b"") -> None:
-        """Send what the pipe takes now, of this and of what came before."""
+        """Send as much of the pending bytes as the pipe takes now."""
         self.outgoing += data
         try:
             while self.outgoing:
@@ -129,7 +129,7 @@ class ChildProcess:
 
 
 def cause_of_death(code: int) -> tuple[Outcome, str]:
-    """Say what a child's death means, by its exit status or by a signal's number below 0."""
+    """Return the outcome for a dead child, from its exit status or negative signal number."""
     if -code in _OUT_OF_TIME:
         return Outcome.TIMEOUT, "the CPU time is spent"
     if code < 0:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from specahd.core.compilation import announce
+from specahd.core.compilation import report_compilation
 from specahd.sandbox.shared_arrays import SharedArrays
 from specahd.sandbox.wire import COMPILING
 
@@ -60,7 +60,7 @@ class SandboxClient:
                 "shared": shared.fd,
                 "directory": shared.directory,
                 "runners": list(runners),
-                "path": [*path, *_homes(runners)],
+                "path": [*path, *_runner_folders(runners)],
             }
             self._process = self._start_process((theirs.fileno(), shared.fd), runners)
         self._control.settimeout(_FIRST_SECONDS)
@@ -69,7 +69,7 @@ class SandboxClient:
             order.write(json.dumps(start).encode())
         try:
             while (report := self._report()) == COMPILING:
-                announce()
+                report_compilation()
             self.status: Mapping[str, str] = report
         except ZygoteLost as error:
             self.close()
@@ -130,7 +130,7 @@ class SandboxClient:
         return code, cpu_seconds
 
     def _report(self, order: bytes = b"", *descriptors: int) -> Any:
-        """Return what the zygote reports, of itself at first and then of each order."""
+        """Return the zygote's next report: on itself first, then on each order."""
         try:
             with self._lock:
                 if order:
@@ -138,7 +138,7 @@ class SandboxClient:
                 # A zygote that is stopped rather than dead times out here.
                 return json.loads(self._reports.readline())
         except (OSError, ValueError):
-            # Nothing that it says later may be read.
+            # Later output of the zygote must not be read.
             self._process.kill()
             self._process.wait()
             raise ZygoteLost from None
@@ -171,14 +171,14 @@ def inspect_host() -> Mapping[str, str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return what the zygote may know of our environment: how to load NumPy, nothing else."""
+    """Return the zygote's environment: only the variables that NumPy needs to load."""
     environment = {name: "1" for name in _THREADS} | {"PYTHONHASHSEED": "0"}
     if "LD_LIBRARY_PATH" in os.environ:
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return environment
 
 
-def _homes(runners: Sequence[str]) -> list[str]:
+def _runner_folders(runners: Sequence[str]) -> list[str]:
     """Return the directories that hold the runners which are not of this package.
 
     A zygote starts without ``PYTHONPATH`` and away from the working directory, and either may
@@ -186,7 +186,7 @@ def _homes(runners: Sequence[str]) -> list[str]:
     """
     homes = []
     for root in dict.fromkeys(runner.partition(":")[0].partition(".")[0] for runner in runners):
-        # None, or ValueError for a script: the zygote says that it cannot import it.
+        # None, or ValueError for a script: the zygote reports the failed import.
         with contextlib.suppress(ValueError):
             spec = None if root == "specahd" else find_spec(root)
             if spec is not None:

@@ -1,4 +1,4 @@
-"""Workers on a Ray cluster; the only file that knows Ray, which is the extra ``ray``.
+"""Workers on a Ray cluster; the only module that uses Ray (the extra ``ray``).
 
 Every worker is an actor with a CPU of its own, which Ray starts over wherever there
 is room when its process or its node is gone. The workers of a node map the same shared arrays:
@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.environment import named, only_named
+from specahd.core.environment import only_public_variables, public_variables
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
-from specahd.sandbox.executor import ATTEMPTS, Executor, Start, answer
+from specahd.sandbox.executor import ATTEMPTS, Executor, Start, handle_order
 from specahd.sandbox.shared_arrays import Directory, SharedArrays
 
 _START_SECONDS = 120.0
@@ -117,7 +117,7 @@ class RayExecutor(Executor):
         require("ray", "A cluster")
 
     def _take(self) -> Any:
-        while (actor := self._free.get()) is not None and not self._stands(actor, _PROBE_SECONDS):
+        while (actor := self._free.get()) is not None and not self._is_ready(actor, _PROBE_SECONDS):
             self._replace(actor)
         return actor
 
@@ -129,8 +129,8 @@ class RayExecutor(Executor):
         self._starting.submit(self._await, worker)
 
     def _await(self, actor: Any) -> None:
-        """Have a worker free once it stands; note it if it is lost for good."""
-        if self._stands(actor):
+        """Free a worker once it is ready; record it if it is lost for good."""
+        if self._is_ready(actor):
             self._free.put(actor)
             return
         with self._lock:
@@ -146,7 +146,7 @@ class RayExecutor(Executor):
         self._starting.shutdown()
         self._ray.shutdown()
 
-    def _stands(self, actor: Any, seconds: float | None = None) -> bool:
+    def _is_ready(self, actor: Any, seconds: float | None = None) -> bool:
         """Say whether a worker is there to be called, after so many seconds at most.
 
         Without a bound, wait until Ray has started it over, on a node that joins
@@ -188,8 +188,8 @@ class _WorkerActor:
             self._worker = start(SharedArrays.attach(os.open(path, os.O_RDONLY), directory))
 
     def call(self, order: bytes) -> bytes:
-        """Reply to an order, as :func:`~specahd.sandbox.executor.answer` does."""
-        return answer(self._worker, order)
+        """Reply to an order, as :func:`~specahd.sandbox.executor.handle_order` does."""
+        return handle_order(self._worker, order)
 
 
 class _ArraysActor:
@@ -227,7 +227,7 @@ def _connect(address: str | None, workers: int, shared_bytes: int, option: str) 
         os.environ.setdefault(name, value)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     if address is None:
-        with only_named():
+        with only_public_variables():
             ray.init(
                 "local",
                 num_cpus=workers,
@@ -238,7 +238,7 @@ def _connect(address: str | None, workers: int, shared_bytes: int, option: str) 
         return ray
     _reach(address, option)
     try:
-        with only_named():
+        with only_public_variables():
             ray.init(address, **options)
     except (OSError, RuntimeError, ValueError) as error:
         raise _refusal(option, address, str(error)) from error
@@ -250,7 +250,12 @@ def _reach(address: str, option: str) -> None:
     command = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=named(), text=True, timeout=_CONNECTING, check=False
+            command,
+            capture_output=True,
+            env=public_variables(),
+            text=True,
+            timeout=_CONNECTING,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise _refusal(option, address, f"no answer within {_CONNECTING:.0f} seconds") from None

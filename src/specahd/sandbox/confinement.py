@@ -27,14 +27,14 @@ from specahd.sandbox import kernel, landlock, seccomp
 _T = TypeVar("_T")
 
 ENFORCED = "enforced"
-"""What :attr:`Restrictions.status` says of a layer that the kernel enforces."""
+"""The :attr:`Restrictions.status` of a layer that the kernel enforces."""
 
 _OPEN_FILES = 32
 _LAST_DESCRIPTOR = 1 << 20
 # Out of the way of those that keep_only assigns.
 _ASIDE = 64
 _TRIAL_MEMORY, _TRIAL_SECONDS = 1 << 30, 60.0
-# What a program's process may read: Python's library and the system's, and this package.
+# A program's process may read Python's library, the system's, and this package.
 _PYTHON = ("stdlib", "platstdlib", "purelib", "platlib")
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
 
@@ -57,11 +57,11 @@ def adopt_orphans() -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def leave_family(parent: int) -> None:
+def detach_process(parent: int) -> None:
     """Start a session of its own, with default signals and an empty environment."""
     os.setsid()
     die_with_parent(parent)
-    # What CPython changed at start, and what an executor's worker handed down.
+    # Signals changed by CPython at start, or inherited from an executor's worker.
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -102,7 +102,7 @@ def _address_space() -> int:
 
 
 class Restrictions:
-    """What the kernel holds a program's process to, as far as this host can.
+    """The restrictions of a program's process that this host's kernel supports.
 
     Building it gives up for good, in this process, what its children are to inherit:
     the root user, every capability, the network. What else is to be read from
@@ -111,7 +111,7 @@ class Restrictions:
     Attributes
     ----------
     status
-        By layer, ``enforced``, or one line that says why the host lacks it.
+        By layer, ``enforced``, or one line with the reason why the host lacks it.
     """
 
     def __init__(self) -> None:
@@ -119,9 +119,9 @@ class Restrictions:
         # While the paths can still be opened.
         self._ruleset = self._prepare("landlock", lambda: landlock.make_ruleset(_readable()))
         self._filter = self._prepare("seccomp", seccomp.make_filter)
-        self._prepare("no_new_privileges", kernel.forbid_new)
+        self._prepare("no_new_privileges", kernel.set_no_new_privileges)
         self._prepare("unprivileged_user", kernel.become_nobody)
-        # Who has a user namespace of their own may make the others.
+        # In its own user namespace a process may create the others.
         self._prepare("user_namespace", kernel.enter_user_namespace)
         self._prepare("network_namespace", kernel.enter_other_namespaces)
         self._prepare("no_capabilities", kernel.drop_capabilities)
@@ -144,7 +144,7 @@ class Restrictions:
         return socket.socket(fileno=3)
 
     def impose(self) -> None:
-        """Put up what each process puts up for itself, for good.
+        """Apply the restrictions that each process applies to itself, permanently.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class Restrictions:
             seccomp.install(self._filter)
 
     def _prepare(self, layer: str, step: Callable[[], _T]) -> _T | None:
-        """Take a step, and note what came of it."""
+        """Run a step, and record its result."""
         self.status[layer] = ENFORCED
         try:
             return step()
@@ -168,13 +168,13 @@ class Restrictions:
             return None
 
     def _try_out(self) -> None:
-        """Put up the rest around a child that tries what it is forbidden, and note what held."""
+        """Restrict a child that attempts forbidden actions, and record which were refused."""
         reader, writer = os.pipe()
         zygote = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
-                leave_family(zygote)
+                detach_process(zygote)
                 self._prepare("limits", _try_limits)
                 if self._ruleset is not None:
                     self._prepare("landlock", functools.partial(_try_files, self._ruleset))
@@ -219,7 +219,7 @@ def _expect_refusal(attempt: Callable[[], None]) -> None:
 
 
 def _readable() -> list[Path]:
-    """Return what a program's process may read, if its user may."""
+    """Return the paths that a program's process may read."""
     own = sysconfig.get_paths()
     base = sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})
     library = {table[key] for table in (own, base) for key in _PYTHON}

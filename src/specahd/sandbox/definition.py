@@ -18,14 +18,14 @@ import numpy as np
 
 from specahd.core.syntax import parse
 from specahd.sandbox.allowed import BUILTINS
-from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set, extended
-from specahd.sandbox.options import is_module, options
+from specahd.sandbox.objects import CHECKED, FrozenSet, Label, Set, extend_set
+from specahd.sandbox.options import is_module, numpy_options
 
 _OWN = "__{}"
 """Names of ours in a program; the guard denies it all that look so."""
 
 
-# Programs that say none of this, which is cheap to see, are compiled as they are.
+# Programs without any of these, which is cheap to check, are compiled unchanged.
 _SUSPECT = re.compile(rf"""['"{{]|\b({"|".join(CHECKED)}|argsort)\b""")
 
 
@@ -33,7 +33,7 @@ def define(source: str, name: str) -> Callable[..., Any]:
     """Define a program and return its function."""
     tree = parse(source) if _SUSPECT.search(source) else None
     labels = {} if tree is None else _replace(tree)
-    own = {"set": Set, "extended": extended, **CHECKED, **labels}
+    own = {"set": Set, "extended": extend_set, **CHECKED, **labels}
     namespace: dict[str, Any] = {
         "np": np,
         "math": math,
@@ -53,7 +53,7 @@ def define(source: str, name: str) -> Callable[..., Any]:
 def _replace(tree: ast.Module) -> dict[str, Label]:
     """Replace sets, strings and methods in a program, and return its labels by their names."""
     nodes = list(ast.walk(tree))
-    replacement = _Replacement(options(nodes, bound_names(nodes)))
+    replacement = _Replacement(numpy_options(nodes, bound_names(nodes)))
     replacement.visit(tree)
     ast.fix_missing_locations(tree)
     return replacement.labels

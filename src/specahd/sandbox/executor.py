@@ -1,4 +1,4 @@
-"""Where calls on a worker object run: one class for all places, one derived class per place.
+"""Executors of calls on worker objects: a base class, and one derived class per place.
 
 The worker object is made once in each process, on that process's own view of
 the shared arrays, so it may hold sandboxes; only method names, arguments and
@@ -24,7 +24,7 @@ from specahd.sandbox import confinement
 from specahd.sandbox.shared_arrays import SharedArrays
 
 ATTEMPTS = 3
-"""How many workers in a row may die of one submission."""
+"""The number of workers in a row that may die of one submission."""
 Start = Callable[[SharedArrays], Any]
 _DISMISSAL = b""
 _FORK = multiprocessing.get_context("fork")
@@ -39,7 +39,7 @@ class Executor(ABC):
     """
 
     _lost: tuple[type[Exception], ...]
-    """What :meth:`_call` raises if the worker is gone."""
+    """The exceptions of :meth:`_call` if the worker is gone."""
 
     def __init__(self, workers: int) -> None:
         check_workers(workers)
@@ -50,10 +50,10 @@ class Executor(ABC):
 
     @staticmethod  # noqa: B027  most need nothing
     def require() -> None:
-        """Raise ConfigError if this machine lacks what such an executor needs."""
+        """Raise ConfigError if this machine lacks a need of the executor."""
 
     def submit(self, method: str, *arguments: Any) -> Future[Any]:
-        """Have some worker call ``worker.method(*arguments)``.
+        """Call ``worker.method(*arguments)`` in some worker.
 
         A submission whose worker disappears goes to the next free one, ahead of later
         ones. It fails only when several workers in a row have died of it.
@@ -69,7 +69,7 @@ class Executor(ABC):
             self._end()
 
     def _run(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Return what a worker's method returns; raises what it raises."""
+        """Return the result of a worker's method, or raise its error."""
         order = pickle.dumps((method, arguments))
         for _ in range(ATTEMPTS):
             worker = self._take()
@@ -102,7 +102,7 @@ class Executor(ABC):
 
     @abstractmethod
     def _call(self, worker: Any, order: bytes) -> bytes:
-        """Have a worker :func:`answer` an order."""
+        """Send an order to a worker (:func:`handle_order`)."""
 
     def _replace(self, worker: Any) -> None:
         """Have a worker that is gone free once more."""
@@ -113,7 +113,7 @@ class Executor(ABC):
         """End the workers, whatever they are at work on, and then the threads."""
 
 
-def answer(worker: Any, order: bytes) -> bytes:
+def handle_order(worker: Any, order: bytes) -> bytes:
     """Call a worker object as ordered; reply whether it returned, and what came of it."""
 
     def call() -> Any:
@@ -209,7 +209,7 @@ class _Worker:
             raise answer
 
     def call(self, order: bytes) -> bytes:
-        """Return the worker's reply, as :func:`answer` makes it.
+        """Return the worker's reply, as :func:`handle_order` makes it.
 
         Raises
         ------
@@ -258,7 +258,7 @@ def _work(start: Callable[[], Any], connection: Connection, parent: int) -> None
     if not succeeded:
         return
     while (order := connection.recv_bytes()) != _DISMISSAL:
-        connection.send_bytes(answer(worker, order))
+        connection.send_bytes(handle_order(worker, order))
     if hasattr(worker, "close"):
         worker.close()
 

@@ -1,4 +1,4 @@
-"""The guard: an allow-list of what a generated program may say.
+"""The guard: an allow-list of a generated program's syntax and names.
 
 The guard reads the program's syntax tree and never runs it. What it does not
 know it refuses. It keeps honest programs honest (no randomness, no recursion,
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from specahd.core.syntax import parse, refuse_uncompilable
 from specahd.sandbox.allowed import BUILTINS, LINALG, MATH, MAX_SOURCE, METHODS, NUMPY, GuardRefusal
 from specahd.sandbox.definition import bound_names, is_checked
-from specahd.sandbox.options import options
+from specahd.sandbox.options import numpy_options
 from specahd.sandbox.values import check_call, check_constant, check_operands, check_view
 
 MAX_NODES = 6_000
@@ -49,7 +49,7 @@ _REASONS: dict[type[ast.AST], str] = {
 
 
 def guard(source: str, name: str, arguments: Sequence[str]) -> str | None:
-    """Say why a program may not run, or None when it may.
+    """Return why a program is refused, None if it is allowed.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _check_body(function: ast.FunctionDef) -> None:
             raise GuardRefusal("a generator expression may only be an argument of a call", node)
         elif isinstance(node, ast.comprehension) and node.is_async:
             raise GuardRefusal("asynchronous code is not allowed", node.target)
-    options(nodes, bound)
+    numpy_options(nodes, bound)
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:

@@ -36,7 +36,7 @@ def syscall(number: int, name: str, *arguments: bytes | int) -> int:
     return _call("syscall", number, *arguments, said=name)
 
 
-def forbid_new() -> None:
+def set_no_new_privileges() -> None:
     """Keep this process and its descendants from gaining privileges by an exec."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
@@ -56,7 +56,7 @@ def become_nobody() -> None:
 
 
 def enter_user_namespace() -> None:
-    """Enter a user namespace that maps no user at all: nobody there can become another."""
+    """Enter a user namespace without mapped users, where no user can be switched to."""
     _call("unshare", _NEW_USER)
 
 

@@ -1,4 +1,4 @@
-"""What files a program's process may open: Landlock (Linux 5.13, landlock(7)).
+"""Restrict the files that a program's process may open: Landlock (Linux 5.13, landlock(7)).
 
 The zygote makes the rule set once; every child puts it on. It binds the child and
 all its descendants, and cannot be taken off.
@@ -17,7 +17,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION = 1
 _PATH_BENEATH = 1
 _READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
-# How many rights over files each version of Landlock knows, the newest first.
+# The number of file rights of each version of Landlock, the newest first.
 _FILE_RIGHTS = ((5, 16), (3, 15), (2, 14), (1, 13))
 _TCP_VERSION, _TCP_RIGHTS = 4, 0b11
 _SCOPE_VERSION, _SCOPES = 6, 0b11

@@ -1,4 +1,4 @@
-"""Sets and strings of programs, such that neither an address nor the clock is in their reach.
+"""Sets and strings for programs that reveal neither addresses nor the clock.
 
 The order of a set follows from the hashes of the elements that it has and had.
 Numbers and text hash alike in every process (``PYTHONHASHSEED`` is fixed); NaN,
@@ -49,7 +49,7 @@ class Label:
 Label.__name__ = "str"
 
 _EXACT = frozenset({bool, int, Label, np.bool_, np.int64})
-"""What is admitted without another look."""
+"""Types that need no further check."""
 _INEXACT = (float, complex, np.inexact)
 
 
@@ -68,7 +68,7 @@ def _admit(element: Any) -> None:
         for part in element:
             _admit(part)
     elif not issubclass(kind, _INEXACT):
-        # What cannot be hashed at all is Python's to refuse.
+        # Python itself refuses unhashable elements.
         hash(element)
         raise TypeError(f"a set holds numbers, strings and tuples of them, not {kind.__name__}")
     elif element != element:
@@ -93,7 +93,7 @@ def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
 
 
 class _Maker(type):
-    """Stands for a class of sets: makes them, knows them, has their methods."""
+    """Replaces a class of sets: constructor, isinstance checks and methods."""
 
     made: type[Any]
 
@@ -108,9 +108,9 @@ class _Maker(type):
 
 
 Set = _Maker("set", (), {"made": set})
-"""What programs call ``set``."""
+"""Replaces ``set`` in programs."""
 FrozenSet = _Maker("frozenset", (), {"made": frozenset})
-"""What programs call ``frozenset``."""
+"""Replaces ``frozenset`` in programs."""
 
 
 def _add(owner: Any, *elements: Any) -> None:
@@ -126,7 +126,7 @@ def _update(owner: Any, *others: Iterable[Any]) -> None:
     owner.update(*others)
 
 
-def extended(made: set[Any], elements: Iterable[Any]) -> set[Any]:
+def extend_set(made: set[Any], elements: Iterable[Any]) -> set[Any]:
     """Put more elements into a set and return it: what a display with stars does for each part."""
     made.update(_admitted(elements))
     return made

@@ -1,4 +1,4 @@
-"""Which strings of a program are options of NumPy, and thus remain strings.
+"""Find the strings of a program that are options of NumPy, and remain strings.
 
 All others become labels (:mod:`specahd.sandbox.objects`). What follows from that: no
 string is ever in a variable, so a type cannot come out of one. A type given as a
@@ -52,7 +52,7 @@ _PASSES_ON = "apply_along_axis"
 """Hands its keywords to a function of the program, as ``dict`` and ``update`` keep theirs."""
 
 
-def options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Constant]:
+def numpy_options(nodes: Iterable[ast.AST], bound: frozenset[str]) -> frozenset[ast.Constant]:
     """Return the string constants of a program that remain strings.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What a program's process may ask of the kernel: an allow-list of system calls (seccomp(2)).
+"""Restrict a program's process to an allow-list of system calls (seccomp(2)).
 
 What is left computes, waits, reads files that Landlock lets it open, and speaks on
 the pipe that it has. Everything else answers EPERM: no socket, process, thread,

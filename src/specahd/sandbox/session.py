@@ -1,4 +1,4 @@
-"""Calling programs that nobody trusts: what the rest of specahd uses of the sandbox.
+"""Sessions that call untrusted programs: the sandbox's interface for the rest of specahd.
 
 A :class:`Sandbox` owns one warm zygote. A :class:`Session` owns one forked child
 at a time, in which a few programs answer calls. A child that dies, lies, floods or
@@ -62,7 +62,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self._runners = {False: tuple(runners), True: (*runners, *compiled)}
         self._path = tuple(path)
         self._lock = threading.Lock()
-        # Where all programs are compiled, the second zygote is the only one.
+        # If all programs are compiled, only the second zygote is needed.
         self._clients = {False: self._start(False)} if runners else {}
 
     def _start(self, compiling: bool) -> SandboxClient:
@@ -70,7 +70,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     @property
     def status(self) -> Mapping[str, str]:
-        """What holds the children, as :attr:`SandboxClient.status`; a zygote starts if need be."""
+        """The layers that confine children (:attr:`SandboxClient.status`); may start a zygote."""
         return self._living_client(not self._runners[False]).status
 
     def session(self, programs: Sequence[Launch], limits: SessionLimits) -> "Session":
@@ -154,7 +154,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         """Return the result of one call, or why it is not made; note how long it took."""
         known = self._stalls[calls[position].program]
         if self.launched is Outcome.OK and (reason := self._exhausted(known)):
-            # What a child is at work on by then belongs to no one.
+            # The result of the child's current call is lost.
             if self._child is not None and self._child.outstanding:
                 self.close()
             return Result(Outcome.TIMEOUT, detail=reason)
@@ -165,7 +165,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         return result
 
     def _exhausted(self, known: StallLimit) -> str | None:
-        if self._left() < LEAST_SECONDS:
+        if self._time_left() < LEAST_SECONDS:
             return "the session's CPU time is spent"
         return "the session's wall-clock time is spent" if known.lost else None
 
@@ -196,7 +196,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             "programs": self._programs,
             "launch_seconds": launch_seconds,
             "call_seconds": self._limits.call_seconds,
-            "total_seconds": None if self._limits.total_seconds is None else self._left(),
+            "total_seconds": None if self._limits.total_seconds is None else self._time_left(),
             "memory_bytes": self._limits.memory_bytes,
         }
         text = json.dumps(order).encode() + b"\n"
@@ -214,7 +214,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         raise RuntimeError("The sandbox cannot fork.")
 
     def _receive(self, seconds: float) -> Result:
-        """Return what the child says, or what its silence means; a dead child is ended.
+        """Return the child's reply, or the outcome of its silence; end a dead child.
 
         Raises
         ------
@@ -235,21 +235,21 @@ class Session(contextlib.AbstractContextManager["Session"]):
             outcome, detail = Outcome.INVALID_OUTPUT, str(error)
         else:
             if result.outcome is Outcome.OUT_OF_MEMORY:
-                # What is left of its address space is no measure for the next call.
+                # Its remaining address space is too small to judge the next call by.
                 self.close()
             return result
         return Result(outcome, (), detail, cpu_seconds)
 
-    def _left(self) -> float:
+    def _time_left(self) -> float:
         if self._limits.total_seconds is None:
             return float("inf")
         used = self._spent + self._relaunches
-        # What a child says of itself counts against it, true or not.
+        # A child's own report of CPU time only ever reduces its budget.
         used += 0.0 if self._child is None else self._child.cpu_seconds
         return self._limits.total_seconds - used
 
     def _end(self) -> tuple[int, float]:
-        """End the child; return its exit code, and the CPU seconds that no reply told of."""
+        """End the child; return its exit code, and the CPU seconds that no reply reported."""
         assert self._child is not None
         child, self._child = self._child, None
         self._spent += child.cpu_seconds

@@ -121,7 +121,7 @@ class SharedArrays:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
-            # Unmapped by whoever lets go last: closing it would pull it from under NumPy.
+            # The last user unmaps it: closing it here would invalidate NumPy's arrays.
             self._block = None
 
 
@@ -147,7 +147,7 @@ def _anonymous_file(size: int) -> int:
 
 
 def _forbid_writers(fd: int) -> None:
-    """Make every later mapping read-only for good; the one that exists stays writable."""
+    """Make all later mappings read-only; the existing one stays writable."""
     if sys.platform == "linux":
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _F_SEAL_FUTURE_WRITE
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals | fcntl.F_SEAL_SEAL)

@@ -1,4 +1,4 @@
-"""What the guard asks of constants and of how they are used: the values of a program.
+"""The guard's rules for a program's constants and their uses.
 
 Beside sizes, three things would make a program's answer differ from run to run:
 memory that nobody initialised, the addresses of objects, and the clock. The last
@@ -46,14 +46,14 @@ def check_constant(node: ast.Constant) -> None:
 
 
 def check_operands(node: ast.BinOp) -> None:
-    """Refuse to build strings, which could say what no constant may say."""
+    """Refuse operations that build strings, which could bypass the rules for constants."""
     for side in (node.left, node.right):
         if isinstance(side, ast.Constant) and isinstance(side.value, str):
             raise GuardRefusal("computing with strings is not allowed", node)
 
 
 def check_call(node: ast.Call, function: ast.FunctionDef) -> None:
-    """Refuse keywords that hide what is asked, and calls that read what nobody wrote."""
+    """Refuse ``**`` arguments, and calls that read uninitialised memory."""
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     callee = node.func.attr if isinstance(node.func, ast.Attribute) else None
     if None in keywords:

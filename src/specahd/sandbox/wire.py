@@ -1,4 +1,4 @@
-"""How calls and results cross the pipe: bounded frames of plain bytes.
+"""The wire format of calls and results: bounded frames of plain bytes.
 
 A frame is a fixed header, the lengths of its arrays, their int64 values, and a
 short text. Nothing in it names a type or an object, so decoding can run nothing;
@@ -20,7 +20,7 @@ MAX_FRAME = 16 << 20
 MAX_ARRAYS = 65_536
 MAX_DETAIL = 300
 COMPILING = "compiling"
-"""What a zygote reports while it is not warm yet, if it is that which takes so long."""
+"""A zygote's report that it compiles while warming up."""
 
 # Magic, detail length, array count, code, call number, instance, fallbacks, CPU seconds, body
 # length.
@@ -35,7 +35,7 @@ _DIRECTORY = re.compile(r"(?<![\w./~-])/(?:[\w.+~-]+/)+")
 
 
 class WireError(Exception):
-    """A frame is too large, torn, or says what cannot be."""
+    """A frame is too large, torn, or invalid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +174,7 @@ def one_line(text: str) -> str:
     return " ".join(_DIRECTORY.sub("", text).split())
 
 
-def describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Say type and message of what a program raised; of a system error only the reason."""
     try:
         message = error.strerror if isinstance(error, OSError) else str(error)

@@ -116,9 +116,9 @@ def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
     runner: Runner = getattr(importlib.import_module(module), function)
     if hasattr(runner, "warm_up"):
         # Here, for it imports numba, as only such runners do.
-        from specahd.core.compilation import announced
+        from specahd.core.compilation import listening
 
-        with announced(compiling):
+        with listening(compiling):
             runner.warm_up()
     return runner
 
@@ -140,7 +140,7 @@ def main() -> NoReturn:
     gc.collect()
     gc.freeze()
     zygote.obey()
-    # Who closes it waits for it, and nothing here is worth taking apart.
+    # The parent waits for the end, and nothing needs cleaning up.
     os._exit(0)
 
 

@@ -18,7 +18,7 @@ Rank = Callable[[Sequence[Program]], list[Parent]]
 
 @dataclass(frozen=True, slots=True)
 class RoundStart:
-    """What a search method is told when a round of its level begins.
+    """The input of a search method at the start of a round.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ class RoundStart:
 
     @property
     def founded(self) -> bool:
-        """Whether a population is carried: several programs, not the contract's own alone."""
+        """Whether a population is carried over: several programs, not only the contract's own."""
         own = {seed.id for seed in self.contract.seeds}
         return len(self.carried) > 1 and any(one.program.id not in own for one in self.carried)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a search method asks for next.
+    """The next request of a search method.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Query:
         Operator, parents and hints are then for the offline proposer and the journal.
     views
         What to show of each parent, in the same order, in place of its idea and code: a part of
-        the code, another description (:func:`specahd.search.prompts.described` writes one).
+        the code, another description (:func:`specahd.search.prompts.idea_and_code` writes one).
         Empty for their own.
     """
 
@@ -79,7 +79,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """All that became of one request, as a search method is told.
+    """The result of one request, which a search method receives.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class SearchMethod(Protocol):
     """
 
     size: int
-    """How many members there are at most."""
+    """The largest number of members."""
 
     @property
     def members(self) -> Sequence[Parent]:
@@ -160,7 +160,7 @@ class SearchMethod(Protocol):
         ...
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Choose what sample ``index`` asks for.
+        """Choose the query of sample ``index``.
 
         None means: not before another sample was told. The method is asked again, with the
         same index, after the next one. It may wait only while something is under way.
@@ -168,13 +168,13 @@ class SearchMethod(Protocol):
         ...
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
-        """Take note of what became of a sample."""
+        """Receive the result of a sample."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateEvaluation:
-    """What a level measured of one candidate.
+    """The measurements of one candidate at a level.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class CandidateEvaluation:
     vector
         Measurements behind the score, for ``responses.jsonl``.
     record
-        What the journal says beyond that (counts by outcome, …).
+        Further fields of the journal's record (counts by outcome, …).
     """
 
     outcome: Outcome
@@ -215,7 +215,7 @@ class LevelSearch(Protocol):
         ...
 
     def measure(self, result: Any) -> CandidateEvaluation:
-        """Turn what the evaluation returned into a score."""
+        """Compute the score from the result of the evaluation."""
         ...
 
     def recall(self, record: Measured) -> Any:
@@ -227,7 +227,7 @@ class LevelSearch(Protocol):
         ...
 
     def admit(self, program: Program, result: Any) -> None:
-        """Take a retained candidate in, before the method is told of it."""
+        """Add a retained candidate, before the method receives it."""
         ...
 
     def effects(self, child: str, parent: str) -> Effects | None:
@@ -238,7 +238,7 @@ class LevelSearch(Protocol):
         ...
 
     def context(self, shown: Sequence[Program]) -> Context:
-        """Return what the round tells whoever is asked for a program after these."""
+        """Return the round's context for the next request, after these programs."""
         ...
 
     def best(self) -> float | None:

@@ -30,14 +30,20 @@ from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
-from specahd.search.pending import PendingSample, measured_of, next_events, rejected, text_record
+from specahd.search.pending import (
+    PendingSample,
+    measurement_record,
+    next_futures,
+    rejected_evaluation,
+    text_record,
+)
 from specahd.search.prompts import render
 from specahd.search.replay import Replay
 from specahd.search.request_pool import RequestPool
 from specahd.search.reservations import Reservations
 
 TEXTS = 100
-"""How many texts a method may ask for in a row; no budget bounds one that goes on for ever."""
+"""The most texts that a method may request in a row, since no budget bounds them."""
 _POLL_SECONDS = 0.2  # until the loop looks whether it was interrupted
 
 
@@ -112,9 +118,9 @@ class Engine:
         KeyboardInterrupt
             After the commit in hand, when the user has pressed Ctrl-C.
         RunFailed
-            The method asks for no program any more.
+            The method requests no more programs.
         """
-        with self._interrupts.held():
+        with self._interrupts.deferred():
             return self._run(search, tickets)
 
     def _run(self, search: LevelSearch, tickets: int) -> int:
@@ -126,12 +132,12 @@ class Engine:
         while True:
             if self._interrupts.pressed:
                 raise KeyboardInterrupt
-            # What was committed is what an earlier sample left behind, whatever is in flight.
+            # Commits depend on earlier samples only, not on samples in flight.
             room = self.lag - len(flight)
             while not (waiting or self.stopped) and wanted < tickets and len(asked) < room:
                 request = self._next_request(search, index)
                 if request is None:
-                    # What the method was told decides, so it is asked again after a commit.
+                    # The query depends on committed samples: ask again after a commit.
                     waiting = True
                     break
                 texts = texts + 1 if request.operator.wants_text else 0
@@ -150,10 +156,10 @@ class Engine:
                 self._commit(search, flight.popleft())
                 waiting = False
             else:
-                wait(next_events(flight), timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+                wait(next_futures(flight), timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
 
     def _send(self, asked: deque[Request], flight: deque[PendingSample]) -> None:
-        """Send what was asked for as far as the allowance goes; the rest waits for commits.
+        """Send waiting requests as far as the allowance permits; the rest wait for commits.
 
         Only when a request goes out depends on money, not what it says. When none is under way
         and there is no room for the next one, the run ends.
@@ -170,8 +176,8 @@ class Engine:
             pending = self._requests.submit(request)
             flight.append(PendingSample(request, pending, time.perf_counter()))
 
-    def carry(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
-        """Measure the programs of the round before, without tickets, and start the method.
+    def carry_over(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
+        """Measure the programs carried over from the previous round, and start the method.
 
         Parameters
         ----------
@@ -184,7 +190,9 @@ class Engine:
         for program, evaluation in zip(programs, evaluations, strict=True):
             result = evaluation.result()
             measured = search.measure(result)
-            self._journal.responses.append(measured_of(search.round, measured, carried=program.id))
+            self._journal.responses.append(
+                measurement_record(search.round, measured, carried=program.id)
+            )
             if measured.retained:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
@@ -209,7 +217,7 @@ class Engine:
             self._journal.samples.append(skill.record)
 
     def _evaluation(self, search: LevelSearch, program: Program) -> "Future[Any]":
-        """Start the evaluation of a program, or recall what came of it before."""
+        """Start the evaluation of a program, or recall its recorded result."""
         known = self.replay.measurement(search.round, program)
         if known is None:
             return search.submit(program)
@@ -218,7 +226,7 @@ class Engine:
         return recalled
 
     def _next_request(self, search: LevelSearch, index: int) -> Request | None:
-        """Return what the method asks for, None if it waits for what is under way."""
+        """Return the method's next request, None if it waits for open ones."""
         rng = generator(self.seed, search.level, search.round, index)
         query = search.method.ask(index, rng)
         if query is None:
@@ -238,7 +246,7 @@ class Engine:
         return replace(request, prompt=query.prompt or render(request, query.views))
 
     def _skills(self, request: Request) -> tuple[Skill, ...]:
-        """Return the records that a request carries, or carried before."""
+        """Return the skill records of a request; in a replay, the recorded ones."""
         memory = self._memories[request.level]
         if not (request.operator.skills and request.parents):
             return ()
@@ -247,7 +255,7 @@ class Engine:
         return memory.retrieve(request.parents[0].program)
 
     def _screen(self, search: LevelSearch, flight: deque[PendingSample]) -> None:
-        """Screen replies as far as they have come, in index order."""
+        """Screen arrived replies in index order."""
         for sample in flight:
             if sample.screened:
                 continue
@@ -268,7 +276,7 @@ class Engine:
         try:
             source, idea = parse_reply(sample.reply.result().text, request.contract)
         except ParseError as error:
-            return None, rejected(Outcome.PARSE_ERROR, str(error))
+            return None, rejected_evaluation(Outcome.PARSE_ERROR, str(error))
         program = Program(
             id=request.id,
             level=request.level,
@@ -281,14 +289,16 @@ class Engine:
         )
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
-            return program, rejected(Outcome.GUARD_REJECTED, objection)
+            return program, rejected_evaluation(Outcome.GUARD_REJECTED, objection)
         known = self.replay.verdicts.get(program.id)
         sample.verdict = self._memories[request.level].judge(program, known)
         if self.replay.measurement(request.round, program) is not None:
             # It was new when it was measured, whatever a model finds today.
             sample.verdict = replace(sample.verdict, duplicate_of=None)
         if sample.verdict.duplicate_of is not None:
-            return program, rejected(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")
+            return program, rejected_evaluation(
+                Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}."
+            )
         return program, None
 
     def _commit(self, search: LevelSearch, sample: PendingSample) -> None:
@@ -323,12 +333,12 @@ class Engine:
                 assert program is not None
                 program = replace(program, tier=evaluation.tier)
                 search.admit(program, result)
-        self._tell(search, sample.told(evaluation, program))
+        self._tell(search, sample.as_sample(evaluation, program))
         self.outcomes[evaluation.outcome] += 1
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if sample.evaluation is not None:
-            measured = measured_of(search.round, evaluation, sample=request.id)
+            measured = measurement_record(search.round, evaluation, sample=request.id)
             self._journal.responses.append(measured)
         repeated = self._journal.samples.repeating
         survivors = [member.program.id for member in search.method.members]

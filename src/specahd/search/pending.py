@@ -1,4 +1,4 @@
-"""One sample on its way through the loop, and what the journal keeps of it."""
+"""One sample in flight, and its records in the journal."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from specahd.search.base import CandidateEvaluation, Sample
 
 @dataclass
 class PendingSample:
-    """One sample on its way through the loop."""
+    """One sample in flight."""
 
     request: Request
     reply: "Future[Reply]"
@@ -29,11 +29,11 @@ class PendingSample:
 
     @property
     def ready(self) -> bool:
-        """Whether it can be committed as soon as those before it are."""
+        """Whether it can be committed once all earlier samples are."""
         return self.screened and (self.evaluation is None or self.evaluation.done())
 
-    def told(self, evaluation: CandidateEvaluation, program: Program | None) -> Sample:
-        """Return what the search method is told of it."""
+    def as_sample(self, evaluation: CandidateEvaluation, program: Program | None) -> Sample:
+        """Return the sample as the search method receives it."""
         return Sample(
             request=self.request,
             text=self.reply.result().text,
@@ -47,10 +47,10 @@ class PendingSample:
         )
 
     def record(self, evaluation: CandidateEvaluation, program: Program | None) -> dict[str, Any]:
-        """Return what the journal keeps of a program, survivors apart."""
+        """Return the journal's record of a program, without survivors."""
         return {
             "sample": self.request.id,
-            **named(self.request),
+            **request_fields(self.request),
             "skills": [skill.id for skill in self.request.skills],
             "reply": self.reply.result().text,
             "source": program.source if program else None,
@@ -66,12 +66,12 @@ class PendingSample:
 
 
 def text_record(request: Request, text: str) -> dict[str, Any]:
-    """Return what the journal keeps of a text."""
-    return {"record": "text", "text": request.id, **named(request), "reply": text}
+    """Return the journal's record of a text."""
+    return {"record": "text", "text": request.id, **request_fields(request), "reply": text}
 
 
-def named(request: Request) -> Mapping[str, Any]:
-    """Return which request it was, in plain values."""
+def request_fields(request: Request) -> Mapping[str, Any]:
+    """Return the fields that identify a request in the journal."""
     return {
         "level": request.level,
         "contract": request.contract.id,
@@ -83,13 +83,13 @@ def named(request: Request) -> Mapping[str, Any]:
     }
 
 
-def rejected(outcome: Outcome, detail: str) -> CandidateEvaluation:
-    """Return the evaluation of a reply that none of the evaluators sees."""
+def rejected_evaluation(outcome: Outcome, detail: str) -> CandidateEvaluation:
+    """Return the evaluation of a reply that is not evaluated."""
     return CandidateEvaluation(outcome, detail, None, False)
 
 
-def measured_of(number: int, evaluation: CandidateEvaluation, **who: str) -> dict[str, Any]:
-    """Return what ``LevelSearch.recall`` needs of a round's evaluation, in plain values."""
+def measurement_record(number: int, evaluation: CandidateEvaluation, **who: str) -> dict[str, Any]:
+    """Return the record of an evaluation from which ``LevelSearch.recall`` restores it."""
     return {
         **who,
         "round": number,
@@ -100,8 +100,8 @@ def measured_of(number: int, evaluation: CandidateEvaluation, **who: str) -> dic
     }
 
 
-def next_events(flight: deque[PendingSample]) -> list["Future[Any]"]:
-    """Return the futures that can let the loop go on: the next reply, the next commit."""
+def next_futures(flight: deque[PendingSample]) -> list["Future[Any]"]:
+    """Return the futures that the loop waits for: the next reply and the next commit."""
     events: list[Future[Any]] = []
     head = flight[0]
     if head.evaluation is not None:

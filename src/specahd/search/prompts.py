@@ -1,10 +1,11 @@
-"""Prompt text: what a language model is told when it is asked for one program, or for a text.
+"""Prompts: the text of a request for one program, or for a text.
 
 Everything that the requests of a level share comes first, word for word the
 same, so that a provider that caches the beginning of a prompt bills it once.
-What an operator asks for is the search method's; a method that writes a whole
-prompt of its own can use the parts: :func:`interface`, :func:`score`,
-:func:`rules`, :func:`program`, :func:`described`, :func:`answer`, :func:`fenced`.
+The search method supplies the operator's instruction. A method that writes a whole prompt of
+its own can use the parts: :func:`describe_interface`, :func:`describe_score`,
+:func:`describe_rules`, :func:`describe_program`, :func:`idea_and_code`, :func:`answer_format`
+and :func:`code_block`.
 """
 
 import textwrap
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from specahd.core.contract import Contract, Parent, Request, Treatment
 from specahd.core.program import Level
 from specahd.core.skill import Skill
-from specahd.memory.diff import diff, kin
+from specahd.memory.diff import are_related, changed_parts
 from specahd.sandbox.allowed import BUILTINS, MAX_SOURCE
 
 MAX_IDEA = 600
@@ -55,19 +56,19 @@ _CONDITIONS = {
         "1.2 standard deviations above that of the others."
     ),
 }
-"""What explains the conditions of skill records."""
+"""Explains the conditions of skill records."""
 _TOO_MUCH = "too much was changed to be listed"
 _REFINING = (Treatment.RETUNE, Treatment.SIMPLIFY)
 _WEAK = (
     "Program 1 scores too little for its details to matter. Take what is sound in its idea, and "
     "write a program that decides in a better way."
 )
-"""What is asked for in place of other numbers in a weak program, or less of it."""
+"""Replaces the instruction for weak programs, where new numbers or less code do not help."""
 _TEXT_ANSWER = "Answer with plain text only: no program, no code."
 
 
 def render(request: Request, views: Sequence[str] = ()) -> str:
-    """Write a request out as the one message that a language model receives.
+    """Render a request as the message to a language model.
 
     The same request always gives the same text. Programs are numbered in the
     order of the request, which is best first; one that was drawn twice is shown
@@ -82,45 +83,47 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
     operator = request.operator
     measured = request.context.measured
     # Two programs of a run may be equal in source and idea, but not in their identifier.
-    views = views or [described(one.program.idea, one.program.source) for one in request.parents]
+    views = views or [
+        idea_and_code(one.program.idea, one.program.source) for one in request.parents
+    ]
     pairs = zip(request.parents, views, strict=True)
     shown = list({parent.program.id: (parent, view) for parent, view in pairs}.values())
     parts = [
         contract.task,
-        interface(contract),
-        score(contract),
-        "" if operator.wants_text else rules(contract),
-        known(request),
+        describe_interface(contract),
+        describe_score(contract),
+        "" if operator.wants_text else describe_rules(contract),
+        describe_round(request),
         *(
-            program(number, parent, view, measured.get(parent.program.id, ""))
+            describe_program(number, parent, view, measured.get(parent.program.id, ""))
             for number, (parent, view) in enumerate(shown, start=1)
         ),
         _skill_records(request),
         request.hints,
         _WEAK
-        if _is_wasted(request)
+        if _is_weak(request)
         else operator.instruction.replace("{parents}", _names(len(shown))),
-        _TEXT_ANSWER if operator.wants_text else answer(contract, operator.analysis),
+        _TEXT_ANSWER if operator.wants_text else answer_format(contract, operator.analysis),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def interface(contract: Contract) -> str:
-    """Return the function that programs must be, with its docstring."""
+def describe_interface(contract: Contract) -> str:
+    """Describe the contract: the function's signature and docstring."""
     return (
         "This is its interface. The body is only an example; name, arguments and kind of answer "
         "are fixed. IntArray and FloatArray are NumPy arrays of int64 and float64.\n\n"
-        f"{fenced(contract.document)}"
+        f"{code_block(contract.document)}"
     )
 
 
-def score(contract: Contract) -> str:
-    """Return what the score of a program means."""
+def describe_score(contract: Contract) -> str:
+    """Describe the meaning of a program's score."""
     return f"The score of a program is {_SCORES[contract.level]}"
 
 
-def rules(contract: Contract) -> str:
-    """Return what a program may say, and how fast it should be."""
+def describe_rules(contract: Contract) -> str:
+    """Describe the allowed language of programs and their time limits."""
     return "\n".join(
         (
             "Rules:",
@@ -141,34 +144,34 @@ def rules(contract: Contract) -> str:
     )
 
 
-def known(request: Request) -> str:
-    """Return what the round says of itself; empty if it says nothing."""
+def describe_round(request: Request) -> str:
+    """Describe the round by the facts of its context; empty if there are none."""
     context = request.context
     marks = (("the example above", context.example), ("the best program so far", context.best))
     scores = [f"{whose} scores {_percent(mark)}" for whose, mark in marks if mark is not None]
     lines = [*context.facts, *([f"{', '.join(scores).capitalize()}."] if scores else [])]
     if context.best_idea:
-        lines.append(f"The idea of the best: {_shortened(context.best_idea)}")
+        lines.append(f"The idea of the best: {_shorten(context.best_idea)}")
     return "\n".join(("Facts of this round:", *(f"- {line}" for line in lines))) if lines else ""
 
 
-def program(number: int, parent: Parent, view: str, measured: str = "") -> str:
-    """Return a program with its number, score, what else was ``measured``, and a view of it."""
+def describe_program(number: int, parent: Parent, view: str, measured: str = "") -> str:
+    """Describe a program: its number, score, other measurements, and one view of it."""
     beside = f": {measured}" if measured else ""
     return f"Program {number}, score {_percent(parent.score)}{beside}. {view}"
 
 
-def described(idea: str, source: str) -> str:
-    """Return what a program is: its idea and its code."""
-    return f"Its idea: {_shortened(idea)}\n\n{fenced(source)}"
+def idea_and_code(idea: str, source: str) -> str:
+    """Return a program's idea and code."""
+    return f"Its idea: {_shorten(idea)}\n\n{code_block(source)}"
 
 
-def _shortened(idea: str) -> str:
+def _shorten(idea: str) -> str:
     return textwrap.shorten(idea, MAX_IDEA, placeholder=" ...")
 
 
-def _is_wasted(request: Request) -> bool:
-    """Return whether the program to refine is worse than the example, or than half of the best."""
+def _is_weak(request: Request) -> bool:
+    """Say whether the program to refine is worse than the example, or than half of the best."""
     if request.operator.treatment not in _REFINING or not request.parents:
         return False
     context = request.context
@@ -177,31 +180,33 @@ def _is_wasted(request: Request) -> bool:
 
 
 def _skill_records(request: Request) -> str:
-    """Tell what the skill records show of the programs shown and of forms of them."""
-    told = [(skill, _whose(skill, request)) for skill in request.skills]
+    """Describe the skill records that concern the shown programs or variants of them."""
+    relations = [(skill, _relation(skill, request)) for skill in request.skills]
     lines = [
-        f"- {whose} {_measured(skill, _UNITS[request.level])}" for skill, whose in told if whose
+        f"- {relation} {_measured(skill, _UNITS[request.level])}"
+        for skill, relation in relations
+        if relation
     ]
     if not lines:
         return ""
-    stated = any(whose and (skill.helped or skill.failed) for skill, whose in told)
+    stated = any(relation and (skill.helped or skill.failed) for skill, relation in relations)
     return "\n".join((_EVIDENCE + (_CONDITIONS[request.level] if stated else ""), *lines))
 
 
-def _whose(skill: Skill, request: Request) -> str:
-    """Return how a change concerns the programs shown; empty if it does not."""
-    change = kin(skill.program, skill.parent)
+def _relation(skill: Skill, request: Request) -> str:
+    """Say how a change relates to the shown programs; empty if it does not."""
+    change = are_related(skill.program, skill.parent)
     for number, parent in enumerate(request.parents, start=1):
         # The idea of a program that is shown stands beside its code.
         if skill.program.id == parent.program.id:
-            account = diff(skill.parent.source, skill.program.source) if change else ""
+            account = changed_parts(skill.parent.source, skill.program.source) if change else ""
             return f"How program {number} came about: {account or _TOO_MUCH}."
     first = request.parents[0].program
     if not change:
         return ""
     if skill.parent.id == first.id:
         return f"Tried on program 1: {skill.change}"
-    related = kin(first, skill.program) or kin(first, skill.parent)
+    related = are_related(first, skill.program) or are_related(first, skill.parent)
     return f"On a program like it: {skill.change}" if related else ""
 
 
@@ -219,20 +224,20 @@ def _measured(skill: Skill, units: str) -> str:
     return " ".join(sentences)
 
 
-def answer(contract: Contract, analysis: str = "") -> str:
-    """Return the form that a reply with a program has, after an ``analysis`` if there is one."""
+def answer_format(contract: Contract, analysis: str = "") -> str:
+    """Describe the format of a reply: an ``analysis`` if there is one, idea and code."""
     before = f"{analysis}, then " if analysis else ""
     form = f"def {contract.name}({', '.join(contract.arguments)}):\n    ..."
     return (
         f"Answer in exactly this form: {before}one sentence in braces that states the idea, then "
         "the function. Use no other braces outside the code, and write nothing else; docstring, "
         "annotations and comments are not needed.\n\n"
-        f"{{The idea in one sentence.}}\n\n{fenced(form)}"
+        f"{{The idea in one sentence.}}\n\n{code_block(form)}"
     )
 
 
-def fenced(code: str) -> str:
-    """Return code as Markdown."""
+def code_block(code: str) -> str:
+    """Return code as a Markdown block."""
     return f"```python\n{code.strip()}\n```"
 
 

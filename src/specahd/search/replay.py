@@ -1,4 +1,4 @@
-"""What a broken run has paid for and measured: enough to run it again up to where it broke off.
+"""The recorded replies and measurements of a broken run, from which it is repeated.
 
 Nothing of a run's state is stored: a run is a function of its configuration, of
 the replies and of what was measured. Resuming repeats it, with the replies of
@@ -37,7 +37,7 @@ NOT_REPRODUCED = (
 
 @dataclass(frozen=True)
 class Replay:
-    """What is known, empty for a new run.
+    """The records of a run; empty for a new run.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Replay:
 
     @classmethod
     def read(cls, directory: Path) -> "Replay":
-        """Read the files of a run directory, as far as they go.
+        """Read the files of a run directory up to their end.
 
         Raises
         ------
@@ -70,15 +70,15 @@ class Replay:
             A line is not what a run writes, or another version wrote the run.
         """
         require_current(directory)
-        replies = {each.sample: each for each in journal.read(directory / REPLIES, Answer)}
+        replies = {each.sample: each for each in journal.read_records(directory / REPLIES, Answer)}
         measured, tasks = {}, {}
-        for record in journal.read(directory / RESPONSES, responses_type):
+        for record in journal.read_records(directory / RESPONSES, responses_type):
             if isinstance(record, Tasks):
                 tasks[record.round] = record
             else:
                 measured[record.round, record.program] = record
         selection, verdicts = {}, {}
-        for record in journal.read(directory / JOURNAL, journal_type):
+        for record in journal.read_records(directory / JOURNAL, journal_type):
             if isinstance(record, Round):
                 mean = nan if record.selection is None else float(record.selection)
                 selection[record.round] = record.chosen, mean, record.selection_failed
@@ -90,7 +90,7 @@ class Replay:
         return cls(replies, measured, tasks, selection, verdicts)
 
     def reply(self, request: Request) -> tuple[Reply, int] | None:
-        """Return the reply that was paid for, and how often its ticket was refunded first.
+        """Return the recorded reply, and how often its ticket was refunded before.
 
         Raises
         ------
@@ -109,10 +109,10 @@ class Replay:
         return reply, record.refunds
 
     def skills(self, sample: str) -> Sequence[str] | None:
-        """Return the identifiers of the skill records that a paid request bore."""
+        """Return the identifiers of the skill records in a recorded request."""
         record = self.replies.get(sample)
         return None if record is None else record.request.skills
 
     def measurement(self, number: int, program: Program) -> Measured | None:
-        """Return what was measured of a program in a round."""
+        """Return the recorded measurement of a program in a round."""
         return self.measured.get((number, program.id))

@@ -1,4 +1,4 @@
-"""Requests on their way to the proposer and back: several at once, each reply put on disk first."""
+"""Concurrent requests to the proposer; each reply is written to disk before use."""
 
 import threading
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from specahd.core.tariff import FREE
 from specahd.search.replay import Replay
 
 REISSUES = 5
-"""How often in a row one request is made again before the service counts as dead."""
+"""The number of times in a row that a request is reissued before the service counts as dead."""
 
 
 class RequestPool:
@@ -45,7 +45,7 @@ class RequestPool:
         return self._threads.submit(self._ask, request)
 
     def close(self, *, failed: bool) -> None:
-        """Wait for the requests under way; if the run failed, have them given up."""
+        """Wait for open requests; abandon them if the run failed."""
         if failed:
             self._closing = True
             self._proposer.close()
@@ -76,7 +76,7 @@ class RequestPool:
                 {
                     "sample": request.id,
                     "hash": request.hash,
-                    "request": _record(request),
+                    "request": _request_record(request),
                     "reply": reply.text,
                     "prompt_tokens": reply.prompt_tokens,
                     "completion_tokens": reply.completion_tokens,
@@ -88,8 +88,8 @@ class RequestPool:
         return reply
 
 
-def _record(request: Request) -> Mapping[str, Any]:
-    """Return what a request says, in plain values."""
+def _request_record(request: Request) -> Mapping[str, Any]:
+    """Return the record of a request."""
     return {
         "contract": request.contract.id,
         "seed": request.seed,

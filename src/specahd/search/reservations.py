@@ -1,4 +1,4 @@
-"""What replies that have not come yet may cost, reserved before their requests are sent.
+"""Reservations: an upper bound on a reply's cost, reserved before its request is sent.
 
 Which request may be sent depends on the replies that were committed and on the requests
 that were sent before it, in index order: never on the order in which replies come. So a
@@ -25,7 +25,7 @@ _ROUND = 2048
 
 
 class Reservations:
-    """Keeps the sum of what was paid and of what may have to be paid within the allowance.
+    """Keeps the sum of paid costs and reserved costs within the allowance.
 
     A reply is expected to be as long as the service allows; where nothing bounds it, twice
     as long as the longest so far. A prompt is expected to take a token for each byte until
@@ -59,7 +59,7 @@ class Reservations:
             raise _too_little(objection, most)
 
     def reserve(self, request: Request, *, needed: bool = False) -> str | None:
-        """Reserve what the reply may cost, to be called in index order.
+        """Reserve the possible cost of a reply; called in index order.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Reservations:
         return None
 
     def commit(self, request: Request, reply: Reply) -> None:
-        """Replace the oldest reservation, that of the request, by what the reply cost."""
+        """Replace the oldest reservation, the request's, by the reply's cost."""
         self._paid = self._paid + reply
         if not self._allowance.bounded:
             return

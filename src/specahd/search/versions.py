@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from specahd.core.contract import Contract
 from specahd.core.syntax import parse
-from specahd.search.prompts import answer, fenced, rules
+from specahd.search.prompts import answer_format, code_block, describe_rules
 
 
-def completion(contract: Contract, sources: Sequence[str]) -> str:
-    """Write a prompt that asks for the version after those given.
+def completion_prompt(contract: Contract, sources: Sequence[str]) -> str:
+    """Write a prompt for the version after the given ones.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ def completion(contract: Contract, sources: Sequence[str]) -> str:
         for name, docstring, body in zip(names, docstrings, bodies, strict=True)
     ]
     parts = (
-        rules(contract),
+        describe_rules(contract),
         f"Complete {names[-1]}. IntArray and FloatArray are NumPy arrays of int64 and float64.",
-        fenced("\n\n".join(versions)),
+        code_block("\n\n".join(versions)),
         f"Name your function {contract.name}, without a number, and call no other version.",
-        answer(contract),
+        answer_format(contract),
     )
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""What MLflow keeps of single candidates: nested runs, rows of a table, traces, or nothing."""
+"""Writers of single candidates to MLflow: as nested runs, table rows, traces, or not at all."""
 
 import json
 import os
@@ -27,14 +27,14 @@ _COLUMNS = (
 
 @dataclass
 class Candidates:
-    """Is told what became of each sample, the same one perhaps again; keeps nothing of it.
+    """The base writer: receives each sample, perhaps repeatedly, and writes nothing.
 
     Parameters
     ----------
     directory
         That of the run.
     choices
-        The parameters by which the run is told from others.
+        The parameters that distinguish the run.
     """
 
     writer: MlflowRunWriter
@@ -42,13 +42,13 @@ class Candidates:
     choices: Mapping[str, str]
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
-        """Keep a sample that was committed; ``known`` if that was done by another process."""
+        """Write a committed sample; ``known`` if another process has written it."""
 
     def end_round(self) -> None:
-        """Show what is kept so far."""
+        """Write buffered rows."""
 
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
-        """Mark those that the run's checkpoint holds, at a time in milliseconds."""
+        """Mark the candidates in the run's checkpoint, at a time in milliseconds."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class CandidateTable(Candidates):
 
     def tell(self, entry: JournalEntry, *, known: bool) -> None:
         record = entry.record
-        told = {
+        values = {
             **record,
             **{name: entry.reply.get(name) for name in _SPENT},
             "candidate": record["sample"],
@@ -67,16 +67,16 @@ class CandidateTable(Candidates):
             "parents": " ".join(record["parents"]),
             "seconds": entry.seconds.get("commit"),
         }
-        self._rows[record["sample"]] = {name: told.get(name) for name in _COLUMNS}
+        self._rows[record["sample"]] = {name: values.get(name) for name in _COLUMNS}
 
     def end_round(self) -> None:
         if self._rows:
             rows = [list(row.values()) for row in self._rows.values()]
             table = json.dumps({"columns": _COLUMNS, "data": rows})
             self.writer.write_text(self.writer.parent, table, TABLE)
-            # By this tag the UI knows the file for a table.
-            shown = json.dumps([{"path": TABLE, "type": "table"}])
-            self.writer.fill(self.writer.parent, tags={"mlflow.loggedArtifacts": shown})
+            # This tag makes the UI show the file as a table.
+            artifacts = json.dumps([{"path": TABLE, "type": "table"}])
+            self.writer.fill(self.writer.parent, tags={"mlflow.loggedArtifacts": artifacts})
 
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
         for program in programs:
@@ -121,7 +121,7 @@ class NestedRuns(Candidates):
 
     def freeze(self, programs: Sequence[Frozen], at: int) -> None:
         for program in programs:
-            # Seeds, and what another run had learned, have no run here.
+            # Seed programs and programs of other runs have no run here.
             run = self.writer.find_nested(program.id)
             if run is not None:
                 score = {} if program.score is None else {SCORE: program.score}
@@ -136,7 +136,7 @@ class Traces(Candidates):
     _prompts: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Else traces are sent by threads that drop what fails.
+        # Asynchronous threads would drop failed traces.
         os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
         import mlflow
 
@@ -148,7 +148,7 @@ class Traces(Candidates):
         Raises
         ------
         OSError
-            MLflow did not take it, which it does not say itself.
+            MLflow dropped the trace without an error.
         """
         sample = entry.record["sample"]
         if known or (self.writer.doubt and self._is_there(sample)):
@@ -203,7 +203,7 @@ class Traces(Candidates):
 
     def _prompt(self, sample: str) -> str:
         if sample not in self._prompts:
-            records = journal.read(self.directory / PROMPTS)
+            records = journal.read_records(self.directory / PROMPTS)
             self._prompts = {record["sample"]: record["prompt"] for record in records}
         return self._prompts.get(sample, "")
 
@@ -211,4 +211,4 @@ class Traces(Candidates):
 WRITERS: Mapping[str, type[Candidates]] = dict(
     zip(WAYS, (NestedRuns, CandidateTable, Candidates), strict=True)
 )
-"""Who does it, by the values of ``tracking.candidates``."""
+"""The writers by the values of ``tracking.candidates``."""

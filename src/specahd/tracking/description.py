@@ -1,4 +1,4 @@
-"""What MLflow is told of a run: parameters, tags and data sets at its start, a note at its end."""
+"""The description of a run for MLflow: parameters, tags, data sets and a note."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from specahd.core.plain import read_json
-from specahd.runs.configuration import flat, read_configuration
+from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
-from specahd.runs.rows import means, read_rows
+from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.frozen import Frozen
 from specahd.tracking.provenance import dvc_hashes
 from specahd.tracking.store import without_password
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
 STATUS = "status"
-"""The tag that says how far a run came, in the words of ``runs.reading``; or ``running``."""
+"""The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _LIMITED = re.compile(r"budget\.max_\w+(?==)")
 _REASON = 500
 # Longer lines of code would push the list of the run's candidates out of the page.
@@ -55,12 +55,12 @@ class _Configuration(Struct):
 
 
 class Description:
-    """Reads it from a run directory.
+    """Reads the description of a run from its directory.
 
     Attributes
     ----------
     choices
-        The parameters by which runs are told apart: problem, method, llm, seed.
+        The parameters that distinguish runs: problem, method, llm, seed.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """What the run is called: as its directory, which tells it from others of its seed."""
+        """The run's name, from its directory, which differs for runs of one seed."""
         directory = self._directory.resolve()
         # The UI cuts names at their end.
         return f"{directory.name} in {directory.parent.name}"
@@ -88,8 +88,8 @@ class Description:
         """Return the chosen groups and the flattened configuration, no password among them."""
         return {
             name: without_password(str(value))
-            for name, value in (self._groups | flat(self._config)).items()
-            # Only Hydra reads those.
+            for name, value in (self._groups | flatten(self._config)).items()
+            # Keys of Hydra are left out.
             if not any(part.startswith("_") for part in name.split("."))
         }
 
@@ -101,7 +101,7 @@ class Description:
         above = self._directory.resolve().parent
         sweep = _facts(above / SWEEP).get("run_id")
         return {
-            # What the files say comes first, so that it takes the place of nothing.
+            # The facts of the files come first, so that they override no tag of ours.
             **facts,
             **{f"sandbox.{layer}": status for layer, status in layers.items()},
             "kind": "training",
@@ -112,7 +112,7 @@ class Description:
         }
 
     def datasets(self) -> "list[DatasetInput]":
-        """Return the pools that the run used, as far as they are at hand.
+        """Return the pools that the run used, if they exist.
 
         A pool's digest is DVC's, if it tracks the pool; else it is that of the
         manifest's hashes.
@@ -120,13 +120,13 @@ class Description:
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
         folder = Path(self._config["pools"]["dir"]) / self.choices["problem"]
-        pools = _read(folder / "manifest.json").get("pools", {})
+        pools = _read_json(folder / "manifest.json").get("pools", {})
         tracked = dvc_hashes(Path())
         inputs = []
         for pool, context in _CONTEXTS.items():
             if pool not in pools:
                 continue
-            # Of the outs that hold it, the innermost.
+            # The innermost out that contains the pool.
             within = [out for out in tracked if (folder / pool).is_relative_to(out)]
             out = max(within, key=len, default="")
             hashes = json.dumps(pools[pool], sort_keys=True).encode()
@@ -149,29 +149,29 @@ class Description:
 
 
 def _facts(path: Path) -> dict[str, str]:
-    """Return what a JSON file tells in words that MLflow takes for its own tags in no case."""
+    """Return the facts of a JSON file whose names cannot be MLflow's own tags."""
     return {
         name: value
-        for name, value in _read(path).items()
+        for name, value in _read_json(path).items()
         if isinstance(value, str) and not name.startswith("mlflow.")
     }
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read_json(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
     return read_json(path, _LIMIT, dict[str, Any]) or {}
 
 
 def write_opening(directory: Path) -> str:
-    """Return the note of a run that is under way, which stays where all its processes are lost."""
+    """Return the note of a running run; it stays if all its processes are lost."""
     return f"Under way. If it broke off, go on with\n\n{_resume(directory)}"
 
 
 def write_stop(directory: Path, status: RunStatus, reason: str) -> str:
-    """Return why a run ended before it was complete, and how to go on; nothing if it is."""
+    """Return why a run ended early, and how to resume it; empty if it is complete."""
     if status is RunStatus.COMPLETE:
         return ""
-    # Whatever an error says is words, of which Markdown is to make nothing.
+    # The text of an error is not to be read as Markdown.
     words = " ".join(reason.replace("`", "'").split())[:_REASON]
     why = f"`{words}`" if words else "nothing tells why; its process may have been killed"
     limit = _LIMITED.match(reason)
@@ -192,23 +192,23 @@ def write_note(
     The programs of its checkpoint stand last, the upper one first. For those whose sources
     would make the note too long it says where they are.
     """
-    begin = _results(directory) + (_commands(directory, run_id, uri) if programs else "")
-    told = [_program(program) for program in programs]
+    begin = _format_means(directory) + (_commands(directory, run_id, uri) if programs else "")
+    sections = [_format_program(program) for program in programs]
     for count in range(len(programs), -1, -1):
         left = ", ".join(program.id for program in programs[count:])
         end = f"The sources of {left} are in `{CHECKPOINT}/programs/`.\n" if left else ""
-        text = begin + "".join(told[:count]) + end
+        text = begin + "".join(sections[:count]) + end
         if len(text) <= limit:
             return text
     return begin[:limit]
 
 
-def _results(directory: Path) -> str:
+def _format_means(directory: Path) -> str:
     """Return the means over the pools, nothing if none was evaluated."""
     lines = []
     for pool in POOLS:
         rows = read_rows(directory / rows_file(pool))
-        found = means(rows)
+        found = average_rows(rows)
         if found.measures():
             # No table: the UI sets its columns without a space between.
             lines.append(
@@ -230,7 +230,7 @@ def _commands(directory: Path, run_id: str, uri: str) -> str:
     )
 
 
-def _program(program: Frozen) -> str:
+def _format_program(program: Frozen) -> str:
     """Return a program as a part of a note.
 
     Idea and source are a model's words, which nothing of Markdown may be made of: all of

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 _COLOURS = {"lower": "#0072b2", "upper": "#d55e00"}
 _ROUTES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Of Okabe and Ito: colour-blind people can tell them apart."""
+"""Okabe and Ito's colours, distinguishable for colour-blind people."""
 _STYLES = ("-", "--", ":", "-.")
 """Beside colours, so that routes differ in grey too; neighbours differ in both."""
 _CROWD = 2_000
-"""Of more stops dots and lines get smaller, so that the area they cover stays what it is."""
+"""With more stops dots and lines get smaller, so that they cover the same area."""
 _MEASURES = {"lower": "J of the repertoire", "upper": "mean U − λΩ"}
 
 
-def prepare() -> None:
-    """Import what drawing takes and draw once, so that the end of a run does not wait for it."""
+def warm_up() -> None:
+    """Import matplotlib and draw once, so that the end of a run does not wait for it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    figure = _figure(7, 5)
+    figure = _empty_figure(7, 5)
     figure.subplots().set_title("as fonts take time too")
     FigureCanvasAgg(figure).draw()  # type: ignore[no-untyped-call]
 
 
-def _figure(width: float, height: float) -> "Figure":
+def _empty_figure(width: float, height: float) -> "Figure":
     """Return an empty figure of so many inches."""
     require("plot", "A picture")
     # Half a second to import, and only who draws needs it.
@@ -41,14 +41,14 @@ def _figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
+def draw_convergence(records: Iterable[Mapping[str, Any]]) -> "Figure":
     """Draw the running best of both levels by ticket, from the records of a run's journal.
 
     A round measures on tasks of its own, so the best may fall where one begins.
     """
     samples = [record for record in records if "sample" in record]
     levels = [level for level in _COLOURS if any(s["level"] == level for s in samples)]
-    figure = _figure(7, 2.4 * max(1, len(levels)) + 0.4)
+    figure = _empty_figure(7, 2.4 * max(1, len(levels)) + 0.4)
     panels = figure.subplots(max(1, len(levels)), sharex=True, squeeze=False)[:, 0]
     for panel, level in zip(panels, levels, strict=False):
         _draw_convergence(panel, level, samples)
@@ -79,7 +79,7 @@ def _open_frame(panel: "Axes") -> None:
     panel.grid(axis="y", color="0.9")
 
 
-def route_map(drawn: Mapping[str, Any]) -> "Figure":
+def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
     """Draw an instance's routes before and after repair; what differs has colour.
 
     Parameters
@@ -89,26 +89,24 @@ def route_map(drawn: Mapping[str, Any]) -> "Figure":
         the routes, which leave from node 0 and return to it and do not name it, and
         ``cost_before`` and ``cost_after`` what they cost.
     """
-    figure = _figure(11, 5.8)
+    figure = _empty_figure(11, 5.8)
     _draw_routes(figure.subplots(1, 2, sharex=True, sharey=True), drawn)
     figure.suptitle(f"{_gain(drawn)}; in colour, the edges that only one has", parse_math=False)
     return figure
 
 
-def solving_figure(
-    drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]
-) -> "Figure":
+def draw_solving(drawn: Mapping[str, Any], history: Sequence[tuple[float, float, int]]) -> "Figure":
     """Draw an instance's routes before and after solving, each in a colour and style of its own as
     far as they reach, and the cost over time.
 
     Parameters
     ----------
     drawn
-        As for :func:`route_map`.
+        As for :func:`draw_route_map`.
     history
         Seconds, cost and repairs at the start, at every improvement and at the end.
     """
-    figure = _figure(11, 8.2)
+    figure = _empty_figure(11, 8.2)
     grid = figure.add_gridspec(2, 2, height_ratios=(2.4, 1))
     before = figure.add_subplot(grid[0, 0])
     after = figure.add_subplot(grid[0, 1], sharex=before, sharey=before)
@@ -140,7 +138,11 @@ def _draw_routes(
     """
     from matplotlib.collections import LineCollection
 
-    coords, before, after = drawn["coords"], _edges(drawn["before"]), _edges(drawn["after"])
+    coords, before, after = (
+        drawn["coords"],
+        _undirected_edges(drawn["before"]),
+        _undirected_edges(drawn["after"]),
+    )
     across, along = zip(*coords, strict=True)
     share = min(1.0, _CROWD / len(coords))
     for panel, when, edges, other, colour in (
@@ -149,7 +151,7 @@ def _draw_routes(
     ):
         title = f"{when}: {drawn[f'cost_{when}']:,.1f}"
         if apart:
-            panel.add_collection(_coloured(coords, drawn[when], share**0.5))
+            panel.add_collection(_colour_routes(coords, drawn[when], share**0.5))
         for drawn_edges, shade in ((edges & other, "0.75"), (edges - other, colour)) * (not apart):
             # Sorted, so that equal runs give equal pictures.
             lines = [(coords[first], coords[second]) for first, second in sorted(drawn_edges)]
@@ -160,10 +162,10 @@ def _draw_routes(
         panel.set(title=title, aspect="equal", xticks=[], yticks=[])
 
 
-def _coloured(
+def _colour_routes(
     coords: Sequence[Sequence[float]], routes: Sequence[Sequence[int]], width: float
 ) -> "LineCollection":
-    """Return the routes as lines, those beside each other around the depot unlike each other."""
+    """Return the routes as lines; neighbours around the depot get different colours."""
     from matplotlib.collections import LineCollection
 
     def direction(route: Sequence[int]) -> float:
@@ -180,6 +182,6 @@ def _coloured(
     )
 
 
-def _edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
+def _undirected_edges(routes: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
     """Return the undirected edges of routes from node 0 to node 0."""
     return {(min(pair), max(pair)) for route in routes for pair in pairwise([0, *route, 0])}

@@ -1,4 +1,4 @@
-"""What a run directory tells, record by record, while the run goes on or afterwards.
+"""Follow the records of a run directory, during the run or afterwards.
 
 The journal is the queue between a search and its tracker: what is in it can be
 told at any time, again and with the same result.
@@ -42,7 +42,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One record of the journal with what the other files say of it.
+    """One record of the journal, with the related records of the other files.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class JournalEntry:
 
 
 class RunFollower:
-    """Reads a run directory from its start, as far as it goes, and later on from there.
+    """Reads a run directory incrementally.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class RunFollower:
         self.at = self.began
 
     def new_entries(self, *, final: bool = False) -> list[JournalEntry]:
-        """Return what is there and was not returned before.
+        """Return the new entries since the last call.
 
         A sample whose time is not written yet comes next time, unless this is the ``final`` one.
         """
@@ -119,9 +119,9 @@ class RunFollower:
 
     def _entry(self, record: Record) -> JournalEntry:
         if record.get("record") == "round":
-            return JournalEntry(record, self.at, 0, tuple(self._of_round(record)))
+            return JournalEntry(record, self.at, 0, tuple(self._round_entry(record)))
         if record.get("record") == "text":
-            # What a text cost counts with the next program: metrics go by tickets.
+            # A text's cost counts with the next program, since metrics are by ticket.
             reply = self._replies.pop(record["text"], {})
             self._texts.update({name: reply[name] for name in _SPENT if name in reply})
             self._texts["auxiliary_calls"] += 1
@@ -133,10 +133,10 @@ class RunFollower:
         if "at" in seconds:
             self.at = round(1000 * seconds["at"])
         self._tickets += 1
-        measures = tuple(self._of_sample(record, reply))
+        measures = tuple(self._sample_entry(record, reply))
         return JournalEntry(record, self.at, self._tickets, measures, reply, seconds)
 
-    def _of_sample(self, record: Record, reply: Record) -> Iterator[Measure]:
+    def _sample_entry(self, record: Record, reply: Record) -> Iterator[Measure]:
         level, outcome = record["level"], record["outcome"]
         self._outcomes[outcome] += 1
         self._commits.append(self.at)
@@ -158,7 +158,7 @@ class RunFollower:
             if value is not None:
                 yield Measure(name, float(value), self._tickets)
 
-    def _of_round(self, record: Record) -> Iterator[Measure]:
+    def _round_entry(self, record: Record) -> Iterator[Measure]:
         number = record["round"]
         for name, value in record.items():
             if name != "round" and isinstance(value, int | float):
@@ -176,7 +176,7 @@ class _GrowingFile:
         self._read = 0
 
     def read(self, containing: bytes = b"") -> Iterator[dict[str, Any]]:
-        """Yield the records of the complete lines that came since, or some of them."""
+        """Yield the records of new complete lines, or some of them."""
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
@@ -192,7 +192,7 @@ class _GrowingFile:
 
 
 def check_records(directory: Path) -> None:
-    """Read every record that is told to MLflow, and compare it with what a run writes.
+    """Check all records that are uploaded to MLflow against their types.
 
     Raises
     ------
@@ -209,5 +209,5 @@ def check_records(directory: Path) -> None:
         files.ROUTES: Routes,
     }
     for name, kind in kinds.items():
-        for _ in journal.read(directory / name, kind):
+        for _ in journal.read_records(directory / name, kind):
             pass

@@ -1,4 +1,4 @@
-"""The programs that a run froze into its checkpoint: their roles, and what chose each."""
+"""The programs of a run's checkpoint: their roles, and the scores that chose them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import content, parse_json
+from specahd.core.plain import parse_json, read_bytes
+from specahd.repair.checksums import MANIFEST
 from specahd.repair.manifest import Manifest
-from specahd.repair.sums import MANIFEST
 from specahd.runs.configuration import read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
 from specahd.runs.records import Measured, Round, journal_type, responses_type
@@ -52,7 +52,7 @@ class Frozen:
     source: str
 
 
-def read_frozen(directory: Path) -> list[Frozen]:
+def read_frozen_programs(directory: Path) -> list[Frozen]:
     """Return the programs of a run's checkpoint, the upper one first.
 
     There are none if there is no checkpoint, or what is there is not one: whoever loads it
@@ -60,21 +60,21 @@ def read_frozen(directory: Path) -> list[Frozen]:
     """
     folder = directory / CHECKPOINT
     try:
-        manifest: Manifest = parse_json(content(folder / MANIFEST, _LIMIT), Manifest)
+        manifest: Manifest = parse_json(read_bytes(folder / MANIFEST, _LIMIT), Manifest)
         uppers, lower = manifest.turns, manifest.repertoire
         roles = [
             *(_places("upper", uppers) if len(uppers) > 1 else ["upper"]),
             *_places("lower", lower),
         ]
-        chosen = _round(directory, *([each.id for each in level] for level in (uppers, lower)))
+        chosen = _find_round(directory, *([each.id for each in level] for level in (uppers, lower)))
         scores: dict[str, float | None] = {}
         if chosen:
-            scores = {uppers[0].id: chosen.utility, **_gains(directory, chosen)}
-            scores |= _added(directory, chosen)
+            scores = {uppers[0].id: chosen.utility, **_repertoire_gains(directory, chosen)}
+            scores |= _marginal_utilities(directory, chosen)
         return [
             Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
             for program, role in zip(manifest.programs, roles, strict=True)
-            for text in [content(folder / "programs" / f"{program.id}.py", _LIMIT)]
+            for text in [read_bytes(folder / "programs" / f"{program.id}.py", _LIMIT)]
         ]
     except (FileError, ValueError):
         return []
@@ -84,11 +84,11 @@ def _places(level: str, programs: Sequence[object]) -> list[str]:
     return [f"{level} {place} of {len(programs)}" for place in range(1, len(programs) + 1)]
 
 
-def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round | None:
-    """Return the record of the round that a checkpoint is of: of equal ones, the first best."""
+def _find_round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round | None:
+    """Return the record of the checkpoint's round: the first of the best rounds."""
     rounds = [
         record
-        for record in journal.read(directory / JOURNAL, journal_type)
+        for record in journal.read_records(directory / JOURNAL, journal_type)
         if isinstance(record, Round) and (record.chosen, record.repertoire) == (uppers, repertoire)
     ]
 
@@ -98,11 +98,11 @@ def _round(directory: Path, uppers: list[str], repertoire: list[str]) -> Round |
     return max(rounds, key=rank, default=None)
 
 
-def _added(directory: Path, chosen: Round) -> dict[str, float]:
-    """Return what each of several upper programs of a round added to those before it."""
+def _marginal_utilities(directory: Path, chosen: Round) -> dict[str, float]:
+    """Return the marginal utility of each upper program of a round."""
     import numpy as np
 
-    rows = _measured(directory, chosen, chosen.uppers)
+    rows = _read_measurements(directory, chosen, chosen.uppers)
     measured = {name for name, row in rows.items() if row.utilities}
     if not chosen.uppers or measured != set(chosen.uppers):
         return {}
@@ -114,19 +114,21 @@ def _added(directory: Path, chosen: Round) -> dict[str, float]:
     return added
 
 
-def _measured(directory: Path, chosen: Round, programs: Sequence[str]) -> dict[str, Measured]:
-    """Return what was measured of programs in a round."""
+def _read_measurements(
+    directory: Path, chosen: Round, programs: Sequence[str]
+) -> dict[str, Measured]:
+    """Read the measurements of programs in a round."""
     return {
         record.program: record
-        for record in journal.read(directory / RESPONSES, responses_type)
+        for record in journal.read_records(directory / RESPONSES, responses_type)
         if isinstance(record, Measured) and record.round == chosen.round
         if record.program in programs
     }
 
 
-def _gains(directory: Path, chosen: Round) -> dict[str, float]:
-    """Return by how much each program of a round's repertoire increased J, as far as is known."""
-    # NumPy takes a while to import, and only who ends a run needs it.
+def _repertoire_gains(directory: Path, chosen: Round) -> dict[str, float]:
+    """Return the known increase of J by each program of a round's repertoire."""
+    # NumPy's import is slow, and only the end of a run needs it.
     import numpy as np
 
     from specahd.repair.repertoire import objective
@@ -141,7 +143,7 @@ def _gains(directory: Path, chosen: Round) -> dict[str, float]:
                 record.outcomes or (), record.cost_before, record.cost_merged, strict=True
             )
         ]
-        for program, record in _measured(directory, chosen, repertoire).items()
+        for program, record in _read_measurements(directory, chosen, repertoire).items()
     }
     lengths = {len(row) for row in rows.values()}
     if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:

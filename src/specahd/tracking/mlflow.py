@@ -16,10 +16,10 @@ from typing import IO, Any
 
 from specahd.core import journal
 from specahd.core.budget import Spent
-from specahd.core.environment import named
+from specahd.core.environment import public_variables
 from specahd.core.errors import JournalError
 from specahd.core.events import Committed, Observer
-from specahd.core.folders import short
+from specahd.core.folders import display_path
 from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
 from specahd.tracking.observers import ObserverFailed
@@ -59,24 +59,24 @@ class MLflowObserver(Observer):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=named(),
+            env=public_variables(),
             bufsize=0,
-            # Ctrl-C is for the run, which then says how it ended.
+            # The run handles Ctrl-C, and then reports its end.
             process_group=0,
         )
         assert self._uploader.stdin is not None
         assert self._uploader.stdout is not None
         self._orders, self._answers = self._uploader.stdin, self._uploader.stdout
-        self._tell(**asdict(self.options))
+        self._send(**asdict(self.options))
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
         if self.options.traces:
             path = directory / PROMPTS
-            self._prompted = {record["sample"] for record in journal.read(path)}
+            self._prompted = {record["sample"] for record in journal.read_records(path)}
             self._prompts = JournalFile(path)
         self.on_prepare()
-        self._tell(directory=str(directory))
+        self._send(directory=str(directory))
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         if self._prompts is not None and sample.id not in self._prompted:
@@ -88,7 +88,7 @@ class MLflowObserver(Observer):
         self._reason = reason
 
     def on_finish(self, status: str) -> None:
-        """Wait as long as things go on, but not for ever, until all is written.
+        """Wait until all is written, as long as there is progress.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class MLflowObserver(Observer):
                 self._prompts.close()
         if self._uploader is None:
             return
-        self._tell(status=status, reason=self._reason)
+        self._send(status=status, reason=self._reason)
         try:
             reason = self._wait(self._uploader, hurry=status != "complete")
         except KeyboardInterrupt:
@@ -114,18 +114,18 @@ class MLflowObserver(Observer):
         if reason is not None:
             raise ObserverFailed(
                 f"MLflow lacks some of this run ({reason}); bring it in with: "
-                f"python -m specahd.track run={short(self._directory)}"
+                f"python -m specahd.track run={display_path(self._directory)}"
             )
 
-    def _tell(self, **what: Any) -> None:
-        # One that has ended said why.
+    def _send(self, **what: Any) -> None:
+        # A process that has ended gave its reason.
         with suppress(BrokenPipeError):
             self._orders.write(json.dumps(what).encode() + b"\n")
 
     def _wait(self, uploader: "subprocess.Popen[bytes]", *, hurry: bool) -> str | None:
-        """Return None when all is written, else what is in the way.
+        """Return None when all is written, else the obstacle.
 
-        Who is in a hurry does not wait for a second attempt.
+        ``hurry`` skips the wait for a second attempt.
         """
         patience = self.options.patience
         reason = f"no answer within {patience:g} s"
@@ -134,7 +134,7 @@ class MLflowObserver(Observer):
             line = self._answers.readline()
             if not line:
                 status = uploader.wait()
-                # By a signal, or by what nobody thought of.
+                # It ended by a signal or an unforeseen error.
                 return {0: None, 1: reason}.get(status, f"its process ended with status {status}")
             obstacle: str | None = json.loads(line).get("reason")
             if obstacle is None:

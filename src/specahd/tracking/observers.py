@@ -20,7 +20,7 @@ from rich.console import Console
 from specahd.core.budget import Spent
 from specahd.core.events import Committed, Observer, RoundEnd
 from specahd.core.program import Level
-from specahd.tracking.store import in_one_line
+from specahd.tracking.store import one_line_error
 
 # Without a terminal, so many lines report the tickets.
 _LINES = 10
@@ -31,7 +31,7 @@ class ObserverFailed(Exception):
 
 
 class Observers(Observer):
-    """Hands every hook on to all observers, in their order; drops one at its first exception.
+    """Calls every hook of all observers in order; drops an observer at its first exception.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Observers(Observer):
 
     def __getattribute__(self, name: str) -> Any:
         hook = super().__getattribute__(name)
-        return partial(self._tell, name) if name.startswith("on_") else hook
+        return partial(self._notify, name) if name.startswith("on_") else hook
 
-    def _tell(self, hook: str, *what: Any) -> None:
+    def _notify(self, hook: str, *what: Any) -> None:
         for observer in tuple(self._observers):
             try:
                 getattr(observer, hook)(*what)
@@ -56,7 +56,7 @@ class Observers(Observer):
                 self.warnings.append(str(error))
             except Exception as error:  # noqa: BLE001  # whatever it is, the run goes on
                 self._observers.remove(observer)
-                warning = f"{type(observer).__name__} stopped: {in_one_line(error)}"
+                warning = f"{type(observer).__name__} stopped: {one_line_error(error)}"
                 self.warnings.append(warning[:200])
 
 
@@ -68,7 +68,7 @@ class ProgressObserver(Observer):
     console
         Where to show it; standard error if None.
     name
-        What a job is called among those that run beside it.
+        The name of a job among parallel jobs.
     """
 
     def __init__(self, console: Console | None = None, name: str = "") -> None:
@@ -158,7 +158,7 @@ class ProgressObserver(Observer):
             self._phase = None
 
     def _note(self, spent: Spent) -> str:
-        # What was paid first: a narrow terminal cuts the rest.
+        # Costs come first: a narrow terminal cuts the rest.
         parts = [spent.bill] if spent.bill else []
         parts += [f"best {level.value} {best:.4g}" for level, best in self._best.items()]
         parts += [f"{count} {outcome}" for outcome, count in self._outcomes.most_common()]

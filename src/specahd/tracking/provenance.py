@@ -1,4 +1,4 @@
-"""Where a run comes from: machine, versions and commit, and what DVC knows of its files."""
+"""The provenance of a run: machine, versions, commit, and DVC's hashes of its files."""
 
 import os
 import platform
@@ -10,10 +10,10 @@ from pathlib import Path
 import yaml
 
 from specahd import __version__
-from specahd.core.environment import named
+from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.runs.files import MACHINE, write_json
-from specahd.tracking.store import Store, database_of, opened, without_password
+from specahd.tracking.store import Store, open_store, sqlite_file, without_password
 
 LOCK = "dvc.lock"
 TAG = "dvc.checkpoint"
@@ -48,12 +48,12 @@ def save_machine(directory: Path) -> None:
 
 
 def _git(*arguments: str) -> str:
-    """Return what git says of the working directory, nothing if it says no."""
+    """Return git's output for the working directory, empty on failure."""
     try:
         answer = subprocess.run(
             ["git", *arguments],
             capture_output=True,
-            env=named(),
+            env=public_variables(),
             text=True,
             timeout=10,
             check=False,
@@ -76,10 +76,10 @@ def dvc_hashes(root: Path) -> Mapping[str, str]:
         One of these files is not what DVC writes.
     """
     files = [path for path in (root / LOCK, *sorted(root.glob("*.dvc"))) if path.is_file()]
-    return {name: md5 for path in files for name, md5 in _outs(path)}
+    return {name: md5 for path in files for name, md5 in _read_outs(path)}
 
 
-def _outs(path: Path) -> Iterator[tuple[str, str]]:
+def _read_outs(path: Path) -> Iterator[tuple[str, str]]:
     try:
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
         stages = record["stages"].values() if path.name == LOCK else [record]
@@ -95,7 +95,7 @@ def _outs(path: Path) -> Iterator[tuple[str, str]]:
 def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> str:
     """Tag the newest MLflow run of each checkpoint's directory with the checkpoint's hash.
 
-    Checkpoints that DVC does not know, and runs that MLflow does not, are passed over. What is
+    Checkpoints unknown to DVC and runs unknown to MLflow are skipped. What is
     returned is a line for the user if the store cannot be used, else nothing.
     """
     hashes = dvc_hashes(root)
@@ -104,11 +104,11 @@ def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> st
         for path in checkpoints
         if (name := os.path.relpath(path.resolve(), root.resolve())) in hashes
     }
-    database = database_of(store.uri)
+    database = sqlite_file(store.uri)
     if not known or (database is not None and not database.is_file()):
         return ""
     try:
-        with opened(store.uri) as client:
+        with open_store(store.uri) as client:
             experiment = client.get_experiment_by_name(store.experiment)
             if experiment is None:
                 return ""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from specahd.checkpoint import thaw
 from specahd.core.errors import CheckpointError, ConfigError, FileError
-from specahd.repair.sums import SUMS
+from specahd.repair.checksums import SUMS
 from specahd.runs.files import CHECKPOINT
-from specahd.tracking.store import opened, without_password
+from specahd.tracking.store import open_store, without_password
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -42,8 +42,8 @@ class Version:
 
 
 @contextmanager
-def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
-    """Yield the directory of a checkpoint, for as long as the block lasts if it was fetched.
+def fetched_checkpoint(checkpoint: str, uri: str | None) -> Iterator[Path]:
+    """Yield the directory of a checkpoint; a downloaded one exists until the block ends.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
     Raises
     ------
     ConfigError
-        No checkpoint is named so, or there is no store to fetch it from.
+        The address is invalid, or there is no store to fetch from.
     FileError
         The store does not have it.
     CheckpointError
@@ -74,7 +74,7 @@ def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
         raise ConfigError(f"Expected tracking=mlflow with checkpoint={checkpoint}.")
     with tempfile.TemporaryDirectory() as folder:
         directory = _download(checkpoint, uri, folder)
-        _tidy(directory)
+        _remove_unlisted(directory)
         try:
             yield directory
         except CheckpointError as error:
@@ -82,7 +82,7 @@ def fetched(checkpoint: str, uri: str | None) -> Iterator[Path]:
 
 
 def _download(address: str, uri: str, folder: str) -> Path:
-    with opened(uri) as client:
+    with open_store(uri) as client:
         from mlflow.artifacts import download_artifacts
 
         kind, _, rest = address.partition(":/")
@@ -104,8 +104,8 @@ def _download(address: str, uri: str, folder: str) -> Path:
             raise FileError(f"{address} has no checkpoint: {error.strerror or error}.") from None
 
 
-def _tidy(directory: Path) -> None:
-    """Remove from a copy what its sums do not name.
+def _remove_unlisted(directory: Path) -> None:
+    """Remove the files of a copy that its checksums do not list.
 
     A run that went on lays its later checkpoint over the earlier one in the store,
     where programs of the earlier one remain.
@@ -119,8 +119,8 @@ def _tidy(directory: Path) -> None:
             path.unlink()
 
 
-def with_directory(arguments: Sequence[str], store: str) -> list[str]:
-    """Return a command line in which ``resume=`` names a directory instead of an MLflow run.
+def resolve_resume(arguments: Sequence[str], store: str) -> list[str]:
+    """Replace an MLflow run in ``resume=`` by its directory.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def with_directory(arguments: Sequence[str], store: str) -> list[str]:
     Raises
     ------
     FileError
-        The store cannot be reached, or knows no such training.
+        The store cannot be reached, or has no such training.
     """
     for word in arguments:
         if word.startswith(_STORE):
@@ -142,7 +142,7 @@ def with_directory(arguments: Sequence[str], store: str) -> list[str]:
 
 
 def _run_directory(run: str, uri: str) -> str:
-    with opened(uri) as client:
+    with open_store(uri) as client:
         tags = client.get_run(run).data.tags
     if "directory" not in tags:
         raise FileError(
@@ -155,7 +155,7 @@ def _run_directory(run: str, uri: str) -> str:
     return directory
 
 
-def register(
+def register_checkpoint(
     client: "MlflowClient",
     run: "Run",
     directory: Path,
@@ -196,8 +196,8 @@ def register(
     return Version(name, int(made.version), new=True)
 
 
-def promote(client: "MlflowClient", version: Version) -> bool:
-    """Make a version the champion; say whether it was not."""
+def promote_version(client: "MlflowClient", version: Version) -> bool:
+    """Make a version the champion; return False if it already was."""
     aliases = client.get_registered_model(version.model).aliases
     if str(aliases.get(CHAMPION)) == str(version.number):
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KEY = "specahd.key"
 _ABOVE = "mlflow.parentRunId"
-# What MLflow accepts in one value.
+# The longest value that MLflow accepts.
 LONGEST_TAG, _LONGEST_PARAM = 5000, 6000
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -110,7 +110,7 @@ class MlflowRunWriter:
         """Keep a text as an artifact."""
         place = urlsplit(run.info.artifact_uri)
         if place.scheme == "file":
-            # What the client would do in the end, five milliseconds later.
+            # The client does the same, five milliseconds slower.
             path = Path(unquote(place.path), name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -74,7 +74,7 @@ class TrainedRun:
         return None if value is None or math.isnan(value) else float(value)
 
 
-def trainings(
+def ranked_trainings(
     client: "MlflowClient",
     experiment: str,
     problem: str,
@@ -106,8 +106,8 @@ def trainings(
     return sorted((TrainedRun(run, _objection(run, settings)) for run in runs), key=_rank)
 
 
-def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
-    """Return the winner among runs in the order of :func:`trainings`.
+def choose_champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
+    """Return the winner among runs in the order of :func:`ranked_trainings`.
 
     Raises
     ------
@@ -118,8 +118,8 @@ def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
         raise FileError(f"There is no run of {problem} to select from.")
     if runs[0].objection:
         reasons = Counter(run.objection for run in runs).most_common(_REASONS)
-        told = ", ".join(f"{count} {reason}" for reason, count in reasons)
-        raise FileError(f"None of the runs of {problem} counts, {len(runs)} in all: {told}.")
+        summary = ", ".join(f"{count} {reason}" for reason, count in reasons)
+        raise FileError(f"None of the runs of {problem} counts, {len(runs)} in all: {summary}.")
     _require_same_instances([run for run in runs if not run.objection], problem)
     return runs[0]
 
@@ -127,11 +127,11 @@ def champion(runs: Sequence[TrainedRun], problem: str) -> TrainedRun:
 def _require_same_instances(runs: Sequence[TrainedRun], problem: str) -> None:
     groups: dict[str, list[TrainedRun]] = {}
     for run in runs:
-        # Of a run that does not tell, nothing is known to the contrary.
+        # A run without the value is not excluded.
         if run.measured_on is not None:
             groups.setdefault(f"{run.measured_on:,.1f}", []).append(run)
     if len(groups) > 1:
-        told = "; ".join(
+        values = "; ".join(
             f"budget {', '.join(sorted({run.choice('budget') for run in group}))}, "
             f"seeds {', '.join(map(str, sorted({run.seed for run in group})))}, "
             f"mean baseline cost {cost}"
@@ -139,7 +139,7 @@ def _require_same_instances(runs: Sequence[TrainedRun], problem: str) -> None:
         )
         raise FileError(
             f"The runs of {problem} were measured on different instances of the selection pool "
-            f"and cannot be ranked ({told}): choose with budget=NAME or sweep=RUN, or delete "
+            f"and cannot be ranked ({values}): choose with budget=NAME or sweep=RUN, or delete "
             "those that shall not count in the MLflow UI."
         )
 
@@ -166,7 +166,7 @@ def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
     if math.isnan(run.data.metrics.get(_SELECTION, math.nan)):
         return "not measured on the selection pool"
     for name, value in settings.items():
-        # An option that a run did not know yet is no reason.
+        # A missing option of an older run is no reason.
         had = run.data.params.get(name, str(value))
         if had != str(value):
             return f"{name}={had}"
@@ -174,6 +174,6 @@ def _objection(run: "Run", settings: Mapping[str, Any]) -> str:
 
 
 def _rank(training: TrainedRun) -> tuple[bool, float, int, str]:
-    # What a run that does not count has scored is not looked at.
+    # The scores of runs that do not count are ignored.
     score = training.selection if not training.objection else None
     return bool(training.objection), -(score or 0.0), training.seed, training.id

@@ -1,4 +1,4 @@
-"""What solving shows: a live line on standard error while it goes on, a summary at its end."""
+"""The display of solving: a live line on standard error, and a summary at the end."""
 
 import math
 import sys
@@ -9,9 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from specahd.core.folders import short as shortened
+from specahd.core.folders import display_path
 from specahd.core.settings import SearchLimit
-from specahd.engine.descent import Moment
+from specahd.engine.neighbourhood_search import SearchProgress
 
 _LINES = 10
 """Without a terminal, so many lines report the search."""
@@ -33,7 +33,7 @@ class SolvingLine:
     name
         Of the instance.
     limit
-        Says what is left, and what costs are compared with.
+        The limit of the search, and the target cost.
     """
 
     def __init__(self, name: str, limit: SearchLimit) -> None:
@@ -50,7 +50,7 @@ class SolvingLine:
         self._said = -1
         self._first: float | None = None
 
-    def show(self, moment: Moment) -> None:
+    def show(self, moment: SearchProgress) -> None:
         """Show where the search stands."""
         if self._first is None:
             self._first = moment.cost
@@ -62,38 +62,40 @@ class SolvingLine:
             self._said = tenth
             self._console.out(f"{self._name}: {self._note(moment)}", highlight=False)
 
-    def _note(self, moment: Moment) -> str:
-        parts = [f"cost {told(moment.cost)}"]
+    def _note(self, moment: SearchProgress) -> str:
+        parts = [f"cost {format_cost(moment.cost)}"]
         if self._limit.target:
-            parts.append(f"gap {gap(moment.cost, self._limit.target)}")
+            parts.append(f"gap {format_gap(moment.cost, self._limit.target)}")
         if self._first and moment.cost < self._first:
             parts.append(f"{100 * (moment.cost / self._first - 1):+.2f}% of the start")
         if moment.repairs and moment.seconds > 0:
-            parts.append(f"{short(moment.repairs / moment.seconds)} repairs/s")
+            parts.append(f"{format_count(moment.repairs / moment.seconds)} repairs/s")
         if self._limit.repairs is not None:
-            parts.append(f"{short(max(0, self._limit.repairs - moment.repairs))} repairs left")
+            parts.append(
+                f"{format_count(max(0, self._limit.repairs - moment.repairs))} repairs left"
+            )
         else:
             parts.append(f"{max(0.0, self._limit.time_limit - moment.seconds):.0f} s left")
         return ", ".join(parts)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Stop the live line."""
         if self._console.is_terminal:
             self._progress.stop()
 
 
-def told(cost: float) -> str:
-    """Return a cost in words: whole where it is, else with two digits behind the point."""
+def format_cost(cost: float) -> str:
+    """Format a cost: an integer without decimals, any other with two."""
     return f"{cost:,.0f}" if float(cost).is_integer() else f"{cost:,.2f}"
 
 
-def gap(cost: float, best: float) -> str:
-    """Return by how much a cost exceeds another one."""
+def format_gap(cost: float, best: float) -> str:
+    """Format the relative gap of a cost to the best."""
     return f"{100 * (cost / best - 1):+.2f}%" if best > 0 else "–"
 
 
-def short(count: float) -> str:
-    """Return a count with three digits or so: 205k."""
+def format_count(count: float) -> str:
+    """Format a count with about three digits: 205k."""
     power = min(len(_UNITS) - 1, int(math.log10(count) / 3)) if count >= 1000 else 0
     value = count / 1000**power
     decimals = 0 if value >= 10 or power == 0 else 1
@@ -105,18 +107,19 @@ def print_summary(
 ) -> None:
     """Print what a search found, and the files that hold it, on standard output."""
     start, cost = statistics["start"], statistics["cost"]
-    compared = f", gap {gap(cost, target)} to {told(target)}" if target else ""
+    compared = f", gap {format_gap(cost, target)} to {format_cost(target)}" if target else ""
     # Nothing gained is no -0.00%.
     gain = f"{0.0 - 100 * statistics['improvement']:+.2f}%"
     workers = f", {statistics['workers']} workers" if statistics["workers"] > 1 else ""
+    speed = f"{format_count(statistics['repairs_per_second'])}/s{workers}"
     for line in (
         f"{statistics['instance']}: {statistics['problem']}, {statistics['size']:,} to serve",
-        f"start     {told(start['cost'])} ({start['source']})",
-        f"solution  {told(cost)} ({gain}{compared}), "
+        f"start     {format_cost(start['cost'])} ({start['source']})",
+        f"solution  {format_cost(cost)} ({gain}{compared}), "
         f"{statistics['vehicles']:,} route{'s' if statistics['vehicles'] > 1 else ''}",
         f"search    {statistics['seconds']:.1f} s, {statistics['repairs']:,} repairs "
-        f"({short(statistics['repairs_per_second'])}/s{workers}), {_ENDS[statistics['ended']]}; "
+        f"({speed}), {_ENDS[statistics['ended']]}; "
         f"{statistics['startup_seconds']:.1f} s to start",
-        *(f"written   {shortened(path.absolute())}" for path in written),
+        *(f"written   {display_path(path.absolute())}" for path in written),
     ):
         sys.stdout.write(f"{line}\n")

@@ -1,4 +1,4 @@
-"""The MLflow store that runs are kept in: made, once, to be written; only opened to be asked."""
+"""The MLflow store of the runs: created once for writing, only opened for reading."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.extras import require
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.tracking import view
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WAYS = ("nested", "table", "none")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where runs are kept.
+    """The location of the runs.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Store:
     experiment: str
 
     def prepare(self) -> None:
-        """Import what opening takes, so that it does not wait for it."""
+        """Import MLflow's modules in advance, so that opening is fast."""
         _import_mlflow()
         if not self.uri.startswith("http"):
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
@@ -56,7 +56,7 @@ class Store:
     def connect(self) -> "tuple[MlflowClient, str]":
         """Open the store and return a client and the experiment's id; make what is missing."""
         _import_mlflow()
-        database = database_of(self.uri)
+        database = sqlite_file(self.uri)
         location = None
         if database is not None:
             database.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ class Store:
         lock = FileLock(f"{database}.lock", timeout=60) if database else nullcontext()
         with lock:
             if database is not None and location is not None and not database.exists():
-                _make(database, location)
+                _create_store(database, location)
             client = _client(self.uri)
             found = client.get_experiment_by_name(self.experiment)
             experiment = (
@@ -84,7 +84,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Options(Store):
-    """Where MLflow keeps a run, and how much of it: what ``conf/tracking/mlflow.yaml`` says.
+    """Options of tracking: the store, and how much is kept (``conf/tracking/mlflow.yaml``).
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Options(Store):
     patience: float = 60.0
 
     def __post_init__(self) -> None:
-        one_of("tracking.candidates", self.candidates, WAYS)
+        check_choice("tracking.candidates", self.candidates, WAYS)
         if not isinstance(self.traces, bool):
             raise ConfigError(f"Expected tracking.traces to be true or false, got {self.traces!r}.")
         if not isinstance(self.patience, int | float) or not self.patience > 0:
@@ -114,15 +114,15 @@ class Options(Store):
 
 
 @contextmanager
-def opened(uri: str) -> "Iterator[MlflowClient]":
-    """Open a store that is there, and tell in one sentence why it refuses something.
+def open_store(uri: str) -> "Iterator[MlflowClient]":
+    """Open an existing store; turn its errors in the block into one sentence.
 
     Raises
     ------
     FileError
         There is none, or it cannot be reached, or it does not have what is asked for.
     """
-    path = database_of(uri)
+    path = sqlite_file(uri)
     if path is not None and not path.is_file():
         raise FileError(f"There is no MLflow store at {path}; train with tracking=mlflow first.")
     _import_mlflow()
@@ -141,8 +141,8 @@ def opened(uri: str) -> "Iterator[MlflowClient]":
         raise FileError(f"The MLflow store {store} refuses: {reason}.") from None
 
 
-def database_of(uri: str) -> Path | None:
-    """Return the file of a sqlite store, which asking would make if it is not there."""
+def sqlite_file(uri: str) -> Path | None:
+    """Return the file of a sqlite store, since a query would create a missing one."""
     return Path(uri.removeprefix(_SQLITE)) if uri.startswith(_SQLITE) else None
 
 
@@ -151,14 +151,14 @@ def without_password(text: str) -> str:
     return _PASSWORD.sub(r"\1:***@", text)
 
 
-def in_one_line(error: BaseException) -> str:
-    """Return what an exception is and says first, without passwords."""
+def one_line_error(error: BaseException) -> str:
+    """Return the type and first line of an exception, without passwords."""
     [first, *_] = str(error).splitlines() or [""]
     return without_password(f"{type(error).__name__}: {first}")
 
 
 def _import_mlflow() -> None:
-    """Import MLflow, more than a second and only for who asks it something; have it be quiet."""
+    """Import MLflow on demand (it takes more than a second), and silence its loggers."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     require("train", "MLflow")
@@ -171,13 +171,13 @@ def _import_mlflow() -> None:
 def _client(uri: str) -> "MlflowClient":
     from mlflow import MlflowClient
 
-    database = database_of(uri)
+    database = sqlite_file(uri)
     # MLflow keeps what it has opened by its address, so that must not depend on the directory.
     return MlflowClient(f"{_SQLITE}{database.resolve()}" if database else uri)
 
 
-def _make(database: Path, location: str) -> None:
-    """Make an empty store, whole or not at all: one killed amid its migrations is lost."""
+def _create_store(database: Path, location: str) -> None:
+    """Create an empty store atomically: a kill amid its migrations would break it."""
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
     draft = database.with_name(f".{database.name}.draft")

@@ -25,11 +25,11 @@ from omegaconf import DictConfig, OmegaConf
 from specahd.runs.files import POOLS, SWEEP, write_json
 from specahd.tracking.description import NOTE
 from specahd.tracking.run_writer import LONGEST_TAG
-from specahd.tracking.store import Store, in_one_line, without_password
-from specahd.tracking.sweep_note import command, shown, write_sweep_note
+from specahd.tracking.store import Store, one_line_error, without_password
+from specahd.tracking.sweep_note import format_improvement, resume_command, write_sweep_note
 from specahd.tracking.sweep_results import SweepResults
-from specahd.tracking.tables import console, new_table
-from specahd.tracking.view import directions, percent
+from specahd.tracking.tables import new_table, stdout_console
+from specahd.tracking.view import percent_metric, ui_directions
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -55,18 +55,18 @@ class SweepCallback(Callback):
             self._try("has no MLflow run", lambda: _open(store, config))
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """Tell how the sweep ended: also called when it broke off."""
+        """Record the end of the sweep; also called when it broke off."""
         self._try("is not summarised in full", lambda: _finish(config))
 
     def _try(self, consequence: str, work: Callable[[], None]) -> None:
-        """Do it on a daemon thread, since a store that hangs must not hold up the sweep."""
+        """Run an action on a daemon thread, since a store that hangs must not delay the sweep."""
         failure: list[str] = []
 
         def run() -> None:
             try:
                 work()
             except Exception as error:  # noqa: BLE001  # whatever it is, the sweep goes on
-                failure.append(in_one_line(error))
+                failure.append(one_line_error(error))
 
         thread = Thread(target=run, name="sweep", daemon=True)
         thread.start()
@@ -86,19 +86,19 @@ def _store(config: DictConfig) -> Store | None:
 
 def _words(config: DictConfig) -> list[str]:
     """Return the options that an experiment sweeps, and those of the command line."""
-    # One may refer to what only a job knows.
+    # An override may refer to values that only a job has.
     words: list[str] = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)  # type: ignore[assignment]  # a list
     params = config.hydra.sweeper.get("params") or {}
     return [*(f"{key}={value}" for key, value in params.items()), *words]
 
 
 def _count(config: DictConfig) -> int:
-    """Return the number of jobs; 0 if nobody can tell any more."""
+    """Return the number of jobs, 0 if it is unknown."""
     hydra = GlobalHydra.instance()
     # When a sweep broke off, Hydra has left; then a glob cannot be counted.
     loader = hydra.config_loader() if hydra.is_initialized() else None
     overrides = OverridesParser.create(loader).parse_overrides(_words(config))
-    # Of an option that is given twice, Hydra takes the last.
+    # Hydra takes the last value of an option that is given twice.
     last = {each.get_key_element(): each for each in overrides}
     swept = [each for each in last.values() if each.is_discrete_sweep()]
     if loader is None and any(isinstance(each.value(), Glob) for each in swept):
@@ -116,7 +116,7 @@ def _finish(config: DictConfig) -> None:
 
 
 def _open(store: Store, config: DictConfig) -> None:
-    """Make the sweep's run, or take up that of a sweep which broke off."""
+    """Create the sweep's run, or resume that of a broken-off sweep."""
     directory = Path(config.hydra.sweep.dir)
     client, experiment = store.connect()
     run = _known(client, experiment, directory / SWEEP)
@@ -151,7 +151,7 @@ def _create(client: "MlflowClient", experiment: str, config: DictConfig, directo
 def _describe(
     client: "MlflowClient", experiment: str, run: str, results: SweepResults, config: DictConfig
 ) -> None:
-    go_on = command(config, results.directory)
+    go_on = resume_command(config, results.directory)
     note = write_sweep_note(results, _count(config), experiment, go_on)
     client.set_tag(run, NOTE, note[:LONGEST_TAG])
 
@@ -166,14 +166,14 @@ def _known(client: "MlflowClient", experiment: str, path: Path) -> str | None:
 
 
 def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
-    """Write what came of the jobs; remove the run of a sweep that left none."""
+    """Write the results of the jobs; remove the run of a sweep without any."""
     from mlflow.entities import Metric
 
     path = results.directory / SWEEP
     client, experiment = store.connect()
     run = _known(client, experiment, path)
     if run is None:
-        # Its jobs began without one, and a warning told why.
+        # The jobs began without it, and a warning gave the reason.
         return
     if not results.jobs:
         client.delete_run(run)
@@ -182,7 +182,7 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     now = time.time_ns() // 1_000_000
     # The UI lists metrics in the order in which they came: improvement first.
     measures = {
-        f"{percent(pool)}/{name}": round(100 * value, 2)
+        f"{percent_metric(pool)}/{name}": round(100 * value, 2)
         for pool in POOLS
         for name, value in _measures(results, f"{pool}/improvement")
     }
@@ -195,7 +195,7 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     _describe(client, experiment, run, results, config)
     whole = results.counts["complete"] == sum(results.counts.values())
     client.set_terminated(run, "FINISHED" if whole else "FAILED")
-    sys.stdout.write(directions(without_password(store.uri), experiment) + "\n")
+    sys.stdout.write(ui_directions(without_password(store.uri), experiment) + "\n")
 
 
 def _measures(results: SweepResults, name: str) -> Iterator[tuple[str, float]]:
@@ -224,9 +224,9 @@ def _print(results: SweepResults) -> None:
             *([each.label] if each.label else []),
             " ".join(map(str, each.seeds)),
             f"{each.complete}/{len(each.seeds)}",
-            *(shown(each, pool) for pool in POOLS),
+            *(format_improvement(each, pool) for pool in POOLS),
         )
-    console().print(view)
+    stdout_console().print(view)
     partial = sorted(name for each in found for name in each.partial)
     if partial:
         sys.stdout.write(f"partial, counted in no mean: {', '.join(partial)}\n")

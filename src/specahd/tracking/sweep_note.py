@@ -12,11 +12,11 @@ from specahd.tracking.upload import SyncCursor
 from specahd.tracking.view import run_link
 
 _CHOSEN = {"hydra.mode", "hydra.sweep.dir"}
-"""Options of Hydra that the command to go on has of itself."""
+"""Hydra's options that the resume command sets itself."""
 
 
-def command(config: DictConfig, directory: Path) -> str:
-    """Return the command that goes on with a sweep."""
+def resume_command(config: DictConfig, directory: Path) -> str:
+    """Return the command that resumes a sweep."""
     given = config.hydra.overrides
     options = [word for word in given.get("hydra") or () if word.partition("=")[0] not in _CHOSEN]
     place = f"hydra.sweep.dir={directory.resolve()}"
@@ -30,25 +30,25 @@ def write_sweep_note(results: SweepResults, jobs: int, experiment: str, command:
     Parameters
     ----------
     jobs
-        How many it has; 0 if nobody can tell.
+        The number of jobs, 0 if it is unknown.
     experiment
-        The id of the one that its run is in.
+        The id of the experiment of the sweep's run.
     command
         What goes on with it.
     """
     counts = results.counts
     complete, known = counts["complete"], jobs or sum(counts.values())
     rest = [f"{count} {name}" for name, count in counts.items() if name != "complete" and count]
-    told = ", ".join([f"{complete} of {known} jobs complete", *rest])
-    lines = [f"**{told}**", ""]
-    lines += [_line(each, results, experiment) for each in results.configurations()]
+    summary = ", ".join([f"{complete} of {known} jobs complete", *rest])
+    lines = [f"**{summary}**", ""]
+    lines += [_configuration_line(each, results, experiment) for each in results.configurations()]
     if complete < known:
         lines += ["", "If it broke off, go on with", "", f"    {command}"]
     return "\n".join(lines) + "\n"
 
 
-def shown(configuration: Configuration, pool: str) -> str:
-    """Return a configuration's mean improvement with its deviation, "-" if there is none."""
+def format_improvement(configuration: Configuration, pool: str) -> str:
+    """Format a configuration's mean improvement with its deviation, "-" if there is none."""
     name = f"{pool}/improvement"
     if name not in configuration.means:
         return "-"
@@ -57,21 +57,23 @@ def shown(configuration: Configuration, pool: str) -> str:
     return mean if spread is None else f"{mean} ± {100 * spread:.2f}"
 
 
-def _line(configuration: Configuration, results: SweepResults, experiment: str) -> str:
+def _configuration_line(
+    configuration: Configuration, results: SweepResults, experiment: str
+) -> str:
     of = f"{configuration.complete}/{len(configuration.seeds)} complete, "
     text = f"- `{configuration.label}`: {of}" if configuration.label else "- "
-    pools = ", ".join(f"{pool} {shown(configuration, pool)}" for pool in POOLS)
+    pools = ", ".join(f"{pool} {format_improvement(configuration, pool)}" for pool in POOLS)
     parts = []
     if configuration.best is not None:
-        best = _job(configuration.best, results, experiment)
+        best = _job_link(configuration.best, results, experiment)
         parts += [f"improvement on {pools}", f"best on selection: {best}"]
     if configuration.partial:
-        rest = (_job(name, results, experiment) for name in sorted(configuration.partial))
+        rest = (_job_link(name, results, experiment) for name in sorted(configuration.partial))
         parts.append(f"not complete: {', '.join(rest)}")
     return text + "; ".join(parts)
 
 
-def _job(name: str, results: SweepResults, experiment: str) -> str:
+def _job_link(name: str, results: SweepResults, experiment: str) -> str:
     """Return a job's name, as a link if it has a run."""
     place = SyncCursor.read(results.directory / name)
     if place is None or not place.run_id:

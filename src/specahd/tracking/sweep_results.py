@@ -1,4 +1,4 @@
-"""What the jobs of a sweep have come to, read from the directories that they left."""
+"""The results of a sweep's jobs, read from their directories."""
 
 import csv
 import io
@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from specahd.runs.files import CONFIG, POOLS
-from specahd.runs.kinds import varying
-from specahd.runs.reading import Run, choose, read_run
-from specahd.runs.rows import means
+from specahd.runs.kinds import varying_options
+from specahd.runs.reading import Run, choose_runs, read_run
+from specahd.runs.rows import average_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SweepResults:
         FileError
             A job's file is not what a run writes.
         """
-        found = choose(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
+        found = choose_runs(read_run(path.parent) for path in directory.glob(f"*/{CONFIG}"))
         found.sort(key=lambda run: run.name)
         missing = max(0, jobs - len(found))
         # A job that begins has a directory, which is removed only when the sweep has ended.
@@ -76,25 +76,25 @@ class SweepResults:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many jobs are complete, partial and failed; and not started, if there are any."""
+        """The numbers of complete, partial and failed jobs, and of jobs not started, if any."""
         complete = sum(job.complete for job in self.jobs)
         partial = len(self.jobs) - complete
         counts = {"complete": complete, "partial": partial, "failed": self.failed}
         return counts | ({"not started": self.not_started} if self.not_started else {})
 
     def configurations(self) -> list[Configuration]:
-        """Put together the jobs that differ in nothing but the seed."""
+        """Group the jobs that differ only in their seed."""
         keys = self._varying()
         groups: dict[str, list[Run]] = defaultdict(list)
         for job in self.jobs:
-            told = zip(keys, job.kind.values(keys), strict=True)
-            groups[" ".join(f"{key}={value}" for key, value in told)].append(job)
+            values = zip(keys, job.kind.values(keys), strict=True)
+            groups[" ".join(f"{key}={value}" for key, value in values)].append(job)
         return [_summarise(label, groups[label]) for label in sorted(groups)]
 
     def table(self) -> str:
         """Return the jobs as a table of comma-separated values."""
         keys = self._varying()
-        measures = [_measures(job) for job in self.jobs]
+        measures = [_pool_means(job) for job in self.jobs]
         names = sorted({name for each in measures for name in each})
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -106,17 +106,17 @@ class SweepResults:
         return text.getvalue()
 
     def _varying(self) -> list[str]:
-        return varying(job.kind for job in self.jobs)
+        return varying_options(job.kind for job in self.jobs)
 
 
-def _measures(job: Run) -> dict[str, float]:
+def _pool_means(job: Run) -> dict[str, float]:
     """Return a complete job's means over each pool."""
     if not job.complete:
         return {}
     return {
         f"{pool}/{name}": value
         for pool in POOLS
-        for name, value in means(job.rows(pool)).measures().items()
+        for name, value in average_rows(job.rows(pool)).measures().items()
     }
 
 
@@ -124,7 +124,7 @@ def _summarise(label: str, jobs: Sequence[Run]) -> Configuration:
     values: dict[str, list[float]] = defaultdict(list)
     chosen: dict[str, float] = {}
     for job in jobs:
-        for name, value in _measures(job).items():
+        for name, value in _pool_means(job).items():
             values[name].append(value)
             if name == "selection/improvement":
                 chosen[job.name] = value

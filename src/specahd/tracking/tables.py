@@ -24,10 +24,12 @@ _WIDEST = 1000
 
 def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Sequence[str]) -> None:
     """Print a table of pools: baseline, repaired cost, improvement, other baselines beside."""
-    output = console()
-    columns = _figures(summaries)
+    output = stdout_console()
+    columns = _columns(summaries)
     pools = [f"{summary.pool} ({summary.instances})" for summary in summaries]
-    left_out = _drop(columns, output.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools)))))
+    left_out = _drop_columns(
+        columns, output.width, min(_POOL_WIDTH, max(map(len, ("pool", *pools))))
+    )
     units = {summary.unit for summary in summaries if summary.unit}
     caption = f"mean costs{''.join(f' in {unit}' for unit in sorted(units))}"
     if "rollbacks" in columns:
@@ -39,17 +41,17 @@ def print_summaries(summaries: "Sequence[PoolSummary]", title: str, notes: Seque
         table.add_column(heading, justify="right", no_wrap=True)
     for row in zip(pools, *columns.values(), strict=True):
         table.add_row(*row)
-    output.width = max(output.width, _widths(columns, _POOL_WIDTH))
+    output.width = max(output.width, _table_width(columns, _POOL_WIDTH))
     output.print(table)
     for note in (*left_out, *_remarks(summaries), *notes):
         output.out(note, highlight=False)
 
 
-def _figures(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
+def _columns(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
     """Return the columns of figures by their headings, the references last."""
     [source] = {summary.baseline for summary in summaries}
     columns = {
-        # Of a file, the title has the name.
+        # The title has the name of a file.
         source if len(source) <= _POOL_WIDTH else "incumbent": [
             f"{each.baseline_cost:,.1f}" for each in summaries
         ],
@@ -62,23 +64,23 @@ def _figures(summaries: "Sequence[PoolSummary]") -> dict[str, list[str]]:
     return columns
 
 
-def _widths(columns: Mapping[str, Sequence[str]], pool: int) -> int:
+def _table_width(columns: Mapping[str, Sequence[str]], pool: int) -> int:
     """Return how wide the table is, with the lines and blanks around every cell."""
     figures = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
     return 1 + sum(width + 3 for width in (pool, *figures))
 
 
-def _drop(columns: dict[str, list[str]], width: int, pool: int) -> list[str]:
-    """Take out the columns that a width has no room for, references first; say what they held."""
+def _drop_columns(columns: dict[str, list[str]], width: int, pool: int) -> list[str]:
+    """Drop columns that do not fit, references first; return what they held."""
     lines: list[str] = []
-    while _widths(columns, pool) > width and len(columns) > _KEPT:
+    while _table_width(columns, pool) > width and len(columns) > _KEPT:
         heading, cells = columns.popitem()
         lines.insert(0, f"{heading}, for which the table has no room: {', '.join(cells)}")
     return lines
 
 
 def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
-    """Say in words what the figures do not: failures, and that nothing was gained."""
+    """Describe failures, and a missing gain, in words."""
     lines = []
     for each in summaries:
         if each.failed:
@@ -96,7 +98,7 @@ def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
 
 
 def cheaper_references(summary: "PoolSummary") -> list[str]:
-    """Say which baseline solver has cheaper solutions than those that were written."""
+    """Name a baseline solver with cheaper solutions than the written ones."""
     lines = []
     for name, count in summary.cheaper.items():
         of_all = f"on {count} of {summary.instances} instances"
@@ -120,7 +122,7 @@ def print_policies(policies: "Mapping[str, Policy]", title: str) -> None:
             f"{policy.regret:.3f}%",
             f"{policy.hits:.1f}%",
         )
-    console(_WIDEST).print(table)
+    stdout_console(_WIDEST).print(table)
 
 
 def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
@@ -140,7 +142,7 @@ def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:
             run.objection or "complete",
             *("" if value is None else f"{100 * value:+.2f}%" for value in run.scores),
         )
-    console(_WIDEST).print(table)
+    stdout_console(_WIDEST).print(table)
 
 
 def new_table(title: str, caption: str) -> Table:
@@ -148,7 +150,7 @@ def new_table(title: str, caption: str) -> Table:
     return Table(title=title, caption=caption, title_justify="left", caption_justify="left")
 
 
-def console(width: int | None = None) -> Console:
-    """Return what prints on standard output, as wide as it is unless a width is given."""
+def stdout_console(width: int | None = None) -> Console:
+    """Return a console on standard output, with its own width by default."""
     # A file has no width; 80 columns would cut the numbers of large instances.
     return Console(file=sys.stdout, width=width or (None if sys.stdout.isatty() else 100))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from specahd.core.errors import ConfigError, UserError, WriteError
 from specahd.tracking import view
-from specahd.tracking.store import Store, database_of
+from specahd.tracking.store import Store, sqlite_file
 
 ARTIFACTS, EXPERIMENT = "mlruns/artifacts", "specahd"
 """As ``conf/tracking/mlflow.yaml`` has them, for a store that no training has made yet."""
@@ -41,7 +41,7 @@ def free_port(text: str) -> int:
     return port
 
 
-def prepare(port: int) -> str:
+def prepare_store(port: int) -> str:
     """Make the store if there is none; return what to tell before the server starts.
 
     Raises
@@ -49,15 +49,15 @@ def prepare(port: int) -> str:
     WriteError
         It cannot be made.
     """
-    told = view.address(view.STORE, "1", port) + "\n"
-    database = database_of(view.STORE)
+    text = view.ui_address(view.STORE, "1", port) + "\n"
+    database = sqlite_file(view.STORE)
     if database is None or database.exists():
-        return told
+        return text
     try:
         Store(view.STORE, ARTIFACTS, EXPERIMENT).connect()
     except OSError as error:
         raise WriteError(f"Cannot make {database}: {error.strerror}.") from None
-    return f"There is no run in {database.parent} yet: train, and it is at this address.\n{told}"
+    return f"There is no run in {database.parent} yet: train, and it is at this address.\n{text}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,11 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     [text] = sys.argv[1:] if arguments is None else arguments
     try:
         port = free_port(text)
-        told = prepare(port)
+        text = prepare_store(port)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write(told)
+    sys.stdout.write(text)
     sys.stdout.flush()
     place = ["--backend-store-uri", view.STORE, "--host", "127.0.0.1", "--port", str(port)]
     command = [sys.executable, "-m", "mlflow", "server", "--workers", "1", *place]

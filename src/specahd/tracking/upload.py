@@ -1,4 +1,4 @@
-"""Brings what a run directory tells into MLflow, from where ``mlflow.json`` says that was left."""
+"""Uploads a run directory to MLflow, from the position in ``mlflow.json`` on."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from specahd.core.errors import FileError
 from specahd.core.plain import read_json
 from specahd.runs import files
 from specahd.runs.reading import read_run
-from specahd.runs.rows import means, read_rows
+from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
 from specahd.tracking.description import (
     NOTE,
@@ -25,12 +25,12 @@ from specahd.tracking.description import (
     write_opening,
     write_stop,
 )
-from specahd.tracking.figures import convergence, route_map
+from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
-from specahd.tracking.frozen import read_frozen
+from specahd.tracking.frozen import read_frozen_programs
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
-from specahd.tracking.store import Options, in_one_line, without_password
-from specahd.tracking.view import directions, percent
+from specahd.tracking.store import Options, one_line_error, without_password
+from specahd.tracking.view import percent_metric, ui_directions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,9 +41,9 @@ _FILES = (
     *(files.SANDBOX, files.MACHINE, files.ROUTES),
 )
 _STATUS = {"complete": "FINISHED", "partial": "FINISHED", "interrupted": "KILLED"}
-"""What a run's status is in MLflow; FAILED for any other."""
+"""MLflow's status by a run's status; FAILED for any other."""
 # The UI lists a run's metrics in the order in which they came: improvement first.
-_UNMEASURED = [percent(pool) for pool in files.POOLS]
+_UNMEASURED = [percent_metric(pool) for pool in files.POOLS]
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
@@ -51,7 +51,7 @@ _LIMIT = 1 << 16
 
 @dataclass(slots=True)
 class SyncCursor:
-    """What was delivered of a run, and where to.
+    """How far a run was uploaded, and where to.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class SyncCursor:
     records
         How many records of the journal are there.
     reason
-        Why the run ended before it was complete; empty if nobody said so, or it goes on.
+        Why the run ended early; empty if that is unknown or the run goes on.
     """
 
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -76,24 +76,26 @@ class SyncCursor:
 
     @classmethod
     def read(cls, directory: Path) -> "SyncCursor | None":
-        """Return what a run directory keeps; None if nothing that can be used."""
+        """Read the cursor of a run directory; None if there is no valid one."""
         kept: SyncCursor | None = read_json(directory / files.CURSOR, _LIMIT, cls)
         return kept if kept is not None and kept.records >= 0 else None
 
     def write(self, directory: Path) -> None:
-        """Replace what the directory keeps, all of it or nothing."""
+        """Write the cursor to the directory atomically."""
         files.write_json(directory / files.CURSOR, asdict(self))
 
 
-def whereabouts(directory: Path) -> str:
-    """Return a line on where to look at a run in MLflow, nothing if it was never there."""
+def run_directions(directory: Path) -> str:
+    """Return a line on where to see a run in MLflow, empty if it was never uploaded."""
     cursor = SyncCursor.read(directory)
-    return directions(cursor.store, cursor.experiment_id) if cursor and cursor.experiment_id else ""
+    return (
+        ui_directions(cursor.store, cursor.experiment_id) if cursor and cursor.experiment_id else ""
+    )
 
 
 @contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """Make sure that no other process brings this run directory into MLflow meanwhile.
+def upload_lock(directory: Path) -> Iterator[None]:
+    """Lock a run directory against uploads by other processes.
 
     Raises
     ------
@@ -111,30 +113,30 @@ def exclusive(directory: Path) -> Iterator[None]:
 
 
 class UploadFailed(Exception):
-    """MLflow did not take something; the message says why, in one line without passwords."""
+    """An upload failed; the message is one line with the reason, without passwords."""
 
     def __init__(self, error: BaseException) -> None:
-        # What the disk, the network or the database said is plainer than what was made of it.
+        # The error of the disk, the network or the database is clearer than its wrappers.
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, OSError | sqlite3.Error):
                 error = cause
             cause = cause.__cause__ or cause.__context__
-        super().__init__(in_one_line(error)[:300])
+        super().__init__(one_line_error(error)[:300])
 
 
 class RunUpload:
-    """The way of one run directory into one MLflow run.
+    """The upload of one run directory to one MLflow run.
 
-    Whatever fails can be tried again, by this object or by another process: the mark
-    in the directory says how far things are, and what may be there already is looked
-    for first. Only one process may do it at a time (:func:`exclusive`). Whatever is raised
+    A failed step can be tried again, by this object or by another process: the cursor
+    in the directory has the position, and what may have been written already is looked
+    for first. Only one process may do it at a time (:func:`upload_lock`). Whatever is raised
     is an :class:`UploadFailed`.
 
     Attributes
     ----------
     samples
-        How many samples it has gone through.
+        The number of samples it has passed.
     """
 
     def __init__(self, options: Options, directory: Path) -> None:
@@ -148,12 +150,12 @@ class RunUpload:
         self.samples = 0
 
     def step(self) -> bool:
-        """Deliver some of what is there and not delivered; say whether there was any."""
+        """Upload some of the new records; return False if there are none."""
         with self._telling():
             return self._step(final=False)
 
     def close(self, status: str, reason: str | None = None) -> Iterator[None]:
-        """Deliver what stands at a run's end, and mark the run as ended; yields after each part.
+        """Upload the end of a run, and mark the run as ended; yields after each part.
 
         Parameters
         ----------
@@ -173,7 +175,7 @@ class RunUpload:
             yield
         except Exception as error:  # whatever a store can raise
             if self._writer is not None:
-                # What failed may have been done all the same.
+                # A failed call may have succeeded on the server.
                 self._writer.doubt = True
             raise UploadFailed(error) from error
 
@@ -202,7 +204,7 @@ class RunUpload:
         return True
 
     def _open(self, *, ended: bool) -> MlflowRunWriter:
-        """Return what writes the run: that of the mark, else a new one."""
+        """Return the writer of the cursor's run, or of a new one."""
         cursor = SyncCursor.read(self._directory)
         doubt = cursor is not None
         cursor = cursor or SyncCursor()
@@ -211,12 +213,12 @@ class RunUpload:
             cursor = SyncCursor(cursor.key, *place, reason=cursor.reason)
         if self._reason is not None:
             cursor.reason = self._reason
-        # On disk before a run bears the key.
+        # The key is on disk before a run has it.
         cursor.write(self._directory)
         writer = MlflowRunWriter(self._options, doubt=doubt)
         described = Description(self._directory)
         writer.open(cursor.key, described, self._follower.began, _UNMEASURED)
-        # Of one that has ended, what it came to follows.
+        # The results of an ended run follow later.
         if not ended:
             under_way = {STATUS: "running", NOTE: write_opening(self._directory)}
             writer.fill(writer.parent, tags=under_way)
@@ -231,7 +233,7 @@ class RunUpload:
         return writer
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:
-        """Keep results, files and pictures; yield after each part."""
+        """Upload results, files and pictures; yield after each part."""
         if self._reason is not None:
             self._cursor.reason = self._reason
             self._cursor.write(self._directory)
@@ -256,8 +258,8 @@ class RunUpload:
         yield
 
     def _describe(self, writer: MlflowRunWriter, status: str) -> None:
-        """Say of the run what it came to, and of candidates that its checkpoint holds them."""
-        programs = read_frozen(self._directory)
+        """Write the run's status and note, and mark the candidates in its checkpoint."""
+        programs = read_frozen_programs(self._directory)
         if _STATUS.get(status) == "FINISHED":
             # No other checkpoint will take the place of this one.
             self._candidates.freeze(programs, self._follower.at)
@@ -268,23 +270,22 @@ class RunUpload:
         writer.fill(writer.parent, tags={STATUS: came, NOTE: note})
 
     def _results(self) -> Iterator[Measure]:
-        """Yield the means over both pools, and beside them how many instances are left out.
+        """Yield the means over both pools, and the numbers of failed instances.
 
-        Those are the ones on which the upper program failed. The improvement stands there twice:
-        as a share, and in percent as tables print it.
+        The improvement is written twice: as a share, and in percent as in tables.
         """
         for pool in files.POOLS:
-            found = means(read_rows(self._directory / files.rows_file(pool)))
+            found = average_rows(read_rows(self._directory / files.rows_file(pool)))
             for name, value in found.measures().items():
                 yield Measure(f"{pool}/{name}", value, 0)
                 if name == "improvement":
-                    yield Measure(percent(pool), round(100 * value, 2), 0)
+                    yield Measure(percent_metric(pool), round(100 * value, 2), 0)
             if found.rows:
                 yield Measure(f"{pool}/failed", found.failed, 0)
 
     def _figures(self) -> "Iterator[tuple[str, Figure]]":
-        records = list(journal.read(self._directory / files.JOURNAL))
+        records = list(journal.read_records(self._directory / files.JOURNAL))
         if any("sample" in record for record in records):
-            yield "convergence.png", convergence(records)
-        for drawn in journal.read(self._directory / files.ROUTES):
-            yield "routes.png", route_map(drawn)
+            yield "convergence.png", draw_convergence(records)
+        for drawn in journal.read_records(self._directory / files.ROUTES):
+            yield "routes.png", draw_route_map(drawn)

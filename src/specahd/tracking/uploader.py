@@ -20,7 +20,7 @@ from typing import BinaryIO, TextIO
 from specahd.core.errors import FileError
 from specahd.tracking import figures
 from specahd.tracking.store import Options
-from specahd.tracking.upload import RunUpload, UploadFailed, exclusive
+from specahd.tracking.upload import RunUpload, UploadFailed, upload_lock
 
 # Seconds between two looks at the journal, and at most between two attempts.
 _POLL_SECONDS, _LONGEST_PAUSE = 1.0, 30.0
@@ -43,13 +43,13 @@ class MlflowUploader:
     _failures: int = 0
 
     def serve(self) -> int:
-        """Return 0 once all of the run is delivered, 1 if that is given up."""
+        """Upload the run; return 0 when all is done, 1 if that is given up."""
         with ExitStack() as stack:
             upload = None
             while True:
                 try:
                     if upload is None:
-                        stack.enter_context(exclusive(self.directory))
+                        stack.enter_context(upload_lock(self.directory))
                         upload = RunUpload(self.options, self.directory)
                     if self._status is not None:
                         for _ in upload.close(self._status, self._reason):
@@ -85,10 +85,10 @@ class MlflowUploader:
             time.sleep(seconds)
         elif select.select([self.orders], [], [], seconds)[0]:
             line = self.orders.readline()
-            # The end of the file is the end of a process that had no time to say so.
+            # The end of the stream means that the process ended without a message.
             self._abandoned = not line
-            told = json.loads(line) if line else {"status": "interrupted", "reason": "killed"}
-            self._status, self._reason = told["status"], told["reason"]
+            order = json.loads(line) if line else {"status": "interrupted", "reason": "killed"}
+            self._status, self._reason = order["status"], order["reason"]
             self._failures = 0
 
     def _answer(self, **what: str) -> None:
@@ -102,7 +102,7 @@ class MlflowUploader:
 
 
 def main() -> int:
-    """Serve a run as told on standard input; if it never begins, end."""
+    """Serve a run by the orders on standard input; end if it never begins."""
     orders = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     # Whatever a library prints is not for the one who listens.
@@ -110,12 +110,12 @@ def main() -> int:
     os.dup2(silence, 0)
     os.dup2(silence, 1)
     options = Options(**json.loads(orders.readline()))
-    # What is imported stays, and need not be looked through for garbage.
+    # Imported modules stay; the garbage collector need not scan them.
     gc.disable()
     options.prepare()
-    # What a full disk forbids now is tried again, and told, when it is needed.
+    # An error of a full disk is repeated, and reported, when the store is needed.
     with suppress(OSError):
-        figures.prepare()
+        figures.warm_up()
     gc.freeze()
     gc.enable()
     line = orders.readline()

@@ -1,4 +1,4 @@
-"""What the MLflow UI shows of the runs: columns and charts as a saved view, and its address.
+"""The saved view of the MLflow UI (columns and charts), and its address.
 
 The UI keeps the saved views of an experiment in its tags, and lists them under *Views* on the
 runs page; ``viewStateShareKey`` in the address opens one. The server's own address opens a
@@ -16,21 +16,21 @@ TAG = f"mlflow.sharedViewState.{KEY}"
 STORE = "sqlite:///mlruns/mlflow.db"
 """The store that ``make ui`` serves."""
 PORT = 5000
-"""Where ``make ui`` serves it."""
+"""The port of ``make ui``."""
 
 _WORKFLOW = "?workflowType=machine_learning"
 
 
-def percent(pool: str) -> str:
+def percent_metric(pool: str) -> str:
     """Return the metric that is a pool's mean improvement in percent, to hundredths."""
     return f"improvement_percent/{pool}"
 
 
 # Selection first: it alone may choose among trainings.
-_RESULTS = tuple(percent(pool) for pool in POOLS)
+_RESULTS = tuple(percent_metric(pool) for pool in POOLS)
 _CURVES = ("lower/best", "upper/best")
 _SECTION = "results"
-# An improvement says nothing without them.
+# An improvement has no meaning without them.
 _TASK = ("problem", "problem.repair")
 # Names of usual length are not cut, and a page of 1600 shows the columns as far as the status.
 _PIXELS = {
@@ -49,7 +49,7 @@ _PIXELS = {
 }
 
 
-def address(store: str, experiment: str, port: int = PORT) -> str:
+def ui_address(store: str, experiment: str, port: int = PORT) -> str:
     """Return where the runs of an experiment can be looked at.
 
     Parameters
@@ -71,15 +71,15 @@ def run_link(experiment: str, run_id: str, name: str) -> str:
     return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
 
 
-def directions(store: str, experiment: str) -> str:
-    """Return one line on how to look at the runs of an experiment."""
+def ui_directions(store: str, experiment: str) -> str:
+    """Return one line on how to see the runs of an experiment."""
     if store.startswith("http"):
         begin = ""
     elif store == STORE:
         begin = "make ui, then "
     else:
         begin = f"mlflow server --backend-store-uri {store}, then "
-    return f"MLflow UI:  {begin}{address(store, experiment)}"
+    return f"MLflow UI:  {begin}{ui_address(store, experiment)}"
 
 
 def saved_view() -> str:

@@ -151,9 +151,9 @@ def test_a_failing_batch_fails_its_requests_and_no_others(encoder):
 
 def test_a_failing_model_is_an_error_of_the_server_which_goes_on(encoder):
     uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is missing: the extra embed")
-    from specahd.memory.serving.app import claim, make_app
+    from specahd.memory.serving.app import listen, make_app
 
-    listener = claim("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     app = make_app([encoder], RequestLimits(8, 100), Batching())
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

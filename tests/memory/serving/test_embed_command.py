@@ -65,10 +65,10 @@ def test_a_missing_folder_and_one_that_is_no_model(capsys, tiny_models, tmp_path
 
 
 def test_a_port_that_is_taken_and_a_host_of_another_machine(capsys, tiny_models):
-    from specahd.memory.serving.app import claim
+    from specahd.memory.serving.app import listen
 
     folder = f"models_dir={tiny_models}"
-    with claim("127.0.0.1", 0) as taken:
+    with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         sentence = refused(capsys, folder, *TINY, f"port={port}")
         assert sentence.startswith(f"Cannot listen at 127.0.0.1:{port}: Address already in use")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from specahd.core.serving import Batching, RequestLimits
-from specahd.memory.serving.app import claim, make_app, make_server
+from specahd.memory.serving.app import listen, make_app, make_server
 
 CHARACTERS = 32768
 TEXTS = 32
@@ -36,7 +36,7 @@ def serving(timeout=60.0, connections=100):
     """Serve in this process; ``port`` says where."""
     limits = RequestLimits(TEXTS, CHARACTERS)
     server = make_server(make_app([Constant()], limits, Batching(wait_ms=0), timeout), connections)
-    with claim("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0) as listener:
         server.port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from specahd.core.errors import ConfigError, FileError
-from specahd.memory.serving.models import ModelFolder, choose_device, load, locate
+from specahd.memory.serving.models import ModelFolder, choose_device, find_model_folder, load
 
 TEXTS = ["Sort by angle.", "a", "def f(distance): return distance[0] + 1", "x" * 90, "y" * 500]
 
@@ -30,14 +30,14 @@ def test_a_model_is_found_by_path_by_name_and_by_the_name_without_its_owner(tmp_
     for name in ("owner/one", "two", "three"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "config.json").write_text("{}")
-    assert locate(tmp_path, "owner/one") == tmp_path / "owner" / "one"
-    assert locate(tmp_path, "owner/two") == tmp_path / "two"
-    assert locate(tmp_path, "four", "three") == tmp_path / "three"
+    assert find_model_folder(tmp_path, "owner/one") == tmp_path / "owner" / "one"
+    assert find_model_folder(tmp_path, "owner/two") == tmp_path / "two"
+    assert find_model_folder(tmp_path, "four", "three") == tmp_path / "three"
     with pytest.raises(FileError, match=r"four is not there: no folder .*five;"):
-        locate(tmp_path, "four", "five")
+        find_model_folder(tmp_path, "four", "five")
     (tmp_path / "six").mkdir()
     with pytest.raises(FileError, match="six is no model: it has neither"):
-        locate(tmp_path, "six")
+        find_model_folder(tmp_path, "six")
 
 
 @pytest.mark.parametrize("name", ["bert", "qwen"])

@@ -4,7 +4,7 @@ import pytest
 from specahd.core.errors import FileError
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
-from specahd.repair.cases import given_case
+from specahd.repair.cases import case_of_solution
 from specahd.routing.base import Region
 from specahd.routing.formats.sol import dumps_deliveries
 from specahd.routing.geometry import Convention, distances
@@ -66,11 +66,11 @@ def test_a_file_may_repeat_the_demands_of_its_instance(data, tmp_path):
     given = [[int(tiny.demands[node]) for node in route] for route in routes]
     path.write_text(dumps_deliveries(routes, given, cost))
     assert "Delivery #1: " in path.read_text()
-    assert given_case(problem, tiny, path).baseline == routes
+    assert case_of_solution(problem, tiny, path).baseline == routes
     given[0][0] -= 1
     path.write_text(dumps_deliveries(routes, given, cost))
     with pytest.raises(FileError, match="a line 'Delivery #k' gives customer 1 the quantity"):
-        given_case(problem, tiny, path)
+        case_of_solution(problem, tiny, path)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from specahd.core.errors import FileError
 from specahd.problems.sdvrp.deliveries import Delivery
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
-from specahd.repair.cases import given_case
+from specahd.repair.cases import case_of_solution
 from specahd.routing.base import Region
 from specahd.routing.geometry import Convention, distances
 
@@ -104,12 +104,12 @@ def test_a_stop_without_quantity_in_a_given_file_is_refused(square, tmp_path):
     path = tmp_path / "x.sol"
     text = SDVRP().solution_files("x", SOLUTION, 1.0)[".sol"]
     path.write_text(text)
-    assert given_case(SDVRP(), square, path).baseline == SOLUTION
+    assert case_of_solution(SDVRP(), square, path).baseline == SOLUTION
     # Route 1 would only pass customer 3, which route 2 serves.
     for stops, given in (("1 3 2", "4 0 6"), ("1 2 3", "4 6 0"), ("3 1 2", "0 4 6")):
         path.write_text(text.replace("#1: 1 2", f"#1: {stops}").replace("#1: 4 6", f"#1: {given}"))
         with pytest.raises(FileError, match=r"x\.sol does not solve square: Route 1 delivers 0"):
-            given_case(SDVRP(), square, path)
+            case_of_solution(SDVRP(), square, path)
 
 
 def test_the_engine_takes_solutions_and_gives_them_back(square):

@@ -55,7 +55,7 @@ def test_another_reader_agrees(path):
 
 def test_windows_line_ends_and_lower_case(path):
     path.write_bytes(TEXT.lower().replace("\n", "\r\n").encode())
-    assert solomon.recognised(path)
+    assert solomon.is_solomon(path)
     assert solomon.read(path, Convention.DIMACS).demands.tolist() == [0, 10, 30, 10]
 
 
@@ -74,10 +74,10 @@ def test_more_customers_than_there_are(path, customers):
 
 
 def test_what_is_recognised(path, data):
-    assert solomon.recognised(path)
-    assert not solomon.recognised(data / "tiny.vrp")
+    assert solomon.is_solomon(path)
+    assert not solomon.is_solomon(data / "tiny.vrp")
     path.write_text("")
-    assert not solomon.recognised(path)
+    assert not solomon.is_solomon(path)
 
 
 TORN = {

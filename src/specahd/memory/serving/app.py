@@ -18,7 +18,13 @@ from specahd.core.errors import ConfigError
 from specahd.core.serving import Batching, RequestLimits
 from specahd.memory.serving.batching import Batcher
 from specahd.memory.serving.models import SentenceEncoder, Vectors
-from specahd.memory.serving.protocol import ApiError, answer, described, error_body, read
+from specahd.memory.serving.protocol import (
+    ApiError,
+    error_body,
+    model_entry,
+    parse_request,
+    response_body,
+)
 
 _DRAIN = 300
 """Seconds that running requests have left after a signal."""
@@ -27,7 +33,7 @@ _IDLE = 60
 _GONE = 499
 
 
-def claim(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; a client that comes early waits until models are loaded.
 
     Raises
@@ -115,7 +121,7 @@ class EmbeddingService:
         self._timeout = timeout
 
     async def health(self) -> Response:
-        """Say how each model fares; 503 if one no longer serves."""
+        """Return the state of each model; 503 if one no longer serves."""
         alive = all(batcher.alive for batcher in self.batchers.values())
         models = {
             name: {
@@ -132,23 +138,23 @@ class EmbeddingService:
 
     async def models(self) -> dict[str, Any]:
         """List the models."""
-        entries = [described(batcher.encoder) for batcher in self.batchers.values()]
+        entries = [model_entry(batcher.encoder) for batcher in self.batchers.values()]
         return {"object": "list", "data": entries}
 
     async def model(self, name: str) -> dict[str, Any]:
         """Describe one model."""
-        return described(self._batcher(name).encoder)
+        return model_entry(self._batcher(name).encoder)
 
     async def embeddings(self, request: Request) -> Response:
         """Embed the texts of a request."""
-        asked, texts = read(await self._body(request), self._limits)
+        asked, texts = parse_request(await self._body(request), self._limits)
         batcher = self._batcher(asked.model)
         dimension = batcher.encoder.dimension
         if asked.dimensions is not None and not 1 <= asked.dimensions <= dimension:
             message = f"Expected dimensions in [1, {dimension}], got {asked.dimensions}."
             raise ApiError(400, message, "dimensions")
         vectors, tokens = await _while_connected(request, batcher, texts)
-        return JSONResponse(answer(asked, vectors, tokens))
+        return JSONResponse(response_body(asked, vectors, tokens))
 
     async def _body(self, request: Request) -> bytearray:
         most = self._limits.body
@@ -186,7 +192,7 @@ async def _while_connected(
         It has gone.
     """
     work = asyncio.create_task(batcher.embed(texts))
-    # After the body, all that a client can still say is that it is gone.
+    # After the body a client can only disconnect.
     gone = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)

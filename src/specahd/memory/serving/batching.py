@@ -60,7 +60,7 @@ class Batcher:
 
     @property
     def alive(self) -> bool:
-        """Whether texts that come now will be embedded."""
+        """Whether new texts are still embedded."""
         return self._worker is not None and not self._worker.done()
 
     def start(self) -> None:
@@ -123,7 +123,7 @@ class Batcher:
         work = asyncio.get_running_loop().run_in_executor(
             self._device, self.encoder.embed, texts, size
         )
-        # Not `await work`: whatever went wrong, the requests are told and the next ones served.
+        # Not `await work`: on an error the requests get it, and the next ones are served.
         await asyncio.wait([work])
         if error := work.exception():
             for entry in entries:

@@ -28,7 +28,7 @@ class ModelFolder(TextOptions):
     folder: Path
 
 
-def locate(directory: Path, name: str, path: str | None = None) -> Path:
+def find_model_folder(directory: Path, name: str, path: str | None = None) -> Path:
     """Return the folder of a model: ``path``, else its name, else the name without its owner.
 
     Raises

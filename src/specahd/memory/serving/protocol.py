@@ -1,4 +1,4 @@
-"""OpenAI's embeddings API: what a request may say, what answers and errors look like."""
+"""OpenAI's embeddings API: requests, responses and errors."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from specahd.memory.serving.models import SentenceEncoder, Vectors
 
 
 class ApiError(Exception):
-    """What a request is refused with; ``param`` names the field at fault."""
+    """The refusal of a request; ``param`` names the invalid field."""
 
     def __init__(
         self,
@@ -41,13 +41,15 @@ class EmbeddingRequest(BaseModel):
     user: str | None = None
 
 
-def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingRequest, list[str]]:
+def parse_request(
+    body: bytes | bytearray, limits: RequestLimits
+) -> tuple[EmbeddingRequest, list[str]]:
     """Return the request and its texts.
 
     Raises
     ------
     ApiError
-        It is none, or asks for more than it may.
+        It is invalid, or exceeds a limit.
     """
     try:
         request = EmbeddingRequest.model_validate_json(body)
@@ -71,7 +73,7 @@ def read(body: bytes | bytearray, limits: RequestLimits) -> tuple[EmbeddingReque
     return request, texts
 
 
-def answer(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> dict[str, Any]:
+def response_body(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> dict[str, Any]:
     """Return the body of the answer; ``dimensions`` cuts vectors and normalises them again."""
     if request.dimensions is not None:
         vectors = vectors[:, : request.dimensions]
@@ -94,11 +96,11 @@ def error_body(error: ApiError) -> dict[str, Any]:
     """Return the body that tells of an error."""
     kinds = {429: "rate_limit_error", 500: "server_error"}
     kind = kinds.get(error.status, "invalid_request_error")
-    told = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
-    return {"error": told}
+    fields = {"message": str(error), "type": kind, "param": error.param, "code": error.code}
+    return {"error": fields}
 
 
-def described(encoder: SentenceEncoder) -> dict[str, Any]:
+def model_entry(encoder: SentenceEncoder) -> dict[str, Any]:
     """Return a model's entry in ``GET /v1/models``."""
     return {
         "id": encoder.name,

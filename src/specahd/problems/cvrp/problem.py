@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from specahd.core.ranges import one_of
+from specahd.core.ranges import check_choice
 from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
@@ -28,7 +28,7 @@ def _append(problem: "CVRP") -> Append:
 
 def _construct(problem: "CVRP") -> Append:
     from specahd.problems.cvrp.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
 
@@ -78,7 +78,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
@@ -98,7 +98,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     ) -> None:
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        one_of("convention", convention, _CONVENTIONS)
+        check_choice("convention", convention, _CONVENTIONS)
         self.convention = convention
 
     def read(self, path: Path) -> CVRPInstance:

@@ -24,7 +24,7 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
     received = [0] * len(demands)
     visited = [False] * len(demands)
     violations: list[Violation] = []
-    told = instance.labels.told
+    told = instance.labels.quoted_name
     for number, route in enumerate(solution, start=1):
         load = _follow(number, route, demands, received, visited, violations, told)
         if load > instance.capacity:

@@ -26,7 +26,7 @@ def _append(problem: "SDVRP") -> AppendDeliveries:
 
 def _construct(problem: "SDVRP") -> AppendDeliveries:
     from specahd.problems.sdvrp.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return AppendDeliveries(WholeInstance(all_customers), CONSTRUCT)
 
@@ -65,7 +65,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
@@ -75,7 +75,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     def routes(self, solution: Solution) -> Sequence[Sequence[int]]:
         return deliveries.stops(solution)
 
-    def at_once(self, instance: SDVRPInstance) -> Solution:
+    def trivial_solution(self, instance: SDVRPInstance) -> Solution:
         # A vehicle for each customer, and one for each full load of its.
         owners, pieces = baseline.cut(instance.demands, instance.capacity, (100,))
         pairs = zip(owners.tolist()[1:], pieces.tolist()[1:], strict=True)

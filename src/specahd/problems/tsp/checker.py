@@ -22,7 +22,7 @@ def check(instance: TSPInstance, solution: Solution) -> tuple[Violation, ...]:
     counts = np.bincount(visits[known], minlength=instance.size)
     if known.all() and (counts == 1).all():
         return _broken_edges(instance, solution)
-    told = instance.labels.told
+    told = instance.labels.quoted_name
     violations = [
         Violation("unknown_node", f"Node {node + 1} does not exist.")
         for node in visits[~known].tolist()

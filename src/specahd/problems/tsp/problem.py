@@ -31,7 +31,7 @@ def _append(problem: "TSP") -> AppendNodes:
 
 def _construct(problem: "TSP") -> AppendNodes:
     from specahd.problems.tsp.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return AppendNodes(WholeInstance(tour_from_zero), CONSTRUCT)
 
@@ -89,7 +89,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     smallest_region = regions.SMALLEST
 
     read = staticmethod(instance.read)
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
@@ -134,7 +134,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
         self.expect_baseline(name)
         return baseline.with_fixed_edges(instance, self.baselines[name](instance))
 
-    def at_once(self, instance: TSPInstance) -> Solution:
+    def trivial_solution(self, instance: TSPInstance) -> Solution:
         return tuple(range(instance.size))
 
     def describe(self, instance: TSPInstance, solution: Solution, region: Region) -> FloatArray:

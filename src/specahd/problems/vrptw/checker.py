@@ -46,7 +46,7 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
     due = instance.windows.due.tolist()
     service = instance.windows.service.tolist()
     parts = instance.parts * instance.windows.speed
-    told, clock = instance.labels.told, instance.labels.time
+    told, clock = instance.labels.quoted_name, instance.labels.time
     violations = []
     for number, route in enumerate(routes, start=1):
         time = ready[0]

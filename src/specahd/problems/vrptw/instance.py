@@ -70,7 +70,7 @@ def read(
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    if solomon.recognised(path):
+    if solomon.is_solomon(path):
         data = solomon.read(path, convention, customers)
     else:
         data = vrplib.read(path, TIMED, convention)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.ranges import one_of, within
+from specahd.core.ranges import check_choice, check_range
 from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
@@ -34,7 +34,7 @@ def _append(problem: "VRPTW") -> Append:
 
 def _construct(problem: "VRPTW") -> Append:
     from specahd.problems.vrptw.contracts import CONSTRUCT
-    from specahd.routing.whole import WholeInstance
+    from specahd.routing.whole_instance import WholeInstance
 
     return Append(WholeInstance(all_customers), CONSTRUCT)
 
@@ -87,7 +87,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    made = staticmethod(instance.made)
+    from_table = staticmethod(instance.made)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)
@@ -108,9 +108,9 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     ) -> None:
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches, solver_iterations)
-        one_of("convention", convention, _CONVENTIONS)
+        check_choice("convention", convention, _CONVENTIONS)
         if customers is not None:
-            within("customers", customers, 1)
+            check_range("customers", customers, 1)
         self.convention = convention
         self.customers = customers
 

@@ -7,7 +7,7 @@ from specahd.routing.formats import kinds
 from specahd.routing.formats.rows import Row
 
 
-def columns_of(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
+def read_heading(header: Row, rows: Sequence[Row], ignored: Collection[str]) -> list[str]:
     """Return the columns that the first line names; ``""`` for one that is left out.
 
     A first column without a heading that numbers the rows, as pandas and R write it, is the

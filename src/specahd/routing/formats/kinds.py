@@ -1,4 +1,4 @@
-"""What a file is, told by its text: so that a file for another problem is named as what it is."""
+"""Identify the kind of a file by its text, so that messages can name it."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -57,7 +57,7 @@ STOP_COLUMNS = {
     "due": "the latest one; at the depot: when vehicles are back",
     "service": "how long it takes; at the depot: loading, before each route",
 }
-"""What a table of stops may hold, and what that means."""
+"""The columns of a table of stops, and their meaning."""
 _OTHER_NAMES = {
     "id": "name",
     "longitude": "lon",
@@ -67,7 +67,7 @@ _OTHER_NAMES = {
     "due_time": "due",
     "due_date": "due",
     "service_time": "service",
-    # What pandas calls a column without a heading.
+    # Pandas' name for a column without a heading.
     "unnamed:_0": "",
 }
 
@@ -110,7 +110,7 @@ def _table(text: str) -> FileKind | None:
     lines = (line for _, line in numbered)
     first, second = next(lines, ""), next(lines, "")
     if stated and (sign not in STATED_DELIMITERS or not first):
-        # Its reader says what is wrong.
+        # Its reader reports the error.
         return STOPS
     words = first.split()
     if sign in (None, "\t") and all(map(_NUMBER.fullmatch, words)):
@@ -157,7 +157,7 @@ def refuse_other(path: Path, text: str, expected: Collection[FileKind], what: st
     Raises
     ------
     FileError
-        The sentence says what the file is, and what reads it.
+        The sentence names the file's kind and the problem that reads it.
     """
     kind = identify(text)
     if kind is None or kind in expected:

@@ -24,7 +24,7 @@ from specahd.core.memory_limit import require_memory
 from specahd.routing.base import FloatArray
 from specahd.routing.formats import kinds
 from specahd.routing.formats.rows import DecimalCommas, Row, cells_of, lines_of, number
-from specahd.routing.formats.text import expect_file, read_text
+from specahd.routing.formats.text import read_regular_file, read_text
 from specahd.routing.formats.weights import DISTANCE
 
 _NUMPY = ".npy"
@@ -41,7 +41,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
         A matrix of NumPy's would not fit.
     """
     if path.suffix == _NUMPY:
-        return of_array(_mapped(path), str(path)), None
+        return matrix_from_array(_mapped(path), str(path)), None
     text = read_text(path)
     kinds.refuse_other(path, text, [kinds.MATRIX], "a distance matrix")
     _, sign, _ = lines_of(text)
@@ -66,7 +66,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
             raise row.error(f"the name {cells[0][:40]!r}", expected)
         rows.append(row)
         found.append(_distances(row, cells, column, commas, plain))
-    commas.expect_sense()
+    commas.check_consistent()
     size = len(rows)
     if heading is not None and len(names) != size:
         expected = f"{size}, one for each row below"
@@ -80,7 +80,7 @@ def read(path: Path) -> tuple[FloatArray, Sequence[str] | None]:
     return matrix, names or None
 
 
-def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
+def matrix_from_array(array: NDArray[np.generic], name: str) -> FloatArray:
     """Return the symmetric matrix that an array is; it may be the array itself.
 
     Parameters
@@ -93,7 +93,7 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
     FileError
         It is no symmetric matrix of distances.
     NotEnoughMemory
-        A copy, which whoever keeps it has to make, would not fit.
+        A copy, which the caller has to make, does not fit.
     """
     if array.dtype.kind not in "iuf" or array.ndim != 2 or len(set(array.shape)) != 1:
         raise FileError(
@@ -117,7 +117,7 @@ def of_array(array: NDArray[np.generic], name: str) -> FloatArray:
 
 def _mapped(path: Path) -> NDArray[np.generic]:
     """Return the array of a file of NumPy's, which is not in memory yet."""
-    expect_file(path)
+    read_regular_file(path)
     try:
         return np.lib.format.open_memmap(path, mode="r")
     except OSError as error:

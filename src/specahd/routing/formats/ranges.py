@@ -1,4 +1,4 @@
-"""Ranges that numbers of files must lie in, and how what is accepted is told."""
+"""Ranges of numbers in files, and their descriptions in messages."""
 
 from dataclasses import dataclass
 

@@ -42,7 +42,7 @@ class Row:
         return FileError(f"{self.path}: line {self.line} holds {holds}, expected {expected}.")
 
     def number(self, column: str, accepted: Range) -> float:
-        """Return what a column says, a number in a range.
+        """Return a column's value, a number in a range.
 
         Raises
         ------
@@ -51,11 +51,11 @@ class Row:
         """
         value = number(self.cells[column])
         if value not in accepted:
-            raise self.error(self.held(column), str(accepted))
+            raise self.error(self.raw_value(column), str(accepted))
         return value
 
-    def held(self, column: str) -> str:
-        """Return what a column says, for an error."""
+    def raw_value(self, column: str) -> str:
+        """Return a column's text, for an error."""
         word = self.cells[column]
         return f"the {column} {word[:40]}" if word else f"no {column}"
 
@@ -100,7 +100,7 @@ class DecimalCommas:
             )
         return cell.replace(",", ".")
 
-    def expect_sense(self) -> None:
+    def check_consistent(self) -> None:
         """Refuse a file whose commas leave open what they are, or that has decimal points too.
 
         Raises
@@ -171,7 +171,7 @@ def cells_of(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 def read_rows(path: Path, text: str) -> list[Row]:
     """Return the rows that are not blank, the cells of each by their places.
 
-    Columns behind the last one that says anything, as Excel writes them, are left out.
+    Empty columns at the end, as Excel writes them, are left out.
 
     Raises
     ------

@@ -35,7 +35,7 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the files of one kind of problem may hold.
+    """The allowed fields and sections of one kind of file.
 
     Whatever else a file holds may be a constraint, and to pass over it would be to
     solve another problem: it is refused by name.
@@ -159,7 +159,7 @@ class Sections:
             raise self.error(f"{key} is missing")
         return self.fields[key]
 
-    def numbers(self, section: str) -> FloatArray:
+    def read_numbers(self, section: str) -> FloatArray:
         """Return a section's numbers in reading order."""
         if section not in self._tokens:
             raise self.error(f"{section} is missing")
@@ -177,7 +177,7 @@ class Sections:
         -------
         Array of shape (rows, columns); row i belongs to node i + 1.
         """
-        numbers = self.numbers(section)
+        numbers = self.read_numbers(section)
         if numbers.size != rows * (columns + 1):
             raise self.error(
                 f"{section} holds {numbers.size} numbers, expected {rows * (columns + 1)} "

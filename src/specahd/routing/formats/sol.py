@@ -23,14 +23,14 @@ from specahd.core.errors import FileError
 from specahd.routing.base import IntArray
 from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
-from specahd.routing.formats.vrplib import LARGEST, number
+from specahd.routing.formats.vrplib import LARGEST, format_number
 
 Routes = tuple[tuple[int, ...], ...]
 Quantities = tuple[tuple[int | None, ...], ...]
-"""What each route delivers at each of its stops; None stands for the whole demand."""
+"""The deliveries of each route at its stops; None stands for the whole demand."""
 
 WHOLE = "*"
-"""How a file writes that a stop is given its whole demand."""
+"""The word in a file for the whole demand of a stop."""
 # No two repetitions meet here: on a long line they would take for ever to fail.
 _ROW = re.compile(r"(route|delivery)\s*(?:#\s*)?(\d{1,10})\s*:(.*)", re.IGNORECASE)
 _COST = re.compile(r"cost(?:\s*:)?\s*([0-9.eE+-]+)", re.IGNORECASE)
@@ -74,7 +74,7 @@ def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | N
 
 
 def read_deliveries(path: Path) -> tuple[Routes, Quantities, float | None]:
-    """Return the same, and what the routes deliver: whole demands, if the file does not say.
+    """Read routes and cost as :func:`read`, and the deliveries: whole demands by default.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def dumps(routes: Sequence[Sequence[int]], cost: float) -> str:
         f"Route #{index}: {' '.join(map(str, route))}"
         for index, route in enumerate(routes, start=1)
     ]
-    return "\n".join([*lines, f"Cost {number(float(cost))}"]) + "\n"
+    return "\n".join([*lines, f"Cost {format_number(float(cost))}"]) + "\n"
 
 
 def dumps_deliveries(

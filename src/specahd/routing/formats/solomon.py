@@ -30,14 +30,14 @@ _SETS = {
     # Solomon's smaller instances are the first customers of the large ones.
     re.compile(r"(C|R|RC)[12]\d\d"): (25, 50, 100),
 } | {re.compile(rf"(C|R|RC)[12]_{size}_\d+"): (100 * size,) for size in (2, 4, 6, 8, 10)}
-"""How many customers instances have, by their names: a file that was cut shows nowhere else."""
+"""The number of customers by an instance's name, which reveals a truncated file."""
 _NUMBER, _X, _Y, _DEMAND, _READY, _DUE, _SERVICE = range(7)
 _RANGES = {_X: COORDINATE, _Y: COORDINATE, _DEMAND: DEMAND} | dict.fromkeys(
     (_READY, _DUE, _SERVICE), TIME
 )
 
 
-def recognised(path: Path) -> bool:
+def is_solomon(path: Path) -> bool:
     """Say whether a text file has Solomon's layout: a line with the name, then VEHICLE.
 
     Raises
@@ -77,7 +77,7 @@ def read(path: Path, convention: Convention, customers: int | None = None) -> VR
     name, vehicles, capacity = _header(path, lines)
     table = _table(path, lines[6:])
     _check(path, table)
-    _doubt_part(path, name, len(table) - 1)
+    _check_complete(path, name, len(table) - 1)
     if customers is not None:
         if not 1 <= customers < len(table):
             raise FileError(
@@ -143,7 +143,7 @@ def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
     return table
 
 
-def _doubt_part(path: Path, name: str, customers: int) -> None:
+def _check_complete(path: Path, name: str, customers: int) -> None:
     """Refuse a file of a set that was cut between rows; warn where no set tells the size."""
     for pattern, sizes in _SETS.items():
         if pattern.fullmatch(name.upper()):

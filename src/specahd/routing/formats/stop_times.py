@@ -35,7 +35,7 @@ class Travel:
     farthest
         No two stops are farther from each other.
     speed
-        What is travelled in one unit of time; None if nobody says.
+        The distance travelled in one unit of time, None if unknown.
     metres
         Whether distances are metres.
     """
@@ -56,7 +56,7 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
 
     Returns
     -------
-    The times, and how those of the file are told.
+    The times, and the format of the file's times.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
             f"the due time {rows[place].cells['due']}",
             f"at least the ready time {rows[place].cells['ready']}",
         )
-    _doubt_speed(rows[0], ready, due, travel, labels)
+    _warn_of_speed(rows[0], ready, due, travel, labels)
     ready, due, service = speed * np.nan_to_num(ready), speed * due, speed * np.nan_to_num(service)
     # Vehicles are loaded before they leave.
     ready[0] += service[0]
@@ -95,7 +95,7 @@ def read(rows: Sequence[Row], travel: Travel) -> tuple[TimeWindows, Labels]:
 
 
 def _time(row: Row, column: str, clock: bool, latest: float) -> float:
-    """Return what a column says of a time; not a number where it says nothing."""
+    """Return the time in a column, nan if it is empty."""
     word = row.cells.get(column)
     if not word:
         return nan
@@ -108,14 +108,14 @@ def _time(row: Row, column: str, clock: bool, latest: float) -> float:
         seconds = 3600 * hours + 60 * minutes + rest
     if not seconds <= latest:
         expected = "a clock time as in other cells: 08:30, or 00:05 for five minutes"
-        raise row.error(row.held(column), expected)
+        raise row.error(row.raw_value(column), expected)
     return seconds
 
 
-def _doubt_speed(
+def _warn_of_speed(
     depot: Row, ready: FloatArray, due: FloatArray, travel: Travel, labels: Labels
 ) -> None:
-    """Warn of a speed that no vehicle has: most likely nobody meant it."""
+    """Warn of a speed that no vehicle has, most likely a mistake."""
     unit = "second" if labels.clock else "unit of time"
     cure = f"speed= says how far a vehicle comes in one {unit}"
     if travel.metres and travel.speed is None:
@@ -148,20 +148,20 @@ def _expect_in_time(
     """Refuse a stop that no vehicle serves in time."""
     cure = "" if travel.speed else "; speed= says how far it comes in one unit of time"
 
-    def told(time: float) -> str:
+    def format_time(time: float) -> str:
         return labels.time(time / windows.speed, digits=10)
 
     arrival = windows.ready[0] + travel.depot
     for place in np.flatnonzero(arrival > windows.due).tolist():
         raise rows[place].error(
             f"the due time {rows[place].cells['due']}",
-            f"at least {told(arrival[place])}, when a vehicle from the depot arrives{cure}",
+            f"at least {format_time(arrival[place])}, when a vehicle from the depot arrives{cure}",
         )
     back = np.maximum(arrival, windows.ready) + windows.service + travel.depot
     for place in np.flatnonzero(back > windows.due[0]).tolist():
         start = max(arrival[place], windows.ready[place])
         raise rows[place].error(
-            f"a stop that is served at {told(start)} at the earliest, its vehicle back at the "
-            f"depot at {told(back[place])}",
+            f"a stop that is served at {format_time(start)} at the earliest, its vehicle back "
+            f"at the depot at {format_time(back[place])}",
             f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}{cure}",
         )

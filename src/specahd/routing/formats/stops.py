@@ -57,7 +57,7 @@ def read(
     FileError
         A file is missing, torn, not text, or holds what is not supported.
     ConfigError
-        An option is missing, or says what the file has no use for.
+        An option is missing, or has no use for the file.
     """
     if kinds.identify(text) is kinds.MATRIX:
         return "tsp", _matrix_alone(path, options)
@@ -122,7 +122,7 @@ def _rows(path: Path, text: str, options: TableOptions) -> tuple[Sequence[str], 
     kinds.refuse_other(path, text, [kinds.STOPS], "a table of stops")
     header, *rows = read_rows(path, text) or [Row(path, 1, {})]
     ignored = [name for name in (options.ignore or "").split(",") if name.strip()]
-    columns = heading.columns_of(header, rows, ignored)
+    columns = heading.read_heading(header, rows, ignored)
     commas = DecimalCommas()
     found = []
     for row in rows:
@@ -136,7 +136,7 @@ def _rows(path: Path, text: str, options: TableOptions) -> tuple[Sequence[str], 
         for name in cells.keys() - {"", "name"}:
             cells[name] = commas.read(row, name, cells[name])
         found.append(Row(path, row.line, cells))
-    commas.expect_sense()
+    commas.check_consistent()
     if len(found) < 2:
         raise FileError(f"{path}: holds {len(found)} stops, expected at least 2.")
     return columns, found
@@ -220,7 +220,7 @@ def _matrix_of(
 ) -> FloatArray:
     """Return the distances in a file, its rows in the order of ``rows``: the depot first."""
     weights, names = (
-        matrix.read(Path(file)) if array is None else (matrix.of_array(array, file), None)
+        matrix.read(Path(file)) if array is None else (matrix.matrix_from_array(array, file), None)
     )
     if len(weights) != len(rows):
         raise FileError(
@@ -256,7 +256,7 @@ def _demands(
         row.number("demand", accepted)
         exact.append(Decimal(row.cells["demand"]).normalize())
         if _decimals(exact[-1]) > _MOST_DECIMALS:
-            raise row.error(row.held("demand"), f"at most {_MOST_DECIMALS} decimals")
+            raise row.error(row.raw_value("demand"), f"at most {_MOST_DECIMALS} decimals")
     decimals = max(map(_decimals, exact))
     if options.split and decimals:
         raise ConfigError(f"Expected a whole capacity with split=true, got {options.capacity:g}.")
@@ -269,7 +269,7 @@ def _demands(
     for row, demand in zip(rows[1:], scaled, strict=True):
         if demand > capacity and not options.split:
             raise row.error(
-                row.held("demand"),
+                row.raw_value("demand"),
                 f"at most the capacity {options.capacity:g} (split=true delivers it in parts)",
             )
     demands[1:] = scaled

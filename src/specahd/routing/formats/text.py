@@ -9,7 +9,7 @@ from specahd.core.errors import FileError, FileWarning
 from specahd.core.memory_limit import available_memory
 
 _EXPANSION = 32
-"""Words of a text take so many times its bytes, as far as memory is concerned."""
+"""The memory of a text's words, as a multiple of its bytes."""
 _ALWAYS = 32 << 20
 """Bytes of a file that is read whatever memory there is; public ones have 2 MiB at most."""
 _KINDS = {
@@ -21,7 +21,7 @@ _KINDS = {
 }
 
 
-def expect_file(path: Path) -> int:
+def read_regular_file(path: Path) -> int:
     """Return the bytes of a regular file, and refuse anything else, which might be waited for.
 
     Raises
@@ -46,7 +46,7 @@ def digest(path: Path) -> str:
     FileError
         The file cannot be read, or is no regular file.
     """
-    expect_file(path)
+    read_regular_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -68,7 +68,7 @@ def read_text(path: Path) -> str:
     FileWarning
         It was read as Windows-1252, of which Latin-1 is a part.
     """
-    size = expect_file(path)
+    size = read_regular_file(path)
     available = available_memory()
     most = _ALWAYS if available is None else max(_ALWAYS, available // _EXPANSION)
     try:

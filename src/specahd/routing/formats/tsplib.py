@@ -31,7 +31,7 @@ _TOUR = Layout(types=("TOUR",), sections=("TOUR_SECTION",))
 
 @dataclass(frozen=True, slots=True)
 class TSPLIBData:
-    """What a file says; node i of the file is node i - 1 here.
+    """The content of a file; node i of the file is node i - 1 here.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read(path: Path) -> TSPLIBData:
 
 
 def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], ...]:
-    numbers = sections.numbers("FIXED_EDGES_SECTION")
+    numbers = sections.read_numbers("FIXED_EDGES_SECTION")
     ends = numbers[:-1] if numbers.size and numbers[-1] == -1 else numbers
     wrong = Range(1, dimension, integer=True).outside(ends)
     if wrong or ends.size % 2:
@@ -141,7 +141,7 @@ def read_tour(path: Path) -> tuple[int, ...]:
         The file is missing, not text, torn, or no tour.
     """
     sections = Sections(path, _TOUR)
-    numbers = sections.numbers("TOUR_SECTION")
+    numbers = sections.read_numbers("TOUR_SECTION")
     if numbers.size < 2 or numbers[-1] != -1:
         raise sections.error("TOUR_SECTION has no end, expected nodes and then -1")
     nodes = numbers[:-1]

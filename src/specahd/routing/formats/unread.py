@@ -8,8 +8,8 @@ from specahd.routing.formats import kinds
 from specahd.routing.formats.rows import lines_of
 
 
-def refusal(path: Path, text: str, problems: Collection[str]) -> FileError:
-    """Return an error that says what a text lacks that no problem reads.
+def unreadable_error(path: Path, text: str, problems: Collection[str]) -> FileError:
+    """Return an error with the reason why no problem reads a text.
 
     Parameters
     ----------

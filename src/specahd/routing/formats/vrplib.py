@@ -46,7 +46,7 @@ _SCALES = {
     # What LKH means by EXACT_2D without a scale.
     (Convention.EXACT_2D, 1000): Convention.EXACT_2D,
 }
-"""What a SCALE other than 1 makes of a convention: distances are rounded after scaling."""
+"""The convention with a SCALE other than 1: distances are rounded after scaling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class TimeWindows:
 
 @dataclass(frozen=True, slots=True)
 class VRPLIBData:
-    """What a file says, with the depot as node 0 and customers 1 to n in the file's order.
+    """The content of a file, with the depot as node 0 and customers 1 to n in order.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def read(path: Path, kind: str = "CVRP", euclidean: Convention = Convention.EUC_
 def _vehicles(sections: Sections) -> int | None:
     if "VEHICLES" not in sections.fields:
         return None
-    # Where it is 0, nobody counts them.
+    # 0 means an unlimited number.
     return sections.integer("VEHICLES", 0, LARGEST) or None
 
 
@@ -236,7 +236,7 @@ def _service(sections: Sections, dimension: int, depot: int) -> FloatArray:
 
 def _depot(sections: Sections, dimension: int) -> int:
     """Return the index of the depot in the file's order; some files leave the -1 out."""
-    numbers = sections.numbers("DEPOT_SECTION")
+    numbers = sections.read_numbers("DEPOT_SECTION")
     if numbers.size == 2 and numbers[-1] == -1:
         numbers = numbers[:1]
     if numbers.size != 1:
@@ -267,12 +267,12 @@ def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
     if data.windows is not None:
         lines.append("SERVICE_TIME_SECTION")
         lines += [
-            f"{node} {number(time)}"
+            f"{node} {format_number(time)}"
             for node, time in enumerate(data.windows.service.tolist(), start=1)
         ]
         lines.append("TIME_WINDOW_SECTION")
         lines += [
-            f"{node} {number(ready)} {number(due)}"
+            f"{node} {format_number(ready)} {format_number(due)}"
             for node, (ready, due) in enumerate(
                 zip(data.windows.ready.tolist(), data.windows.due.tolist(), strict=True), start=1
             )
@@ -282,18 +282,18 @@ def dumps(data: VRPLIBData, kind: str = "CVRP") -> str:
 
 
 def distance_lines(weights: FloatArray | None, coords: FloatArray | None) -> list[str]:
-    """Return the sections that say how far nodes are from each other."""
+    """Return the lines of the sections with distances."""
     lines = []
     if weights is not None:
         lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
-        lines += [" ".join(map(number, row)) for row in weights.tolist()]
+        lines += [" ".join(map(format_number, row)) for row in weights.tolist()]
     if coords is not None:
         lines.append("NODE_COORD_SECTION")
         places = enumerate(coords.tolist(), start=1)
-        lines += [f"{node} {number(x)} {number(y)}" for node, (x, y) in places]
+        lines += [f"{node} {format_number(x)} {format_number(y)}" for node, (x, y) in places]
     return lines
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return the shortest text that reads back as the same number."""
     return str(int(value)) if value.is_integer() else repr(value)

@@ -72,7 +72,7 @@ def read_matrix(sections: Sections, size: int, convention: Convention) -> FloatA
             )
         return None
     layout = sections.choice("EDGE_WEIGHT_FORMAT", {name: name for name in LAYOUTS})
-    numbers = sections.numbers("EDGE_WEIGHT_SECTION")
+    numbers = sections.read_numbers("EDGE_WEIGHT_SECTION")
     expected = size * (size + (1 if "DIAG" in layout else -1)) // 2
     if layout == "FULL_MATRIX":
         expected = size * size

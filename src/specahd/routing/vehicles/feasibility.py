@@ -53,13 +53,13 @@ def check_routes(
         for node in unknown[unknown != 0]
     ]
     violations += [
-        Violation("missing_customer", f"Customer {labels.told(node + 1)} is not visited.")
+        Violation("missing_customer", f"Customer {labels.quoted_name(node + 1)} is not visited.")
         for node in np.flatnonzero(counts[1:] == 0).tolist()
     ]
     violations += [
         Violation(
             "duplicated_customer",
-            f"Customer {labels.told(node)} is visited {counts[node]} times.",
+            f"Customer {labels.quoted_name(node)} is visited {counts[node]} times.",
         )
         for node in np.flatnonzero(counts > 1).tolist()
     ]

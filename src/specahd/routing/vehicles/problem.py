@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.core.ranges import within
+from specahd.core.ranges import check_range
 from specahd.routing import distances
 from specahd.routing.base import I, S
 from specahd.routing.formats import sol
@@ -58,7 +58,7 @@ class VehicleProblem(RoutingProblem[I, S]):
         baseline = baseline or next(iter(self.baselines))
         searches = repairs_per_customer, final_repairs_per_customer
         super().__init__(baseline, repair, max_regions, max_size, *searches)
-        within("solver_iterations", solver_iterations, 1)
+        check_range("solver_iterations", solver_iterations, 1)
         self.solver_iterations = solver_iterations
 
     def baseline(self, instance: I, name: str | None = None) -> S:
@@ -68,7 +68,7 @@ class VehicleProblem(RoutingProblem[I, S]):
         solution: S = self.baselines[name](instance, **options)
         return solution
 
-    def at_once(self, instance: Any) -> Any:
+    def trivial_solution(self, instance: Any) -> Any:
         # A vehicle for each customer.
         return tuple((customer,) for customer in range(1, instance.size + 1))
 

@@ -1,4 +1,4 @@
-"""Cases at several stages of a descent: what a repertoire for a search is trained on.
+"""Cases at several stages of a search, on which a repertoire for searches is trained.
 
 The hand-written programs make the stages with the engine, in this process: they are ours, as
 baseline solvers are. Stages are counted in repairs, so equal cases come from equal instances.
@@ -17,8 +17,8 @@ from specahd.core.contract import Contract
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
 from specahd.engine.blocks import shared_block
-from specahd.engine.descent import descend
 from specahd.engine.improver import SandboxedEngine
+from specahd.engine.neighbourhood_search import run_search
 from specahd.repair.cases import Case, InfeasibleBaseline
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.sandbox.calls import Call, Result
@@ -26,11 +26,11 @@ from specahd.sandbox.calls import Call, Result
 STAGES = {0: 0.0, 1: 0.1, 10: 0.4, 100: 0.8}
 """By repairs per customer that lie behind an incumbent, which share of a descent they are."""
 _EXPERIMENTAL = ".*First-class function type feature is experimental"
-"""What numba warns of where a loop takes programs as arguments; in bold."""
+"""Numba's warning where a loop takes programs as arguments; in bold."""
 
 
 class Stages:
-    """Makes cases at stages of the descent of a problem whose operator makes passes.
+    """Makes cases at stages of a search, for an operator that makes passes.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ class Stages:
 
     def __init__(self, problem: AnyProblem, operator: PassOperator) -> None:
         self._problem = problem
-        self._groups, self._upper, _ = _translated(operator.selector.contract)
-        _, _, self._lower = _translated(operator.contract)
+        self._groups, self._upper, _ = _compile_seed(operator.selector.contract)
+        _, _, self._lower = _compile_seed(operator.contract)
 
-    def staged(self, case: Case, repairs: int) -> Case:
+    def advance(self, case: Case, repairs: int) -> Case:
         """Return a case after a search of so many repairs per customer.
 
         Raises
@@ -56,20 +56,20 @@ class Stages:
         problem, instance, start = self._problem, case.instance, case.baseline
         with closing(shared_block(problem, instance)) as shared:
             arrays = shared.arrays(0)
-            here = _Here(self._groups, self._upper, arrays)
+            here = _InProcess(self._groups, self._upper, arrays)
             near = arrays["neighbour_distances"]
             engine = SandboxedEngine(here, problem, instance, near, 1, seed=0)
             engine.lowers = (self._lower,)
             engine.start(start)
             limit = SearchLimit(repairs=repairs * instance.size)
-            found = descend(problem, instance, start, case.cost, engine, limit)
+            found = run_search(problem, instance, start, case.cost, engine, limit)
         if found.failure:
             raise InfeasibleBaseline(f"{instance.name}: the engine: {found.failure}.")
         return replace(case, baseline=found.solution, cost=found.cost, progress=STAGES[repairs])
 
 
 @dataclass(frozen=True)
-class _Here:
+class _InProcess:
     """Answers calls of an upper program in this process."""
 
     runner: Any
@@ -78,16 +78,16 @@ class _Here:
 
     def call(self, call: Call) -> Result:
         with warnings.catch_warnings():
-            # The first call compiles the loops, of which numba says what no user can act on.
+            # The first call compiles the loops, with warnings of numba that no user can act on.
             warnings.filterwarnings("ignore", _EXPERIMENTAL, NumbaExperimentalFeatureWarning)
             answer = self.runner(self.program, self.arrays, call.inputs)
         return Result(Outcome.OK, tuple(answer.arrays), fallbacks=answer.fallbacks)
 
 
-def staged(
+def stage_cases(
     problem: AnyProblem, cases: Iterable[Case], step: Callable[[], None] = lambda: None
 ) -> list[Case]:
-    """Return the cases, each at one of the stages in turn, if the operator makes passes."""
+    """Assign the cases to the stages in turn, if the operator makes passes."""
     operator = problem.operator
     if not isinstance(operator, PassOperator):
         return list(cases)
@@ -95,13 +95,13 @@ def staged(
     stages = list(STAGES)
     made = []
     for index, case in enumerate(cases):
-        made.append(descent.staged(case, stages[index % len(stages)]))
+        made.append(descent.advance(case, stages[index % len(stages)]))
         step()
     return made
 
 
-def _translated(contract: Contract) -> tuple[Any, Any, int]:
-    """Return a contract's runner, its strongest seed program compiled, and that one's number."""
+def _compile_seed(contract: Contract) -> tuple[Any, Any, int]:
+    """Return a contract's runner, its strongest seed program, compiled, and that seed's index."""
     assert contract.compiled is not None
     module, _, name = contract.compiled.partition(":")
     runner = getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""The hash of every file of a checkpoint, so that nothing in it is altered by accident."""
+"""Checksums of a checkpoint's files, which detect accidental changes."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from specahd.core.errors import CheckpointError, FileError
-from specahd.core.plain import NAME, content, told
+from specahd.core.plain import NAME, printable, read_bytes
 from specahd.repair.archive import FILES as ARCHIVE
 
 MANIFEST = "manifest.json"
@@ -16,24 +16,24 @@ _TEXT, _TABLE = 4 << 20, 256 << 20
 _FILE = re.compile(rf"{SUMS}|manifest\.json|(tasks|responses)\.parquet|programs/{NAME.pattern}\.py")
 
 
-def _hash(path: Path) -> str:
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def seal(directory: Path) -> None:
+def write_checksums(directory: Path) -> None:
     """Write the hash of every other file."""
     paths = [path for path in directory.rglob("*") if path.is_file()]
-    hashes = {path.relative_to(directory).as_posix(): _hash(path) for path in paths}
+    hashes = {path.relative_to(directory).as_posix(): _sha256(path) for path in paths}
     (directory / SUMS).write_text(_listing(hashes))
 
 
 def _listing(hashes: Mapping[str, str]) -> str:
-    """Return what :data:`SUMS` says of files of these hashes."""
+    """Return the text of :data:`SUMS` for these hashes."""
     return "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
 
 
-def verify(directory: Path) -> set[str]:
+def verify_checksums(directory: Path) -> set[str]:
     """Compare every listed file of a checkpoint with its recorded hash; return their names.
 
     Raises
@@ -47,7 +47,7 @@ def verify(directory: Path) -> set[str]:
             "as a training run leaves in its checkpoint/."
         )
     _require_file(directory, SUMS)
-    text = text_of(directory, SUMS).decode(errors="replace")
+    text = read_text(directory, SUMS).decode(errors="replace")
     recorded = {
         name: each for each, _, name in (line.partition("  ") for line in text.splitlines())
     }
@@ -56,11 +56,12 @@ def verify(directory: Path) -> set[str]:
         size = (directory / name).stat().st_size
         if size > (_TABLE if name in ARCHIVE else _TEXT):
             raise CheckpointError(
-                f"The checkpoint {directory} has {told(name)} of {size:,} bytes, which is too much."
+                f"The checkpoint {directory} has {printable(name)} of {size:,} bytes, "
+                "which is too much."
             )
-        if recorded.get(name) != _hash(directory / name):
+        if recorded.get(name) != _sha256(directory / name):
             raise CheckpointError(
-                f"The checkpoint {directory} was altered: {told(name)} does not match {SUMS}."
+                f"The checkpoint {directory} was altered: {printable(name)} does not match {SUMS}."
             )
     # A last byte of SHA256SUMS itself can change without changing any line.
     if text != _listing(recorded):
@@ -69,17 +70,19 @@ def verify(directory: Path) -> set[str]:
 
 
 def _require_file(directory: Path, name: str) -> None:
-    """Refuse a name of no file of a checkpoint, or at which there is none, or a link or a pipe."""
+    """Refuse a name that is not a checkpoint's, or that is no regular file."""
     path = directory / name
     if not path.exists() and not path.is_symlink():
-        raise CheckpointError(f"The checkpoint {directory} lacks {told(name)}.")
+        raise CheckpointError(f"The checkpoint {directory} lacks {printable(name)}.")
     inside = _FILE.fullmatch(name) and path.resolve() == directory.resolve() / name
     if not inside or not path.is_file():
-        raise CheckpointError(f"The checkpoint {directory} has {told(name)}, which is no file.")
+        raise CheckpointError(
+            f"The checkpoint {directory} has {printable(name)}, which is no file."
+        )
 
 
-def text_of(directory: Path, name: str) -> bytes:
-    """Return what is in a file of text.
+def read_text(directory: Path, name: str) -> bytes:
+    """Read a text file.
 
     Raises
     ------
@@ -87,6 +90,6 @@ def text_of(directory: Path, name: str) -> bytes:
         It cannot be read, or is too long.
     """
     try:
-        return content(directory / name, _TEXT)
+        return read_bytes(directory / name, _TEXT)
     except FileError as error:
         raise CheckpointError(str(error)) from None

@@ -1,9 +1,8 @@
-"""The trusted side of a search with the engine: slices of it, every best one checked exactly.
+"""The trusted side of a large neighbourhood search: slices of it, each new best checked.
 
-The engine's process answers after a slice of a second or less, so that a limit holds and a
-user who wants to stop is not kept waiting. What it reports is believed only once the checker
-found it feasible and it costs less than the best so far; nothing that the process does can
-spoil what was found before.
+The engine's process answers after a slice of a second or less, so that limits hold and a user can
+stop the search soon. A reported solution becomes the best one only if the checker finds it
+feasible and it costs less; the process cannot spoil earlier results.
 """
 
 import time
@@ -17,15 +16,15 @@ from specahd.routing.base import AnyProblem
 
 SLICE_SECONDS = 0.5
 SLICE_REPAIRS = 50_000
-"""Of a search that is limited by repairs: part of its result, as the engine reports in between."""
+"""The length of a slice in a search limited by repairs; results depend on it."""
 LEAST_SECONDS = 0.005
-"""A shorter slice is none."""
+"""The least length of a slice."""
 _MOST_DELAY = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """Where a search stands.
+class SearchProgress:
+    """The progress of a search.
 
     Parameters
     ----------
@@ -49,8 +48,8 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """What the engine's process says of one slice.
+class SliceResult:
+    """The result of one slice.
 
     Parameters
     ----------
@@ -71,12 +70,12 @@ class Slice:
 
 
 class Improver(Protocol):
-    """What goes on with a search, slice by slice."""
+    """Continues a search, slice by slice."""
 
     def improve(
         self, seconds: float | None, repairs: int | None, share: float, end_share: float
-    ) -> Slice:
-        """Go on for so many seconds, or so many repairs.
+    ) -> SliceResult:
+        """Continue for a number of seconds or of repairs.
 
         Parameters
         ----------
@@ -87,8 +86,8 @@ class Improver(Protocol):
 
 
 @dataclass
-class Descent:
-    """What a search found.
+class SearchResult:
+    """The result of a search.
 
     Parameters
     ----------
@@ -104,22 +103,22 @@ class Descent:
 
     solution: Any
     cost: float
-    moments: list[Moment]
+    moments: list[SearchProgress]
     ended: str = "time"
     failure: str = ""
     seconds: float = 0.0
     repairs: int = 0
     fallbacks: int = 0
-    # What a slice takes for each second that is asked for, and what its check takes.
+    # Seconds of a slice per requested second, and seconds of its check.
     _delay: float = field(default=1.0, repr=False)
     _check: float = field(default=0.0, repr=False)
 
 
-Tell = Callable[[Moment, "Descent"], bool | None]
-"""Is told after every slice; stops the search by returning True."""
+Tell = Callable[[SearchProgress, "SearchResult"], bool | None]
+"""Called after every slice; stops the search by returning True."""
 
 
-def descend(
+def run_search(
     problem: AnyProblem,
     instance: Any,
     solution: Any,
@@ -130,7 +129,7 @@ def descend(
     began: float | None = None,
     slice_repairs: int = SLICE_REPAIRS,
     slice_seconds: float = SLICE_SECONDS,
-) -> Descent:
+) -> SearchResult:
     """Improve a solution until a limit is reached, and return the best that was found.
 
     Parameters
@@ -138,22 +137,22 @@ def descend(
     solution, cost
         A feasible solution, and what it costs: the result is never dearer.
     tell
-        Is told of the beginning and after every slice.
+        Called at the beginning and after every slice.
     began
         When the time began to run, by ``time.monotonic``; None for now.
     slice_repairs, slice_seconds
         Most of one slice, as the limit is one of repairs or of time.
     """
     began = time.monotonic() if began is None else began
-    found = Descent(solution, cost, [])
-    moment = Moment(time.monotonic() - began, 0.0, cost, 0, better=True)
+    found = SearchResult(solution, cost, [])
+    moment = SearchProgress(time.monotonic() - began, 0.0, cost, 0, better=True)
     found.moments.append(moment)
     stop = tell(moment, found)
     while not stop and not _reached(found, limit, began):
-        _take(problem, instance, found, improver, limit, began, slice_repairs, slice_seconds)
+        _run_slice(problem, instance, found, improver, limit, began, slice_repairs, slice_seconds)
         better = found.cost < found.moments[-1].cost
         now = time.monotonic() - began
-        moment = Moment(now, _share(found, limit, began), found.cost, found.repairs, better)
+        moment = SearchProgress(now, _share(found, limit, began), found.cost, found.repairs, better)
         if better:
             found.moments.append(moment)
         stop = tell(moment, found)
@@ -163,8 +162,8 @@ def descend(
     return found
 
 
-def _reached(found: Descent, limit: SearchLimit, began: float) -> bool:
-    """Say whether the search is at its end, and note which."""
+def _reached(found: SearchResult, limit: SearchLimit, began: float) -> bool:
+    """Say whether the search has ended, and record why."""
     if found.failure:
         found.ended = "failed"
     elif limit.target is not None and found.cost <= limit.target:
@@ -177,27 +176,27 @@ def _reached(found: Descent, limit: SearchLimit, began: float) -> bool:
     return True
 
 
-def _left(found: Descent, limit: SearchLimit, began: float) -> float:
+def _left(found: SearchResult, limit: SearchLimit, began: float) -> float:
     return limit.time_limit - (time.monotonic() - began) - found._check
 
 
-def _share(found: Descent, limit: SearchLimit, began: float) -> float:
+def _share(found: SearchResult, limit: SearchLimit, began: float) -> float:
     if limit.repairs is not None:
         return min(1.0, found.repairs / max(1, limit.repairs))
     return min(1.0, (time.monotonic() - began) / max(LEAST_SECONDS, limit.time_limit))
 
 
-def _take(
+def _run_slice(
     problem: AnyProblem,
     instance: Any,
-    found: Descent,
+    found: SearchResult,
     improver: Improver,
     limit: SearchLimit,
     began: float,
     slice_repairs: int,
     slice_seconds: float,
 ) -> None:
-    """Let the engine go on for a slice, and believe of its answer what holds."""
+    """Run one slice, and keep its solution if it is valid and better."""
     share = _share(found, limit, began)
     if limit.repairs is not None:
         seconds, repairs = None, min(slice_repairs, limit.repairs - found.repairs)
@@ -216,16 +215,16 @@ def _take(
     elif part.repairs < 1 and seconds in (None, slice_seconds):
         found.failure = f"{Outcome.INVALID_OUTPUT}: no customer was inserted in a whole slice"
     elif part.solution is not None:
-        _believe(problem, instance, found, part.solution)
+        _keep_if_better(problem, instance, found, part.solution)
         found._check = time.monotonic() - answered
     if seconds is not None:
-        # One that a busy machine made late says little about the next.
+        # One slice that a busy machine delayed predicts little of the next.
         late = (answered - start) / seconds
         found._delay = max(1.0, (1.0 + found._delay) / 2, min(late, _MOST_DELAY))
 
 
-def _believe(problem: AnyProblem, instance: Any, found: Descent, solution: Any) -> None:
-    """Keep a solution if it is feasible and costs less than the best."""
+def _keep_if_better(problem: AnyProblem, instance: Any, found: SearchResult, solution: Any) -> None:
+    """Make a solution the best if it is feasible and costs less."""
     violations = problem.check(instance, solution)
     if violations:
         found.failure = f"{Outcome.INFEASIBLE_MERGE}: {violations[0].detail}"

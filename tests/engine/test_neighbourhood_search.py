@@ -7,8 +7,8 @@ import pytest
 from specahd import api
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import descent
-from specahd.engine.descent import Slice, descend
+from specahd.engine import neighbourhood_search
+from specahd.engine.neighbourhood_search import SliceResult, run_search
 
 TINY = Path(__file__).parent.parent / "data" / "tiny.vrp"
 START = ((1,), (2,), (3,), (4,), (5,))
@@ -31,10 +31,10 @@ class Scripted:
 
 
 def search(monkeypatch, improver, limit, tell=lambda moment, found: None):
-    monkeypatch.setattr(descent.time, "monotonic", improver.monotonic)
+    monkeypatch.setattr(neighbourhood_search.time, "monotonic", improver.monotonic)
     instance = api.read(TINY)
     cost = instance.problem.cost(instance.data, START)
-    return descend(instance.problem, instance.data, START, cost, improver, limit, tell)
+    return run_search(instance.problem, instance.data, START, cost, improver, limit, tell)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def tiny():
 
 
 def test_a_better_solution_is_kept_at_its_exact_cost(monkeypatch, tiny):
-    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=10))
+    improver = Scripted(SliceResult(Outcome.OK, solution=GOOD, repairs=10))
     found = search(monkeypatch, improver, SearchLimit(time_limit=1.0))
     assert (found.solution, found.cost) == (GOOD, 206)
     assert [moment.cost for moment in found.moments] == [tiny.problem.cost(tiny.data, START), 206]
@@ -51,7 +51,7 @@ def test_a_better_solution_is_kept_at_its_exact_cost(monkeypatch, tiny):
 
 
 def test_the_time_is_cut_into_slices_that_end_with_it(monkeypatch):
-    improver = Scripted(Slice(Outcome.OK, repairs=1))
+    improver = Scripted(SliceResult(Outcome.OK, repairs=1))
     found = search(monkeypatch, improver, SearchLimit(time_limit=1.2))
     seconds = [asked[0] for asked in improver.asked]
     assert seconds == pytest.approx([0.5, 0.5, 0.2])
@@ -62,7 +62,7 @@ def test_the_time_is_cut_into_slices_that_end_with_it(monkeypatch):
 
 @pytest.mark.parametrize("slower", [1.3, 3.0])
 def test_slices_are_shorter_where_they_take_longer_than_was_asked(monkeypatch, slower):
-    improver = Scripted(Slice(Outcome.OK, repairs=1), slower=slower)
+    improver = Scripted(SliceResult(Outcome.OK, repairs=1), slower=slower)
     found = search(monkeypatch, improver, SearchLimit(time_limit=10.0))
     assert 9.9 <= found.seconds <= 10.0 * 1.02 + 0.2
 
@@ -70,7 +70,8 @@ def test_slices_are_shorter_where_they_take_longer_than_was_asked(monkeypatch, s
 def test_a_worse_solution_is_not_kept(monkeypatch):
     worse = tuple((node,) for node in (5, 4, 3, 2, 1))
     improver = Scripted(
-        Slice(Outcome.OK, solution=GOOD, repairs=1), Slice(Outcome.OK, solution=worse, repairs=1)
+        SliceResult(Outcome.OK, solution=GOOD, repairs=1),
+        SliceResult(Outcome.OK, solution=worse, repairs=1),
     )
     found = search(monkeypatch, improver, SearchLimit(time_limit=2.0))
     assert (found.solution, found.failure) == (GOOD, "")
@@ -79,15 +80,18 @@ def test_a_worse_solution_is_not_kept(monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "word"),
     [
-        (Slice(Outcome.OK, solution=((1, 2, 3, 4, 5),), repairs=1), "Route 1 carries"),
-        (Slice(Outcome.OK, solution=((1, 2), (3, 4)), repairs=1), "Customer 5 is not visited"),
-        (Slice(Outcome.OK), "no customer was inserted"),
-        (Slice(Outcome.CRASHED, "killed by SIGSEGV"), "crashed: killed by SIGSEGV"),
-        (Slice(Outcome.TIMEOUT), "timeout"),
+        (SliceResult(Outcome.OK, solution=((1, 2, 3, 4, 5),), repairs=1), "Route 1 carries"),
+        (
+            SliceResult(Outcome.OK, solution=((1, 2), (3, 4)), repairs=1),
+            "Customer 5 is not visited",
+        ),
+        (SliceResult(Outcome.OK), "no customer was inserted"),
+        (SliceResult(Outcome.CRASHED, "killed by SIGSEGV"), "crashed: killed by SIGSEGV"),
+        (SliceResult(Outcome.TIMEOUT), "timeout"),
     ],
 )
 def test_what_lies_or_dies_ends_the_search_and_the_best_stands(monkeypatch, answer, word):
-    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1), answer)
+    improver = Scripted(SliceResult(Outcome.OK, solution=GOOD, repairs=1), answer)
     found = search(monkeypatch, improver, SearchLimit(time_limit=60.0))
     assert (found.solution, found.cost, found.ended) == (GOOD, 206, "failed")
     assert word in found.failure
@@ -95,7 +99,7 @@ def test_what_lies_or_dies_ends_the_search_and_the_best_stands(monkeypatch, answ
 
 
 def test_a_count_of_repairs_takes_the_place_of_time(monkeypatch):
-    improver = Scripted(Slice(Outcome.OK, repairs=50_000))
+    improver = Scripted(SliceResult(Outcome.OK, repairs=50_000))
     found = search(monkeypatch, improver, SearchLimit(time_limit=0.0, repairs=120_000))
     assert [asked[:2] for asked in improver.asked] == [
         (None, 50_000),
@@ -107,11 +111,11 @@ def test_a_count_of_repairs_takes_the_place_of_time(monkeypatch):
 
 
 def test_a_target_or_the_callback_ends_the_search(monkeypatch):
-    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1))
+    improver = Scripted(SliceResult(Outcome.OK, solution=GOOD, repairs=1))
     found = search(monkeypatch, improver, SearchLimit(time_limit=60.0, target=206))
     assert (found.ended, len(improver.asked)) == ("target", 1)
     heard = []
-    improver = Scripted(Slice(Outcome.OK, solution=GOOD, repairs=1))
+    improver = Scripted(SliceResult(Outcome.OK, solution=GOOD, repairs=1))
     found = search(
         monkeypatch,
         improver,
@@ -123,6 +127,6 @@ def test_a_target_or_the_callback_ends_the_search(monkeypatch):
 
 
 def test_no_time_is_no_search(monkeypatch):
-    improver = Scripted(Slice(Outcome.OK, repairs=1))
+    improver = Scripted(SliceResult(Outcome.OK, repairs=1))
     found = search(monkeypatch, improver, SearchLimit(time_limit=0.0))
     assert (found.solution, improver.asked) == (START, [])

@@ -1,7 +1,7 @@
 """Views of arrays that count no references.
 
-Where compiled loops hand arrays to functions, numba counts who holds them, atomically: a third
-of the engine's time. Views that own nothing are not counted; whoever makes them keeps the arrays.
+When compiled loops pass arrays to functions, numba counts references atomically: a third of the
+engine's time. Borrowed views are not counted; their maker must keep the arrays alive.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-def _unowned(typing: Any, held: Any) -> Any:
-    """Tell numba the type of the answer, and what makes it."""
+def _borrowed(typing: Any, arrays: Any) -> Any:
+    """Return the type of the result, and its code generator, for numba."""
 
     def without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         kinds: Any = kind
@@ -23,22 +23,22 @@ def _unowned(typing: Any, held: Any) -> Any:
             return array._getvalue()
         if isinstance(kind, types.BaseTuple):
             parts = cgutils.unpack_tuple(builder, value, len(kind))
-            made = [
+            views = [
                 without_owner(context, builder, *each) for each in zip(kinds, parts, strict=True)
             ]
-            return context.make_tuple(builder, kind, made)
+            return context.make_tuple(builder, kind, views)
         return value
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return without_owner(context, builder, signature.args[0], arguments[0])
 
-    return held(held), generate
+    return arrays(arrays), generate
 
 
-unowned: Any = intrinsic(_unowned)
-"""Returns the same arrays, uncounted: of an array or of a tuple with arrays.
+borrowed: Any = intrinsic(_borrowed)
+"""Returns uncounted views of an array, or of a tuple with arrays.
 
-They are valid as long as someone else holds the arrays: take them from arguments, in a function
-that hands them on. Arrays that this function made itself it must use once more behind the call,
-since numba lets go of them after their last use.
+They are valid as long as a counted reference exists: make them from arguments, in a function that
+passes them on. A function that made the arrays itself must use them once more after the call,
+since numba frees them after their last use.
 """
