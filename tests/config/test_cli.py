@@ -212,7 +212,7 @@ SWALLOWING = """
 import os, signal, sys
 from pathlib import Path
 from specahd.config.cli import run_command
-from specahd.config.process import nothing_kept
+from specahd.config.process import exit_on_interrupt
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -229,7 +229,7 @@ def rewrite(words):
 
 def task(config):
     if config.seed == 2:
-        with nothing_kept():
+        with exit_on_interrupt():
             press()
     press()
     Path("done").write_text("")
