@@ -1,9 +1,9 @@
 """What a generated program must look like, and what a request for one (or for a text) carries.
 
-A contract is a real Python function, the *seed program*: its name, arguments
-and docstring are the interface, its body is the first candidate. The contract
-also owns a *vocabulary*: a typed grammar over the arguments from which the
-offline proposer composes bodies (:mod:`specahd.llm.offline`).
+A contract has a *seed program*, a real Python function whose body is the first candidate. Its
+name, arguments and docstring are the interface, or these come from a table
+(:mod:`specahd.core.interface`). The contract also owns a *vocabulary*: a typed grammar over the
+arguments from which the offline proposer composes bodies (:mod:`specahd.llm.offline`).
 """
 
 import ast
@@ -18,6 +18,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from specahd.core.interface import Interface, source_as
 from specahd.core.program import Level, Program, Tier, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
@@ -121,6 +122,7 @@ class Contract:
         level: Level,
         idea: str,
         task: str,
+        interface: Interface | None = None,
         runner: Callable[..., Any] | None = None,
         vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
@@ -131,10 +133,12 @@ class Contract:
         varied: Sequence[tuple[Callable[..., Any], str]] = (),
         passages: Mapping[str, str] = MappingProxyType({}),
     ) -> "Contract":
-        """Read a contract off its seed function.
+        """Return the contract of a seed function.
 
         Parameters
         ----------
+        interface
+            What programs are told and answer; None where the seed function says it itself.
         others, varied
             Further functions, each with its idea: of the arguments of the contract, or of some
             of them, and then the program has the others too.
@@ -142,7 +146,8 @@ class Contract:
             What the seed function says once and other than this contract, in its arguments or
             its docstring, and what the contract says instead.
         """
-        document = _reworded(textwrap.dedent(inspect.getsource(seed)), passages)
+        source = textwrap.dedent(inspect.getsource(seed))
+        document = interface.document(seed) if interface else _reworded(source, passages)
         [function] = parse(document).body
         assert isinstance(function, ast.FunctionDef)
         program = Program(
@@ -155,15 +160,19 @@ class Contract:
             contract=id,
         )
 
+        arguments = tuple(argument.arg for argument in function.args.args)
+
         def like(other: Callable[..., Any], its: str) -> Program:
             name = f"{level}-{other.__name__.replace('_', '-')}"
-            return replace(program, id=name, source=_source_like(function, other), idea=its)
+            return replace(
+                program, id=name, source=source_as(function.name, arguments, other), idea=its
+            )
 
         return cls(
             id=id,
             level=level,
             name=function.name,
-            arguments=tuple(argument.arg for argument in function.args.args),
+            arguments=arguments,
             document=document,
             seed=program,
             task=task,
@@ -187,18 +196,6 @@ def _reworded(document: str, passages: Mapping[str, str]) -> str:
             raise ValueError(f"{document.splitlines()[0]} does not say once {passage!r}.")
         document = instead.join(parts)
     return document
-
-
-def _source_like(seed: ast.FunctionDef, function: Callable[..., Any]) -> str:
-    """Return the canonical source of a function under a seed's name, with its arguments."""
-    [written] = parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(written, ast.FunctionDef)
-    unknown = {argument.arg for argument in written.args.args}
-    unknown -= {argument.arg for argument in seed.args.args}
-    if unknown:
-        raise ValueError(f"{seed.name} has no arguments {', '.join(sorted(unknown))}.")
-    written.name, written.args = seed.name, seed.args
-    return canonical_source(written)
 
 
 class Treatment(StrEnum):

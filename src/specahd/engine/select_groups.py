@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from specahd.core.contract import Contract
+from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import families, route_ends, seeds, strings
+from specahd.engine import families, interfaces, route_ends, seeds, strings
 from specahd.routing.compiled.sentences import RULES
 
 STANDING = (
@@ -264,19 +265,21 @@ def said(text: str, words: Mapping[str, str]) -> str:
 
 
 def contract(
-    seed: Callable[..., Any] = seeds.select_customer_groups,
+    interface: Interface = interfaces.GROUPS,
+    seed: Callable[..., Any] = seeds.nearest_customers,
     *,
     goal: str,
     vocabulary: Vocabulary,
     compiled: str = families.CVRP.groups,
     words: Mapping[str, str] = MappingProxyType({}),
-    passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:
     """Return the contract of programs that choose ordered groups.
 
     Parameters
     ----------
+    interface
+        What programs are told.
     seed
         The seed function.
     goal
@@ -285,11 +288,12 @@ def contract(
         The engine of the problem.
     words
         What is said otherwise where there are no routes (:func:`said`).
-    vocabulary, passages, others
+    vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
         seed,
+        interface=interface,
         id="ordered_groups",
         level=Level.UPPER,
         idea=said("Take the 10 customers nearest to one drawn at random.", words),
@@ -306,5 +310,4 @@ def contract(
         tier=Tier.COMPILED,
         rules=(*RULES, said(_PACE, words)),
         others=others,
-        passages=passages,
     )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.engine import families, select_groups, select_position
-from specahd.problems.sdvrp import construct, insertion, varied_deliveries, vocabulary
+from specahd.engine import families, interfaces, seeds, select_groups, select_position
+from specahd.problems.sdvrp import construct, varied_deliveries, vocabulary
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -170,23 +170,13 @@ CONSTRUCT = next_customer.construction(
 )
 
 ORDERED_GROUPS = select_groups.contract(
+    interfaces.SPLIT_GROUPS,
     goal=_GOAL,
     vocabulary=select_groups.vocabulary(),
-    passages={
-        "leave their routes, the gaps close": "leave all their routes, the gaps close",
-        "every customer on its route, shape (n + 1,); 0 is the depot.": (
-            "every customer on one of its routes, shape (n + 1,); 0 is the\n        depot."
-        ),
-        "The number of every customer's route": "The number of that route",
-        "without each customer, shape": "without all visits to each customer, shape",
-        "Demand of every customer, shape (n + 1,); ``demands[0]`` is 0.": (
-            "Demand of every customer, shape (n + 1,), less whole loads that stay as they are;\n"
-            "        ``demands[0]`` is 0. May exceed ``capacity``."
-        ),
-    },
 )
 INSERTION = select_position.contract(
-    insertion.select_position,
+    interfaces.SPLIT_POSITIONS,
+    seeds.least_detour_per_unit,
     goal=_GOAL,
     compiled=families.SDVRP.positions,
     vocabulary=vocabulary.positions(),

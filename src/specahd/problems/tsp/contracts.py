@@ -10,10 +10,16 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.engine import families, select_groups, select_position, tour_vocabulary
+from specahd.engine import (
+    families,
+    interfaces,
+    seeds,
+    select_groups,
+    select_position,
+    tour_vocabulary,
+)
 from specahd.problems.tsp import (
     construct,
-    insertion,
     lower_vocabulary,
     upper_vocabulary,
     varied_nodes,
@@ -172,18 +178,19 @@ CONSTRUCT = APPEND.variant(
 )
 
 ORDERED_GROUPS = select_groups.contract(
-    insertion.select_customer_groups,
+    interfaces.TOUR_GROUPS,
+    seeds.nearest_nodes,
     goal=_GOAL,
     compiled=families.TSP.groups,
-    vocabulary=tour_vocabulary.groups(insertion.select_customer_groups),
+    vocabulary=tour_vocabulary.groups(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.NEIGHBOURING_STRINGS],
 )
 INSERTION = select_position.contract(
-    insertion.select_position,
+    interfaces.TOUR_POSITIONS,
     goal=_GOAL,
     compiled=families.TSP.positions,
-    vocabulary=tour_vocabulary.positions(insertion.select_position),
+    vocabulary=tour_vocabulary.positions(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.GREEDY],
 )

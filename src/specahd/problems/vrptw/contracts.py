@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from specahd.engine import families, select_groups, select_position, strings
+from specahd.engine import families, interfaces, select_groups, select_position, strings
 from specahd.problems.vrptw import construct, time_vocabulary, varied_customers
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
@@ -185,54 +185,17 @@ CONSTRUCT = next_customer.construction(
     },
 )
 
-_POSITIONS = """on routes with room for it; the last one
-        opens a route of its own, at twice the distance from the depot."""
-_POSITIONS_IN_TIME = """on routes with room for it, where it and all
-        later stops are served in time; the last one opens a route of its own, at twice the
-        distance from the depot."""
-_RESTS = "Capacity that remains on each position's route after the insertion, shape (m,)."
-_SLACKS_AND_SHIFTS = """
-    slacks
-        How much later its service could begin than it would, with all later stops still in
-        time, shape (m,).
-    shifts
-        How much later the next stop begins than before, or the vehicle is back, shape (m,); 0
-        where it waits long enough. In the unit of distances, as ``slacks`` are."""
-
-_CAPACITY = "What one vehicle carries, in units of demand."
-_TIMES = """
-    ready_times, due_times
-        Earliest and latest start of every customer's service, shape (n + 1,), in the unit of
-        distances, as all times are; a vehicle that comes earlier waits. Entry 0 is when the
-        depot opens and closes, here and below.
-    earliest_starts
-        The earliest start of every customer's service on its route as it is now, shape (n + 1,).
-    latest_starts
-        The latest one with all later stops of the route still in time, shape (n + 1,)."""
-
 ORDERED_GROUPS = select_groups.contract(
+    interfaces.TIMED_GROUPS,
     goal=_GOAL,
     compiled=families.VRPTW.groups,
     vocabulary=time_vocabulary.ordered_groups(),
     others=(*select_groups.HAND_WRITTEN, time_vocabulary.STRINGS_IN_TIME),
-    passages={
-        "capacity: int,": (
-            "capacity: int,\n    ready_times: FloatArray,\n    due_times: FloatArray,\n"
-            "    earliest_starts: FloatArray,\n    latest_starts: FloatArray,"
-        ),
-        _CAPACITY: _CAPACITY + _TIMES,
-    },
 )
 INSERTION = select_position.contract(
+    interfaces.TIMED_POSITIONS,
     goal=_GOAL,
     compiled=families.VRPTW.positions,
     vocabulary=time_vocabulary.positions(),
     others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
-    passages={
-        "rests: FloatArray,": (
-            "rests: FloatArray,\n    slacks: FloatArray,\n    shifts: FloatArray,"
-        ),
-        _POSITIONS: _POSITIONS_IN_TIME,
-        _RESTS: _RESTS + _SLACKS_AND_SHIFTS,
-    },
 )
