@@ -79,6 +79,9 @@ class Interface:
         What that is: the docstring's section.
     notes
         Its last section.
+    dearer
+        The description where a rebuilt part may stay although it makes the solution dearer; empty
+        where none need make it cheaper.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Interface:
     answer: str
     returns: str
     notes: str
+    dearer: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
