@@ -78,7 +78,8 @@ _OF_POSITIONS = (
 
 def groups() -> Vocabulary:
     """Return the vocabulary of programs that choose ordered groups of nodes."""
-    vocabulary = select_groups.vocabulary(_OF_GROUPS)
+    words = {"sized": "preceding", "met": "", "known": "", "meet": ""}
+    vocabulary = select_groups.vocabulary(_OF_GROUPS, words)
     return _on_tour(vocabulary, interfaces.GROUPS, interfaces.TOUR_GROUPS)
 
 
@@ -107,10 +108,5 @@ def _on_tour(vocabulary: Vocabulary, routed: Interface, tour: Interface) -> Voca
 
 def _reworded(production: Production) -> Production:
     """Return a production of routes as it reads on a tour."""
-    template = production.template.replace("len(demands)", "len(preceding)")
-    # Which routes a group has met.
-    template = re.sub(r"^ *met\b.*\n", "", template, flags=re.MULTILINE)
-    template = template.replace(" or met[route_of[middle]] == group + 1", "")
-    return replace(
-        production, template=said(template, WORDS), phrase=said(production.phrase, WORDS)
-    )
+    template, phrase = said(production.template, WORDS), said(production.phrase, WORDS)
+    return replace(production, template=template, phrase=phrase)
