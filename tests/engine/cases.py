@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from specahd.engine.written import source_of
-
 
 def block_of(problem, instance, near=12):
     """Return the arrays of an instance as the child has them, with so many neighbours a node."""
@@ -30,4 +28,5 @@ def program_of(name, arguments, body):
 
 def translated(role, function):
     """Return the number of a function of ours as a program of some role."""
-    return role.translate(source_of(function, function.__name__), function.__name__)
+    interface = role._interface
+    return role.translate(interface.source_of(function), interface.name)

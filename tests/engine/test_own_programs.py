@@ -11,12 +11,11 @@ import pytest
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
-from specahd.engine import improver, naming, passes, runner, strings, written
+from specahd.engine import improver, interfaces, naming, passes, runner, strings, written
 from specahd.engine.families import CVRP
-from specahd.engine.programs import GROUPS_ARGUMENTS, POSITION_ANSWER, POSITION_ARGUMENTS
 from specahd.engine.schedule import SMALL
 from specahd.routing.base import contracts
-from specahd.routing.compiled.runner import compiled
+from specahd.routing.compiled.runner import compiled, types_of
 
 ANSWER = "def select_position({}):\n    return {}\n"
 PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"
@@ -25,7 +24,7 @@ PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity
 @pytest.fixture
 def runners():
     """Two runners of lower programs, as two processes have them."""
-    of = (POSITION_ARGUMENTS, POSITION_ANSWER, "select_position", [])
+    of = (interfaces.POSITIONS, [])
     return runner.EngineProgram(*of), runner.EngineProgram(*of)
 
 
@@ -65,8 +64,8 @@ def position(program):
 
 
 def test_texts_are_those_of_the_package(shipped):
-    found = list(written.sources("select_position", 8, [strings.greedy_with_blinks]))
-    assert found == [written.source_of(strings.greedy_with_blinks, "select_position"), shipped]
+    found = list(written.sources(interfaces.POSITIONS, [strings.greedy_with_blinks]))
+    assert found == [interfaces.POSITIONS.source_of(strings.greedy_with_blinks), shipped]
 
 
 def test_what_searches_large_instances_is_one_of_them():
@@ -77,8 +76,7 @@ def test_what_searches_large_instances_is_one_of_them():
     )
     upper = programs_for(problem, BY_HAND, large).upper
     assert upper.source != programs_for(problem, BY_HAND).upper.source
-    parameters = len(GROUPS_ARGUMENTS)
-    texts = written.sources("select_customer_groups", parameters, runner.GROUPS._functions)
+    texts = written.sources(interfaces.GROUPS, runner.GROUPS._functions)
     assert upper.source in texts
 
 
@@ -96,7 +94,8 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
         if checkpoint == BY_HAND:
             assert program == contract.seeds[-1]
         compiles = getattr(runner, own[program.level].partition(":")[2])
-        texts = written.sources(contract.name, len(contract.arguments), compiles._functions)
+        assert contract.arguments == compiles._interface.names
+        texts = written.sources(compiles._interface, compiles._functions)
         assert program.source in texts
 
 
@@ -130,7 +129,7 @@ def test_what_is_kept_is_known_by_its_text(kept):
     for number in (1, 2):
         text = ANSWER.format(PARAMETERS, f"len(detours) * 0 + {number}")
         for _ in range(2):
-            program = compiled(text, "select_position", POSITION_ARGUMENTS, POSITION_ANSWER, True)
+            program = compiled(text, "select_position", *types_of(interfaces.POSITIONS), True)
             holder = runner.POSITIONS._list(program)
             assert position(holder) == number
 

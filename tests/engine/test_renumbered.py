@@ -5,16 +5,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import translated
 
 from specahd import api
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
-from specahd.engine import blocks, renumbered, runner, strings
+from specahd.engine import blocks, interfaces, renumbered, runner, strings
 from specahd.engine.blocks import shared_block
 from specahd.engine.orders import Order, Report
 from specahd.engine.renumbered import RenumberedSearch, search_for
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.searches import Search
-from specahd.engine.written import in_turn, source_of
+from specahd.engine.written import in_turn
 from specahd.routing.groups import separated
 from specahd.routing.space_filling import along_curve
 
@@ -97,8 +98,7 @@ def test_the_best_routes_cost_what_is_reported(place):
 
 def test_groups_are_named_and_given_in_the_numbers_outside(small):
     place = Place("cvrp")
-    source = source_of(strings.adjacent_strings, "select_customer_groups")
-    upper = runner.GROUPS.translate(source, "select_customer_groups")
+    upper = translated(runner.GROUPS, strings.adjacent_strings)
     search = search_for(place.arrays, place.routes, 0)
     sizes, customers = search.propose(upper, ORDER).arrays
     group = customers[: sizes[0]]
@@ -126,7 +126,7 @@ def staying(routes, group):
 def test_groups_begin_at_consecutive_customers_that_move_on_with_the_search(progress, first):
     customers, groups = 10_000, 64
     alone = np.zeros(customers + 1, np.int64)
-    source = in_turn(source_of(strings_and_ends, "select_customer_groups"))
+    source = in_turn(interfaces.GROUPS.source_of(strings_and_ends))
     scope = {"np": np}
     exec(source, scope)
     named = scope["select_customer_groups"](

@@ -1,10 +1,12 @@
 """What programs leave of routes when they take their ends, or strings of stops."""
 
+from inspect import signature
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from specahd.engine import interfaces
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.timed_strings import strings_in_time
 
@@ -47,7 +49,9 @@ def groups_of(program, solution, seed, ends, drawn=()):
     starts = OPENS + np.arange(81) % 2 * WIDTH
     times = (OPENS, OPENS + WIDTH, starts, starts + 1.0) if program is strings_in_time else ()
     arguments = one, one.astype(int), 20, *times, one, noise, 0.5, 8, 100
-    answer = program(*solution, *arguments)
+    interface = interfaces.TIMED_GROUPS if times else interfaces.GROUPS
+    given = dict(zip(interface.names, (*solution, *arguments), strict=True))
+    answer = program(**{name: given[name] for name in signature(program).parameters})
     parts = np.split(answer, np.flatnonzero(answer == 0))
     return [[node for node in part if node] for part in parts if part.any()]
 

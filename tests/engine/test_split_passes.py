@@ -1,17 +1,13 @@
 """Passes over split deliveries: all is delivered at every step, costs exact, the same again."""
 
-import inspect
 from itertools import combinations, combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
 from cases import block_of, translated
 
-from specahd.core.program import canonical_source
-from specahd.core.syntax import parse
-from specahd.engine import changes, deliveries, links, runner, strings
+from specahd.engine import changes, deliveries, links, runner, seeds, strings
 from specahd.engine.orders import Order, Report
-from specahd.problems.sdvrp import insertion
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.kernels.distances import CODES
@@ -43,7 +39,7 @@ def lower():
     held = runner.SPLIT_POSITIONS.held
     number = 0 if held is None else len(held)
     translated(runner.SPLIT_POSITIONS, strings.greedy_in_parts)
-    translated(runner.SPLIT_POSITIONS, insertion.select_position)
+    translated(runner.SPLIT_POSITIONS, seeds.least_detour_per_unit)
     return number
 
 
@@ -222,8 +218,7 @@ def test_who_names_groups_sees_the_solution():
 
 
 def test_a_lower_program_alone_moves_the_given_group(block, instance, lower):
-    source = canonical_source(parse(inspect.getsource(strings.greedy_in_parts)).body[0])
-    program = runner.SPLIT_POSITIONS.translate(source, "greedy_in_parts")
+    program = translated(runner.SPLIT_POSITIONS, strings.greedy_in_parts)
     start, group = PROBLEM.baseline(instance), (7, 3, 22)
     order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
     inputs = [order.encode(), *PROBLEM.flat(instance, start), np.array(group)]

@@ -7,20 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import translated
 
 from specahd import api
 from specahd.api.programs import BY_HAND, programs_for
 from specahd.core.program import Outcome
 from specahd.core.settings import SearchLimit
-from specahd.engine import runner, strings, tiled, timed_strings
+from specahd.engine import interfaces, runner, strings, tiled, timed_strings
 from specahd.engine.blocks import shared_block
 from specahd.engine.neighbourhood_search import run_search
 from specahd.engine.orders import Order, Report
-from specahd.engine.programs import GROUPS_ANSWER, GROUPS_ARGUMENTS
 from specahd.engine.renumbered import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
-from specahd.engine.written import source_of
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
@@ -42,7 +41,7 @@ class Here:
     """Answers as a process of programs does, in this one; may be told to say something else."""
 
     def __init__(self, program, arrays, change=lambda output: output):
-        self._runner = runner.UpperProgram(GROUPS_ARGUMENTS, GROUPS_ANSWER, "groups", [])
+        self._runner = runner.UpperProgram(interfaces.GROUPS, [])
         self._program, self._arrays, self._change = program, arrays, change
         self.asked, self.said = [], []
 
@@ -69,10 +68,9 @@ class Place:
         self.shared = shared_block(self.problem, self.data)
         self.arrays = self.shared.arrays(0)
         uppers, choosing, positions, written = RUNNERS[name]
-        groups = source_of(choosing, "select_customer_groups")
-        self.upper = uppers.translate(groups, "select_customer_groups")
+        self.upper = translated(uppers, choosing)
         self.lower = 0 if positions.held is None else len(positions.held)
-        positions.translate(source_of(written, "select_position"), "select_position")
+        translated(positions, written)
 
     def workers(self, *changes):
         return [Here(self.upper, self.arrays, change) for change in changes]

@@ -4,11 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import block_of
+from cases import block_of, translated
 
-from specahd.engine import links, runner, strings, timed, timed_strings
+from specahd.engine import interfaces, links, runner, strings, timed, timed_strings
 from specahd.engine.orders import Order, Report
-from specahd.engine.written import source_of
 from specahd.problems.vrptw.contracts import ORDERED_GROUPS
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
@@ -45,9 +44,8 @@ ALONE = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], 
 
 @pytest.fixture(scope="module")
 def search(block):
-    source = source_of(timed_strings.strings_in_time, "choose")
-    upper = runner.TIMED_GROUPS.translate(source, "choose")
-    runner.TIMED_POSITIONS.translate(source_of(strings.greedy_in_time, "choose"), "choose")
+    upper = translated(runner.TIMED_GROUPS, timed_strings.strings_in_time)
+    translated(runner.TIMED_POSITIONS, strings.greedy_in_time)
 
     def call(seed, repairs=5000, temperature=100.0, start=ALONE, upper=upper, exchanges=0):
         heats = temperature, 0.05 * temperature
@@ -129,7 +127,7 @@ def test_each_parameter_is_what_its_name_says(search, block):
     kept = (block["ready_times"], block["due_times"], earliest, latest)
     order = Order.asking(0, 1, SIZE, 0.5).encode()
     for name, times in zip(names, kept, strict=True):
-        chosen = source_of(timed_strings.strings_in_time, "choose").partition("\n")[0]
+        chosen = f"def choose({', '.join(interfaces.TIMED_GROUPS.names)}):"
         source = f"{chosen}\n    return np.argsort({name}[1:]) + 1\n"
         program = runner.TIMED_GROUPS.translate(source, "choose")
         _, customers = runner.TIMED_GROUPS(program, block, [order, flat]).arrays

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from cases import block_of, program_of, translated
 
-from specahd.engine import changes, links, passes, programs, runner, tour_strings, tours
+from specahd.engine import changes, links, passes, programs, runner, seeds, tour_strings, tours
 from specahd.engine.orders import Order, Report
 from specahd.engine.state import Instance, Scratch
-from specahd.engine.written import source_of
-from specahd.problems.tsp import insertion
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.kernels.distances import CODES
@@ -39,8 +37,7 @@ def block(instance):
 
 @pytest.fixture(scope="module")
 def upper():
-    source = source_of(tour_strings.neighbouring_strings, "neighbouring_strings")
-    return runner.TOUR_GROUPS.translate(source, "neighbouring_strings")
+    return translated(runner.TOUR_GROUPS, tour_strings.neighbouring_strings)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,8 +45,7 @@ def lower():
     """The only lower program but those that tests add; its number."""
     held = runner.TOUR_POSITIONS.held
     number = 0 if held is None else len(held)
-    source = source_of(tour_strings.greedy_with_blinks, "greedy_with_blinks")
-    runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
+    translated(runner.TOUR_POSITIONS, tour_strings.greedy_with_blinks)
     return number
 
 
@@ -70,7 +66,7 @@ def is_true(report, answer, instance):
     ("groups", "position"),
     [
         (tour_strings.neighbouring_strings, tour_strings.greedy_with_blinks),
-        (insertion.select_customer_groups, insertion.select_position),
+        (seeds.nearest_nodes, seeds.least_detour),
     ],
 )
 def test_written_programs_improve_and_stay_feasible(groups, position, block, instance):
@@ -246,8 +242,7 @@ def test_who_names_groups_sees_the_tour():
 
 
 def test_a_lower_program_alone_moves_the_given_group(block, instance):
-    source = source_of(tour_strings.greedy_with_blinks, "greedy_with_blinks")
-    program = runner.TOUR_POSITIONS.translate(source, "greedy_with_blinks")
+    program = translated(runner.TOUR_POSITIONS, tour_strings.greedy_with_blinks)
     start, group = np.arange(1, 60), [7, 3, 22]
     order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
     inputs = [order.encode(), start, np.array(group)]

@@ -1,23 +1,22 @@
 """What a generated program must look like, and what a request for one (or for a text) carries.
 
-A contract is a real Python function, the *seed program*: its name, arguments
-and docstring are the interface, its body is the first candidate. The contract
-also owns a *vocabulary*: a typed grammar over the arguments from which the
-offline proposer composes bodies (:mod:`specahd.llm.offline`).
+A contract has a *seed program*, a real Python function whose body is the first candidate. Its
+name, arguments and docstring are the interface, or these come from a table
+(:mod:`specahd.core.interface`). The contract also owns a *vocabulary*: a typed grammar over the
+arguments from which the offline proposer composes bodies (:mod:`specahd.llm.offline`).
 """
 
 import ast
 import hashlib
 import inspect
 import json
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any
 
+from specahd.core.interface import Interface, source_as
 from specahd.core.program import Level, Program, Tier, canonical_source
 from specahd.core.skill import Skill
 from specahd.core.syntax import parse
@@ -52,9 +51,9 @@ class Contract:
     vocabulary
         What the offline proposer composes bodies from; None if only language
         models can write programs for it.
-    cheaper
-        A passage of the document that is true only where a rebuilt part has to make the
-        solution cheaper to stay, and what is true where it need not; None if there is none.
+    dearer
+        The document where a rebuilt part may stay although it makes the solution dearer; empty
+        where none need make it cheaper.
     tier
         The tier in which all programs run; None where a rule chooses for each. A program that
         must run compiled and cannot be has the outcome ``not_compiled``.
@@ -77,7 +76,7 @@ class Contract:
     runner: str
     vocabulary: Vocabulary | None = None
     compiled: str | None = None
-    cheaper: tuple[str, str] | None = None
+    dearer: str = ""
     tier: Tier | None = None
     rules: tuple[str, ...] = ()
     others: tuple[Program, ...] = ()
@@ -90,27 +89,15 @@ class Contract:
 
     def with_dearer(self) -> "Contract":
         """Return the contract as it reads where a rebuilt part may make the solution dearer."""
-        if self.cheaper is None:
-            return self
-        passage, instead = self.cheaper
-        return replace(self, document=_reworded(self.document, {passage: instead}))
+        return replace(self, document=self.dearer or self.document)
 
-    def variant(self, *, id: str, task: str, passages: Mapping[str, str]) -> "Contract":
-        """Return the contract of programs with the same arguments in other circumstances.
-
-        Parameters
-        ----------
-        passages
-            What the document says once and is false there, and what it says instead.
-        """
-        return replace(
-            self,
-            id=id,
-            task=task,
-            document=_reworded(self.document, passages),
-            seed=replace(self.seed, contract=id),
-            varied=(),
-        )
+    def variant(
+        self, seed: Callable[..., Any], interface: Interface, *, id: str, task: str
+    ) -> "Contract":
+        """Return the contract of programs with the same arguments in other circumstances."""
+        document = interface.document(seed)
+        program = replace(self.seed, contract=id)
+        return replace(self, id=id, task=task, document=document, seed=program, varied=())
 
     @classmethod
     def of(
@@ -121,28 +108,30 @@ class Contract:
         level: Level,
         idea: str,
         task: str,
+        interface: Interface | None = None,
         runner: Callable[..., Any] | None = None,
         vocabulary: Vocabulary | None = None,
         compiled: str | None = None,
-        cheaper: tuple[str, str] | None = None,
         tier: Tier | None = None,
         rules: tuple[str, ...] = (),
         others: Sequence[tuple[Callable[..., Any], str]] = (),
         varied: Sequence[tuple[Callable[..., Any], str]] = (),
-        passages: Mapping[str, str] = MappingProxyType({}),
     ) -> "Contract":
-        """Read a contract off its seed function.
+        """Return the contract of a seed function.
 
         Parameters
         ----------
+        interface
+            What programs are told and answer; None where the seed function says it itself.
         others, varied
             Further functions, each with its idea: of the arguments of the contract, or of some
             of them, and then the program has the others too.
-        passages
-            What the seed function says once and other than this contract, in its arguments or
-            its docstring, and what the contract says instead.
         """
-        document = _reworded(textwrap.dedent(inspect.getsource(seed)), passages)
+        document, dearer = textwrap.dedent(inspect.getsource(seed)), ""
+        if interface is not None:
+            document = interface.document(seed)
+            if interface.dearer:
+                dearer = interface.changed(description=interface.dearer).document(seed)
         [function] = parse(document).body
         assert isinstance(function, ast.FunctionDef)
         program = Program(
@@ -155,50 +144,31 @@ class Contract:
             contract=id,
         )
 
+        arguments = tuple(argument.arg for argument in function.args.args)
+
         def like(other: Callable[..., Any], its: str) -> Program:
             name = f"{level}-{other.__name__.replace('_', '-')}"
-            return replace(program, id=name, source=_source_like(function, other), idea=its)
+            return replace(
+                program, id=name, source=source_as(function.name, arguments, other), idea=its
+            )
 
         return cls(
             id=id,
             level=level,
             name=function.name,
-            arguments=tuple(argument.arg for argument in function.args.args),
+            arguments=arguments,
             document=document,
             seed=program,
             task=task,
             runner="" if runner is None else f"{runner.__module__}:{runner.__qualname__}",
             vocabulary=vocabulary,
             compiled=compiled,
-            cheaper=cheaper,
+            dearer=dearer,
             tier=tier,
             rules=rules,
             others=tuple(like(*other) for other in others),
             varied=tuple(like(*other) for other in varied),
         )
-
-
-def _reworded(document: str, passages: Mapping[str, str]) -> str:
-    for passage, instead in passages.items():
-        # Lines may break anywhere in a docstring.
-        words = r"\s+".join(re.escape(word) for word in passage.split())
-        parts = re.split(words, document)
-        if len(parts) != 2:
-            raise ValueError(f"{document.splitlines()[0]} does not say once {passage!r}.")
-        document = instead.join(parts)
-    return document
-
-
-def _source_like(seed: ast.FunctionDef, function: Callable[..., Any]) -> str:
-    """Return the canonical source of a function under a seed's name, with its arguments."""
-    [written] = parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(written, ast.FunctionDef)
-    unknown = {argument.arg for argument in written.args.args}
-    unknown -= {argument.arg for argument in seed.args.args}
-    if unknown:
-        raise ValueError(f"{seed.name} has no arguments {', '.join(sorted(unknown))}.")
-    written.name, written.args = seed.name, seed.args
-    return canonical_source(written)
 
 
 class Treatment(StrEnum):

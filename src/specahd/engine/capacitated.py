@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import changes, links
+from specahd.engine import changes, interfaces, links
 from specahd.engine.changes import (
     CHANGED,
     CHANGES,
-    EXPOSURES,
     FOLLOWING,
     FREE,
     PRECEDING,
@@ -20,10 +19,20 @@ from specahd.engine.changes import (
 )
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
-from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST
+from specahd.engine.programs import (
+    DETOUR,
+    DISTANCE_BEFORE,
+    DISTANCE_BEHIND,
+    REST,
+    groups_call,
+    position_call,
+)
 from specahd.engine.state import MAX_SIZE, State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
+
+choose_groups = groups_call(interfaces.GROUPS)
+choose = position_call(interfaces.POSITIONS)
 
 
 class Loads(NamedTuple):
@@ -138,29 +147,6 @@ def show(state: Any, instance: Any) -> None:
     integers[CHANGED] = 0
 
 
-@njit(cache=True)
-def choose_groups(
-    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
-) -> Any:
-    upper_inputs = state.upper_inputs
-    return upper(
-        upper_inputs[PRECEDING],
-        upper_inputs[FOLLOWING],
-        upper_inputs[ROUTE_OF],
-        instance.neighbours,
-        instance.neighbour_distances,
-        instance.depot_distances,
-        state.gains,
-        instance.demands,
-        instance.capacity,
-        upper_inputs[EXPOSURES],
-        noise,
-        now,
-        max_groups,
-        max_size,
-    )
-
-
 @inlined
 def log_lines(state: Any, max_size: int) -> int:
     return 2 * max_size
@@ -254,31 +240,6 @@ def free_terminal(state: Any) -> Any:
     """Return the terminal of a route without customers."""
     nodes, free = state.nodes, state.free
     return len(nodes) - len(free) + free[state.integers[FREE] - 1]
-
-
-@inlined
-def choose(
-    state: Any,
-    instance: Any,
-    scratch: Any,
-    lower: Any,
-    count: int,
-    noise: Any,
-    customer: int,
-    wanted: int,
-    now: float,
-) -> Any:
-    found = scratch.found
-    return lower(
-        found[DETOUR, :count],
-        found[DISTANCE_BEFORE, :count],
-        found[REST, :count],
-        noise,
-        float(instance.demands[customer]),
-        instance.depot_distances[customer],
-        float(instance.capacity),
-        now,
-    )
 
 
 @inlined

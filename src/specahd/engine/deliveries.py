@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import capacitated, changes, links
+from specahd.engine import capacitated, changes, interfaces, links
 from specahd.engine.changes import (
     CHANGED,
     CHANGES,
@@ -25,13 +25,19 @@ from specahd.engine.changes import (
 )
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, NODE_NOTED, ROUTE
-from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST
+from specahd.engine.programs import (
+    DETOUR,
+    DISTANCE_BEFORE,
+    DISTANCE_BEHIND,
+    QUANTITY,
+    REST,
+    position_call,
+)
 from specahd.engine.state import MAX_SIZE, State
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
 
-QUANTITY = 4
-"""The row of the positions found where the VRPTW has :data:`programs.SLACK`."""
+choose = position_call(interfaces.SPLIT_POSITIONS)
 
 
 class Parts(NamedTuple):
@@ -244,32 +250,6 @@ def find_positions(
     found[QUANTITY, count] = quantity
     before[count] = capacitated.free_terminal(state)
     return count + 1
-
-
-@inlined
-def choose(
-    state: Any,
-    instance: Any,
-    scratch: Any,
-    lower: Any,
-    count: int,
-    noise: Any,
-    customer: int,
-    wanted: int,
-    now: float,
-) -> Any:
-    found = scratch.found
-    return lower(
-        found[DETOUR, :count],
-        found[DISTANCE_BEFORE, :count],
-        found[REST, :count],
-        found[QUANTITY, :count],
-        noise,
-        float(wanted),
-        instance.depot_distances[customer],
-        float(instance.capacity),
-        now,
-    )
 
 
 @inlined

@@ -1,36 +1,38 @@
-"""The types of programs' arguments and answers in the engine."""
+"""How the loop calls programs: with the values that a table of arguments says."""
 
-from numba import types
+from typing import Any
 
-from specahd.routing.compiled.runner import MATRIX, NUMBER, REAL, REALS, VECTOR
+from numba import njit
 
-INDICES = types.Array(types.int64, 2, "C", readonly=True)
-
-GROUPS_ARGUMENTS = (
-    *(VECTOR, VECTOR, VECTOR, INDICES, MATRIX, REALS, REALS),
-    *(VECTOR, NUMBER, VECTOR, REALS, REAL, NUMBER, NUMBER),
-)
-GROUPS_ANSWER = types.Array(types.int64, 1, "C")
-"""Of upper programs (:func:`specahd.engine.seeds.select_customer_groups`)."""
-TIMED_GROUPS_ARGUMENTS = (*GROUPS_ARGUMENTS[:9], *(REALS,) * 4, *GROUPS_ARGUMENTS[9:])
-"""Of those for the VRPTW: windows and the times of the current solution follow ``capacity``."""
-
-POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
-POSITION_ANSWER = NUMBER
-"""Of lower programs (:func:`specahd.engine.seeds.select_position`)."""
-TIMED_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
-"""Of lower programs for the VRPTW: ``slacks`` and ``shifts`` follow ``rests``."""
-SPLIT_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REALS, REAL, REAL, REAL, REAL)
-"""Of lower programs for the SDVRP: ``quantities`` follow ``rests``."""
-
-TOUR_GROUPS_ARGUMENTS = (
-    *(VECTOR, VECTOR, INDICES, MATRIX, REALS, VECTOR, REALS),
-    *(REAL, NUMBER, NUMBER),
-)
-"""Of upper programs for the TSP (:func:`specahd.problems.tsp.insertion.select_customer_groups`)."""
-TOUR_POSITION_ARGUMENTS = (REALS, REALS, REALS, REALS, REAL, REAL)
-"""Of lower programs for the TSP (:func:`specahd.problems.tsp.insertion.select_position`)."""
+from specahd.core.interface import Interface
+from specahd.engine import changes
 
 DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SLACK, SHIFT = range(6)
 """Rows of the positions found for a customer: what it adds, the distances from the node before
 and to the node behind, and what lower programs see besides."""
+QUANTITY = SLACK
+"""The row that has the quantities of the SDVRP."""
+EDGE = REST
+"""The row that has the distance between the nodes around a position on a tour."""
+OPENS, CLOSES, EARLIEST, LATEST = range(4)
+"""The rows of the ``views`` of the VRPTW: windows, and the times of the current solution."""
+
+
+def groups_call(interface: Interface) -> Any:
+    """Return what :func:`specahd.engine.steps.choose_groups` is for programs of an interface."""
+    return _call(interface, "state, instance, program, noise, now, max_groups, max_size")
+
+
+def position_call(interface: Interface) -> Any:
+    """Return what :func:`specahd.engine.steps.choose` is for programs of an interface."""
+    names = "state, instance, scratch, program, count, noise, customer, wanted, now"
+    return _call(interface, names)
+
+
+def _call(interface: Interface, names: str) -> Any:
+    values = ", ".join(argument.value for argument in interface.arguments)
+    # Values name rows of the arrays that the loop has.
+    namespace = {**vars(changes), **globals()}
+    exec(f"def call({names}):\n    return program({values})\n", namespace)
+    # The loop keeps it on disk as a part of itself.
+    return njit(forceinline=True)(namespace["call"])

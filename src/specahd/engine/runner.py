@@ -23,28 +23,18 @@ import numpy as np
 from numba import njit, types
 
 from specahd.core.answer import Answer
-from specahd.engine import route_ends, strings, timed_strings, tour_strings
+from specahd.core.interface import Interface
+from specahd.engine import interfaces, route_ends, strings, timed_strings, tour_strings
 from specahd.engine.capacitated import Loads
 from specahd.engine.deliveries import Parts
 from specahd.engine.orders import Order
-from specahd.engine.programs import (
-    GROUPS_ANSWER,
-    GROUPS_ARGUMENTS,
-    POSITION_ANSWER,
-    POSITION_ARGUMENTS,
-    SPLIT_POSITION_ARGUMENTS,
-    TIMED_GROUPS_ARGUMENTS,
-    TIMED_POSITION_ARGUMENTS,
-    TOUR_GROUPS_ARGUMENTS,
-    TOUR_POSITION_ARGUMENTS,
-)
 from specahd.engine.renumbered import search_for
 from specahd.engine.searches import DEMANDS, READY, Search
 from specahd.engine.timed import Times
 from specahd.engine.tours import Tour
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
-from specahd.routing.compiled.runner import compiled, in_list
+from specahd.routing.compiled.runner import compiled, in_list, types_of
 from specahd.routing.distances import CONVENTION, MATRIX
 
 Arrays = Mapping[str, Any]
@@ -54,34 +44,24 @@ _LOWERS: dict[type, "LowerProgram"] = {}
 
 
 class EngineProgram:
-    """Compiles programs of one contract.
+    """Compiles programs of one interface.
 
     Parameters
     ----------
-    arguments, answer
-        Types, as for :class:`specahd.routing.compiled.runner.CompiledRunner`.
-    name
-        What its programs are called.
     functions
         Programs that are written by hand.
     """
 
-    def __init__(
-        self,
-        arguments: Sequence[types.Type],
-        answer: types.Type,
-        name: str,
-        functions: Sequence[Callable[..., Any]],
-    ) -> None:
-        self._arguments = tuple(arguments)
-        self._answer = answer
-        function = types.FunctionType(answer(*arguments))
+    def __init__(self, interface: Interface, functions: Sequence[Callable[..., Any]]) -> None:
+        self._interface = interface
+        self._arguments, self._answer = types_of(interface)
+        function = types.FunctionType(self._answer(*self._arguments))
         self._list = njit(types.ListType(function)(function), cache=True)(in_list)
         self._append = njit(types.void(types.ListType(function), function), cache=True)(_appended)
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
         self._held: Any = None
-        self._name, self._functions = name, tuple(functions)
+        self._functions = tuple(functions)
         # This package's own programs by their texts, compiled or read from disk in the zygote.
         self._own: dict[str, Any] = {}
 
@@ -95,9 +75,8 @@ class EngineProgram:
 
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
         """
-        count = len(self._arguments)
-        for source in dict.fromkeys(sources(self._name, count, self._functions)):
-            self._own[source] = self._compiled(source, self._name, kept=True)
+        for source in dict.fromkeys(sources(self._interface, self._functions)):
+            self._own[source] = self._compiled(source, self._interface.name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:
         """Compile a guarded program, add it to :attr:`held` and return a list of it alone.
@@ -172,8 +151,8 @@ class LowerProgram(EngineProgram):
     ----------
     uppers
         What runs the upper programs beside them.
-    arguments, function
-        Those of the contract, and the program of it that is written by hand.
+    function
+        The program that is written by hand.
     own
         Of searches with them (:attr:`Search.own`).
     """
@@ -181,11 +160,11 @@ class LowerProgram(EngineProgram):
     def __init__(
         self,
         uppers: UpperProgram,
-        arguments: Sequence[types.Type],
+        interface: Interface,
         function: Callable[..., Any],
         own: type,
     ) -> None:
-        super().__init__(arguments, POSITION_ANSWER, "select_position", [function])
+        super().__init__(interface, [function])
         self._uppers, self._own_type = uppers, own
         _LOWERS[own] = self
 
@@ -239,36 +218,21 @@ def _appended(programs: Any, program: Any) -> None:
     programs.append(program)
 
 
-GROUPS = UpperProgram(
-    GROUPS_ARGUMENTS,
-    GROUPS_ANSWER,
-    "select_customer_groups",
-    [strings.adjacent_strings, route_ends.strings_and_ends],
-)
+GROUPS = UpperProgram(interfaces.GROUPS, [strings.adjacent_strings, route_ends.strings_and_ends])
 """What runs upper programs of the engine, and with them all launched lower programs."""
-POSITIONS = LowerProgram(GROUPS, POSITION_ARGUMENTS, strings.greedy_with_blinks, Loads)
+POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks, Loads)
 """What compiles lower programs of the engine, and runs one of them alone."""
-TIMED_GROUPS = UpperProgram(
-    TIMED_GROUPS_ARGUMENTS,
-    GROUPS_ANSWER,
-    "select_customer_groups",
-    [timed_strings.strings_in_time],
-)
+TIMED_GROUPS = UpperProgram(interfaces.TIMED_GROUPS, [timed_strings.strings_in_time])
 """The same for the VRPTW as :data:`GROUPS`."""
 TIMED_POSITIONS = LowerProgram(
-    TIMED_GROUPS, TIMED_POSITION_ARGUMENTS, strings.greedy_in_time, Times
+    TIMED_GROUPS, interfaces.TIMED_POSITIONS, strings.greedy_in_time, Times
 )
 """The same for the VRPTW as :data:`POSITIONS`."""
-SPLIT_POSITIONS = LowerProgram(GROUPS, SPLIT_POSITION_ARGUMENTS, strings.greedy_in_parts, Parts)
+SPLIT_POSITIONS = LowerProgram(GROUPS, interfaces.SPLIT_POSITIONS, strings.greedy_in_parts, Parts)
 """The same for the SDVRP as :data:`POSITIONS`."""
-TOUR_GROUPS = UpperProgram(
-    TOUR_GROUPS_ARGUMENTS,
-    GROUPS_ANSWER,
-    "select_customer_groups",
-    [tour_strings.neighbouring_strings],
-)
+TOUR_GROUPS = UpperProgram(interfaces.TOUR_GROUPS, [tour_strings.neighbouring_strings])
 """The same for the TSP as :data:`GROUPS`."""
 TOUR_POSITIONS = LowerProgram(
-    TOUR_GROUPS, TOUR_POSITION_ARGUMENTS, tour_strings.greedy_with_blinks, Tour
+    TOUR_GROUPS, interfaces.TOUR_POSITIONS, tour_strings.greedy_with_blinks, Tour
 )
 """The same for the TSP as :data:`POSITIONS`."""

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from specahd.core.contract import Contract
+from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import families, route_ends, seeds, strings
+from specahd.engine import families, interfaces, route_ends, seeds, strings
 from specahd.routing.compiled.sentences import RULES
 
 STANDING = (
@@ -91,8 +92,18 @@ ENDS = body_of(
     _ENDS_HOLES,
 )
 """The production of :data:`STRINGS_AND_ENDS`."""
+_OF_ROUTES = MappingProxyType(
+    {
+        "sized": "demands",
+        "met": "\n    met = np.zeros(route_of.max() + 1, np.int64)",
+        "known": " or met[route_of[middle]] == group + 1",
+        "meet": "\n            met[route_of[middle]] = group + 1",
+    }
+)
+"""What templates say of routes: an array with an entry a customer, and that a group has no two
+strings of one route."""
 _NEAREST = """
-    n = len(demands) - 1
+    n = len({sized}) - 1
     size = min(COUNT, max_size)
     groups = np.zeros(max_groups * (size + 1), np.int64)
     count = 0
@@ -107,10 +118,9 @@ _NEAREST = """
     return groups
 """
 _SEEDS = """
-    n = len(demands) - 1
+    n = len({sized}) - 1
     groups = np.zeros(max_groups * (max_size + 1), np.int64)
-    taken = np.zeros(n + 1, np.int64)
-    met = np.zeros(route_of.max() + 1, np.int64)
+    taken = np.zeros(n + 1, np.int64){met}
     count = 0
     for group in range(max_groups):
         size = max(1, min(max_size, AMOUNT))
@@ -142,9 +152,8 @@ _CLOSE = """
             count += 1
 """
 _STRINGS = """
-            if taken[middle] > 0 or met[route_of[middle]] == group + 1:
-                continue
-            met[route_of[middle]] = group + 1
+            if taken[middle] > 0{known}:
+                continue{meet}
             left = min(size - count + start, LENGTH)
             node = middle
             for step in range(int(noise[(group + 11 * near + 11) % len(noise)] * left)):
@@ -177,31 +186,40 @@ _END = """
     return groups
 """
 _FROM = "take {AMOUNT} customers around the one of {COUNT} with the least {KEY}: "
-_TAKEN = {
-    "those nearest, one in {CHANCE} left out": _CLOSE,
-    "strings of {LENGTH} customers of the nearest routes": _STRINGS,
-}
 _LAST = "; insert them in order of {KEY2}"
-_BODIES = (
-    body("take the {COUNT} customers nearest to one drawn at random", 0.5, _NEAREST),
-    body_of(strings.route_removal, _ROUTE, 0.3, {}),
-    body_of(strings.nearest_customers, _NEAR_SOME, 0.5, {"< 0.2": "< CHANCE"}),
-    body_of(strings.adjacent_strings, "drawn at random".join(_STRINGS_WORDS), 4, _STRINGS_HOLES),
-    body_of(
-        strings.adjacent_strings,
-        "with the least {KEY} of {COUNT}".join(_STRINGS_WORDS),
-        4,
-        {**_STRINGS_HOLES, _DRAWN: BEST_OF_SOME},
-    ),
-    *(
-        body(f"{_FROM}{words}", weight, _SEEDS, _NEAR, lines, _END)
-        for weight, (words, lines) in zip((1, 2), _TAKEN.items(), strict=True)
-    ),
-    *(
-        body(f"{_FROM}{words}{_LAST}", weight, _SEEDS, _NEAR, lines, _ORDER, _END)
-        for weight, (words, lines) in zip((2, 4), _TAKEN.items(), strict=True)
-    ),
-)
+
+
+def _bodies(words: Mapping[str, str]) -> tuple[Production, ...]:
+    nearest, begun, chains = (text.format(**words) for text in (_NEAREST, _SEEDS, _STRINGS))
+    taken = {
+        "those nearest, one in {CHANCE} left out": _CLOSE,
+        "strings of {LENGTH} customers of the nearest routes": chains,
+    }
+    some = {"< 0.2": "< CHANCE", "len(demands)": f"len({words['sized']})"}
+    return (
+        body("take the {COUNT} customers nearest to one drawn at random", 0.5, nearest),
+        body_of(strings.route_removal, _ROUTE, 0.3, {}),
+        body_of(strings.nearest_customers, _NEAR_SOME, 0.5, some),
+        body_of(
+            strings.adjacent_strings, "drawn at random".join(_STRINGS_WORDS), 4, _STRINGS_HOLES
+        ),
+        body_of(
+            strings.adjacent_strings,
+            "with the least {KEY} of {COUNT}".join(_STRINGS_WORDS),
+            4,
+            {**_STRINGS_HOLES, _DRAWN: BEST_OF_SOME},
+        ),
+        *(
+            body(f"{_FROM}{said_of}", weight, begun, _NEAR, lines, _END)
+            for weight, (said_of, lines) in zip((1, 2), taken.items(), strict=True)
+        ),
+        *(
+            body(f"{_FROM}{said_of}{_LAST}", weight, begun, _NEAR, lines, _ORDER, _END)
+            for weight, (said_of, lines) in zip((2, 4), taken.items(), strict=True)
+        ),
+    )
+
+
 _RULES = (
     rule("amount", "COUNT", "{COUNT}"),
     rule("amount", "1 + int(noise[-1 - group] * COUNT)", "up to {COUNT}", 2),
@@ -245,15 +263,19 @@ _CONSTANTS = (
 )
 
 
-def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
+def vocabulary(
+    rules: Sequence[Production] = (), words: Mapping[str, str] = _OF_ROUTES
+) -> Vocabulary:
     """Return the vocabulary of programs that choose ordered groups.
 
     Parameters
     ----------
     rules
         A problem's own productions.
+    words
+        What stands in the templates of bodies.
     """
-    return Vocabulary((*_BODIES, *_RULES, *rules), _CONSTANTS)
+    return Vocabulary((*_bodies(words), *_RULES, *rules), _CONSTANTS)
 
 
 def said(text: str, words: Mapping[str, str]) -> str:
@@ -264,19 +286,21 @@ def said(text: str, words: Mapping[str, str]) -> str:
 
 
 def contract(
-    seed: Callable[..., Any] = seeds.select_customer_groups,
+    interface: Interface = interfaces.GROUPS,
+    seed: Callable[..., Any] = seeds.nearest_customers,
     *,
     goal: str,
     vocabulary: Vocabulary,
     compiled: str = families.CVRP.groups,
     words: Mapping[str, str] = MappingProxyType({}),
-    passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:
     """Return the contract of programs that choose ordered groups.
 
     Parameters
     ----------
+    interface
+        What programs are told.
     seed
         The seed function.
     goal
@@ -285,11 +309,12 @@ def contract(
         The engine of the problem.
     words
         What is said otherwise where there are no routes (:func:`said`).
-    vocabulary, passages, others
+    vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
         seed,
+        interface=interface,
         id="ordered_groups",
         level=Level.UPPER,
         idea=said("Take the 10 customers nearest to one drawn at random.", words),
@@ -306,5 +331,4 @@ def contract(
         tier=Tier.COMPILED,
         rules=(*RULES, said(_PACE, words)),
         others=others,
-        passages=passages,
     )

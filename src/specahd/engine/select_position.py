@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from specahd.core.contract import Contract
+from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import seeds, strings
+from specahd.engine import interfaces, seeds, strings
 from specahd.engine.select_groups import STANDING, said
 from specahd.routing.compiled.sentences import RULES
 
@@ -169,20 +170,22 @@ def vocabulary(rules: Sequence[Production] = ()) -> Vocabulary:
 
 
 def contract(
-    seed: Callable[..., Any] = seeds.select_position,
+    interface: Interface = interfaces.POSITIONS,
+    seed: Callable[..., Any] = seeds.least_detour,
     *,
     goal: str,
     compiled: str,
     vocabulary: Vocabulary,
     idea: str = "Insert at the position with the least detour.",
     words: Mapping[str, str] = MappingProxyType({}),
-    passages: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = (),
 ) -> Contract:
     """Return the contract of programs that choose a position.
 
     Parameters
     ----------
+    interface
+        What programs are told.
     seed, idea
         The seed function, and what it does.
     goal
@@ -191,11 +194,12 @@ def contract(
         The engine of the problem.
     words
         What is said otherwise where there are no routes (:func:`select_groups.said`).
-    vocabulary, passages, others
+    vocabulary, others
         As in :meth:`~specahd.core.contract.Contract.of`.
     """
     return Contract.of(
         seed,
+        interface=interface,
         id="insertion",
         level=Level.LOWER,
         idea=idea,
@@ -211,5 +215,4 @@ def contract(
         tier=Tier.COMPILED,
         rules=(*RULES, said(_PACE, words)),
         others=others,
-        passages=passages,
     )

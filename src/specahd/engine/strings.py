@@ -14,14 +14,10 @@ def adjacent_strings(
     following: IntArray,
     route_of: IntArray,
     neighbours: IntArray,
-    neighbour_distances: FloatArray,
     depot_distances: FloatArray,
-    removal_gains: FloatArray,
     demands: IntArray,
     capacity: int,
-    exposures: IntArray,
     noise: FloatArray,
-    progress: float,
     max_groups: int,
     max_size: int,
 ) -> IntArray:
@@ -109,16 +105,7 @@ def adjacent_strings(
     return answer[:place]
 
 
-def greedy_with_blinks(
-    detours: FloatArray,
-    distances: FloatArray,
-    rests: FloatArray,
-    noise: FloatArray,
-    demand: float,
-    depot_distance: float,
-    capacity: float,
-    progress: float,
-) -> int:
+def greedy_with_blinks(detours: FloatArray, noise: FloatArray) -> int:
     """Insert where the detour is smallest; each position is overlooked once in a hundred."""
     last = len(detours) - 1
     best = last
@@ -136,16 +123,8 @@ def greedy_with_blinks(
 def route_removal(
     preceding: IntArray,
     following: IntArray,
-    route_of: IntArray,
-    neighbours: IntArray,
-    neighbour_distances: FloatArray,
-    depot_distances: FloatArray,
-    removal_gains: FloatArray,
     demands: IntArray,
-    capacity: int,
-    exposures: IntArray,
     noise: FloatArray,
-    progress: float,
     max_groups: int,
     max_size: int,
 ) -> IntArray:
@@ -171,20 +150,7 @@ def route_removal(
 
 
 def nearest_customers(
-    preceding: IntArray,
-    following: IntArray,
-    route_of: IntArray,
-    neighbours: IntArray,
-    neighbour_distances: FloatArray,
-    depot_distances: FloatArray,
-    removal_gains: FloatArray,
-    demands: IntArray,
-    capacity: int,
-    exposures: IntArray,
-    noise: FloatArray,
-    progress: float,
-    max_groups: int,
-    max_size: int,
+    neighbours: IntArray, demands: IntArray, noise: FloatArray, max_groups: int, max_size: int
 ) -> IntArray:
     """Take a customer and those nearest to it, one in five left out, the nearest first."""
     customers = len(demands) - 1
@@ -207,18 +173,7 @@ def nearest_customers(
     return answer[:place]
 
 
-def greedy_in_time(
-    detours: FloatArray,
-    distances: FloatArray,
-    rests: FloatArray,
-    slacks: FloatArray,
-    shifts: FloatArray,
-    noise: FloatArray,
-    demand: float,
-    depot_distance: float,
-    capacity: float,
-    progress: float,
-) -> int:
+def greedy_in_time(detours: FloatArray, noise: FloatArray) -> int:
     """Insert where the detour is smallest, each position overlooked once in a hundred.
 
     Opening a route is a position like the others: windows make routes differ in what they cost.
@@ -235,14 +190,11 @@ def greedy_in_time(
 
 def greedy_in_parts(
     detours: FloatArray,
-    distances: FloatArray,
     rests: FloatArray,
     quantities: FloatArray,
     noise: FloatArray,
     demand: float,
-    depot_distance: float,
     capacity: float,
-    progress: float,
 ) -> int:
     """Insert whole where the detour is smallest, or in parts where these cost less together.
 

@@ -9,19 +9,30 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import capacitated, links
-from specahd.engine.changes import EXPOSURES, FOLLOWING, PRECEDING, ROUTE_OF
+from specahd.engine import capacitated, interfaces, links
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, ROUTE
-from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND, REST, SHIFT, SLACK
+from specahd.engine.programs import (
+    DETOUR,
+    DISTANCE_BEFORE,
+    DISTANCE_BEHIND,
+    EARLIEST,
+    LATEST,
+    REST,
+    SHIFT,
+    SLACK,
+    groups_call,
+    position_call,
+)
 from specahd.engine.state import State
 from specahd.routing.base import FloatArray
 from specahd.routing.kernels.distances import between
 
 GROUP, TOUCHED, CUSTOMER = range(3)
 """What ``clock`` counts: groups, touched nodes and customers."""
-OPENS, CLOSES, EARLIEST, LATEST = range(4)
-"""The rows of ``views``: windows, and the times of the current solution."""
+
+choose_groups = groups_call(interfaces.TIMED_GROUPS)
+choose = position_call(interfaces.TIMED_POSITIONS)
 
 
 class Times(NamedTuple):
@@ -80,39 +91,13 @@ def timed(state: State, ready: FloatArray, due: FloatArray, service: FloatArray)
 
 
 @njit(cache=True)
-def choose_groups(
-    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
-) -> Any:
-    upper_inputs, views, start, latest = (
-        state.upper_inputs,
-        state.own.views,
-        state.own.start,
-        state.own.latest,
-    )
+def show(state: Any, instance: Any) -> None:
+    capacitated.show(state, instance)
+    views, start, latest = state.own.views, state.own.start, state.own.latest
     # Copying all takes no longer than a list of what differs would, for a thousand customers.
     for node in range(views.shape[1]):
         views[EARLIEST, node] = start[node]
         views[LATEST, node] = latest[node]
-    return upper(
-        upper_inputs[PRECEDING],
-        upper_inputs[FOLLOWING],
-        upper_inputs[ROUTE_OF],
-        instance.neighbours,
-        instance.neighbour_distances,
-        instance.depot_distances,
-        state.gains,
-        instance.demands,
-        instance.capacity,
-        views[OPENS],
-        views[CLOSES],
-        views[EARLIEST],
-        views[LATEST],
-        upper_inputs[EXPOSURES],
-        noise,
-        now,
-        max_groups,
-        max_size,
-    )
 
 
 @inlined
@@ -194,33 +179,6 @@ def find_positions(
     found[SHIFT, count] = begins + lasts + depot_distance - start[terminal]
     before[count] = terminal
     return count + 1
-
-
-@inlined
-def choose(
-    state: Any,
-    instance: Any,
-    scratch: Any,
-    lower: Any,
-    count: int,
-    noise: Any,
-    customer: int,
-    wanted: int,
-    now: float,
-) -> Any:
-    found = scratch.found
-    return lower(
-        found[DETOUR, :count],
-        found[DISTANCE_BEFORE, :count],
-        found[REST, :count],
-        found[SLACK, :count],
-        found[SHIFT, :count],
-        noise,
-        float(instance.demands[customer]),
-        instance.depot_distances[customer],
-        float(instance.capacity),
-        now,
-    )
 
 
 @njit(cache=True)

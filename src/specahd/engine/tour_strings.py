@@ -9,11 +9,7 @@ def neighbouring_strings(
     preceding: IntArray,
     following: IntArray,
     neighbours: IntArray,
-    neighbour_distances: FloatArray,
-    removal_gains: FloatArray,
-    exposures: IntArray,
     noise: FloatArray,
-    progress: float,
     max_groups: int,
     max_size: int,
 ) -> IntArray:
@@ -63,14 +59,7 @@ def neighbouring_strings(
     return answer[:place]
 
 
-def greedy_with_blinks(
-    detours: FloatArray,
-    distances: FloatArray,
-    edges: FloatArray,
-    noise: FloatArray,
-    removal_gain: float,
-    progress: float,
-) -> int:
+def greedy_with_blinks(detours: FloatArray, noise: FloatArray) -> int:
     """Insert where the detour is smallest; each position is overlooked once in a hundred."""
     best = 0
     least = np.inf

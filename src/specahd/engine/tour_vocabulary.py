@@ -4,14 +4,12 @@ A production stays unless it looks at routes, loads or the depot, or speaks of r
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from inspect import signature
 from types import MappingProxyType
-from typing import Any
 
+from specahd.core.interface import Interface
 from specahd.core.vocabulary import Production, Vocabulary, body_of, rule
-from specahd.engine import seeds, select_groups, select_position, tour_strings
+from specahd.engine import interfaces, select_groups, select_position, tour_strings
 from specahd.engine.select_groups import BEST_OF_SOME, said
 
 WORDS = MappingProxyType(
@@ -78,27 +76,22 @@ _OF_POSITIONS = (
 )
 
 
-def groups(seed: Callable[..., Any]) -> Vocabulary:
-    """Return the vocabulary of programs that choose ordered groups of nodes.
-
-    Parameters
-    ----------
-    seed
-        Has their arguments.
-    """
-    return _on_tour(select_groups.vocabulary(_OF_GROUPS), seeds.select_customer_groups, seed)
+def groups() -> Vocabulary:
+    """Return the vocabulary of programs that choose ordered groups of nodes."""
+    words = {"sized": "preceding", "met": "", "known": "", "meet": ""}
+    vocabulary = select_groups.vocabulary(_OF_GROUPS, words)
+    return _on_tour(vocabulary, interfaces.GROUPS, interfaces.TOUR_GROUPS)
 
 
-def positions(seed: Callable[..., Any]) -> Vocabulary:
-    """Return the vocabulary of programs that choose a position, likewise."""
-    return _on_tour(select_position.vocabulary(_OF_POSITIONS), seeds.select_position, seed)
+def positions() -> Vocabulary:
+    """Return the vocabulary of programs that choose a position."""
+    vocabulary = select_position.vocabulary(_OF_POSITIONS)
+    return _on_tour(vocabulary, interfaces.POSITIONS, interfaces.TOUR_POSITIONS)
 
 
-def _on_tour(
-    vocabulary: Vocabulary, routed: Callable[..., Any], seed: Callable[..., Any]
-) -> Vocabulary:
-    """Return what of a vocabulary for routes is left where only the arguments of ``seed`` are."""
-    absent = signature(routed).parameters.keys() - signature(seed).parameters.keys()
+def _on_tour(vocabulary: Vocabulary, routed: Interface, tour: Interface) -> Vocabulary:
+    """Return what of a vocabulary for routes is left where only the arguments of a tour are."""
+    absent = set(routed.names).difference(tour.names)
     found = [_reworded(production) for production in vocabulary.productions]
     kept = [
         production
@@ -115,10 +108,5 @@ def _on_tour(
 
 def _reworded(production: Production) -> Production:
     """Return a production of routes as it reads on a tour."""
-    template = production.template.replace("len(demands)", "len(preceding)")
-    # Which routes a group has met.
-    template = re.sub(r"^ *met\b.*\n", "", template, flags=re.MULTILINE)
-    template = template.replace(" or met[route_of[middle]] == group + 1", "")
-    return replace(
-        production, template=said(template, WORDS), phrase=said(production.phrase, WORDS)
-    )
+    template, phrase = said(production.template, WORDS), said(production.phrase, WORDS)
+    return replace(production, template=template, phrase=phrase)

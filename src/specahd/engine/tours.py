@@ -10,10 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine.changes import CHANGED, CHANGES, EXPOSURES, FOLLOWING, PRECEDING
+from specahd.engine import interfaces
+from specahd.engine.changes import CHANGED, CHANGES, FOLLOWING, PRECEDING
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, NODE_NOTED
-from specahd.engine.programs import DETOUR, DISTANCE_BEFORE, DISTANCE_BEHIND
+from specahd.engine.programs import (
+    DETOUR,
+    DISTANCE_BEFORE,
+    DISTANCE_BEHIND,
+    EDGE,
+    groups_call,
+    position_call,
+)
 from specahd.engine.state import State, begun
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
@@ -21,9 +29,9 @@ from specahd.routing.kernels.distances import between
 PLACES = 10
 """Next to how many neighbours a node may be inserted, where it has more."""
 OUT = -1
-EDGE = 3
-"""The row of the positions found where other problems have :data:`programs.REST`: the distance
-between the nodes around it."""
+
+choose_groups = groups_call(interfaces.TOUR_GROUPS)
+choose = position_call(interfaces.TOUR_POSITIONS)
 
 
 class Tour(NamedTuple):
@@ -103,25 +111,6 @@ def show(state: Any, instance: Any) -> None:
     integers[CHANGED] = 0
 
 
-@njit(cache=True)
-def choose_groups(
-    state: Any, instance: Any, upper: Any, noise: Any, now: float, max_groups: int, max_size: int
-) -> Any:
-    upper_inputs = state.upper_inputs
-    return upper(
-        upper_inputs[PRECEDING],
-        upper_inputs[FOLLOWING],
-        instance.neighbours,
-        instance.neighbour_distances,
-        state.gains,
-        upper_inputs[EXPOSURES],
-        noise,
-        now,
-        max_groups,
-        max_size,
-    )
-
-
 @inlined
 def remove(
     state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
@@ -190,29 +179,6 @@ def find_positions(
         before[0] = 0
         count = 1
     return count
-
-
-@inlined
-def choose(
-    state: Any,
-    instance: Any,
-    scratch: Any,
-    lower: Any,
-    count: int,
-    noise: Any,
-    customer: int,
-    wanted: int,
-    now: float,
-) -> Any:
-    found = scratch.found
-    return lower(
-        found[DETOUR, :count],
-        found[DISTANCE_BEFORE, :count],
-        found[EDGE, :count],
-        noise,
-        state.gains[customer],
-        now,
-    )
 
 
 @inlined

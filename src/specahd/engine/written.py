@@ -1,12 +1,11 @@
 """The programs that come with specahd, as texts: written by hand, or in a shipped checkpoint."""
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from specahd.core.program import canonical_source
+from specahd.core.interface import Interface
 from specahd.core.syntax import parse
 from specahd.engine.families import FAMILIES
 from specahd.engine.route_ends import strings_and_ends
@@ -15,14 +14,6 @@ SHIPPED = Path(__file__).parent.parent / "checkpoints"
 """Where a checkpoint of each problem's name comes with specahd."""
 _DRAWN = "1 + int(noise[draw] * customers)"
 _NEARBY = "1 + int((10.0 * progress * customers + 2000.0 * noise[draw]) % customers)"
-
-
-def source_of(function: Callable[..., Any], name: str) -> str:
-    """Return the canonical source of a function of ours, under the name that programs have."""
-    [tree] = parse(inspect.getsource(function)).body
-    assert isinstance(tree, ast.FunctionDef)
-    tree.name = name
-    return canonical_source(tree)
 
 
 def in_turn(source: str) -> str:
@@ -36,22 +27,16 @@ def in_turn(source: str) -> str:
     return source.replace(_DRAWN, _NEARBY)
 
 
-def sources(
-    name: str,
-    parameters: int,
-    functions: Sequence[Callable[..., Any]],
-) -> Iterator[str]:
-    """Yield the texts of this package's programs with so many parameters, some of them twice.
+def sources(interface: Interface, functions: Sequence[Callable[..., Any]]) -> Iterator[str]:
+    """Yield the texts of this package's programs of an interface, some of them twice.
 
     Parameters
     ----------
-    name
-        What the programs are called.
     functions
         Those that are written by hand.
     """
     for function in functions:
-        source = source_of(function, name)
+        source = interface.source_of(function)
         yield source
         if function is strings_and_ends:
             yield in_turn(source)
@@ -61,5 +46,6 @@ def sources(
         source = file.read_text(encoding="utf-8")
         [tree] = parse(source).body
         assert isinstance(tree, ast.FunctionDef)
-        if tree.name == name and len(tree.args.args) == parameters:
+        names = tuple(argument.arg for argument in tree.args.args)
+        if tree.name == interface.name and names == interface.names:
             yield source

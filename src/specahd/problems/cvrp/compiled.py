@@ -20,16 +20,18 @@ from specahd.routing.compiled.runner import (
     local_distances,
     place_of,
     program_type,
+    types_of,
 )
 from specahd.routing.distances import of_block
+from specahd.routing.vehicles.interfaces import NEXT_CUSTOMER
 
-_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
+_TYPES = types_of(NEXT_CUSTOMER)
 _HEAVY, _NO_NODE = -1, -2
 
 
 @njit(
     types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
-        program_type(_ARGUMENTS, NUMBER), MATRIX, VECTOR, NUMBER
+        program_type(*_TYPES), MATRIX, VECTOR, NUMBER
     ),
     cache=True,
 )
@@ -110,5 +112,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([route], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run, rebuild)
+REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

@@ -9,28 +9,28 @@ from numba import njit, types
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.sdvrp.construct import most_stops, rebuild
+from specahd.problems.sdvrp.interfaces import NEXT_DELIVERY
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import (
     MATRIX,
     NO_ANSWER,
     NUMBER,
-    VECTOR,
     CompiledRunner,
     drop,
     local_distances,
     place_of,
     program_type,
+    types_of,
 )
 from specahd.routing.distances import of_block
 
-_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, VECTOR, MATRIX)
-_PAIR = types.UniTuple(NUMBER, 2)
+_TYPES = types_of(NEXT_DELIVERY)
 _TOO_MANY, _NO_PAIR = -1, -2
 
 
 @njit(
     types.Tuple((types.Array(types.int64, 2, "C"), types.int64))(
-        program_type(_ARGUMENTS, _PAIR), MATRIX, types.Array(types.int64, 1, "C"), NUMBER, NUMBER
+        program_type(*_TYPES), MATRIX, types.Array(types.int64, 1, "C"), NUMBER, NUMBER
     ),
     cache=True,
 )
@@ -107,5 +107,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([stops[0].copy(), stops[1].copy()], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, _PAIR, _run, rebuild)
+REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

@@ -9,28 +9,26 @@ from numba import njit, types
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.tsp.construct import rebuild
+from specahd.problems.tsp.interfaces import NEXT_NODE
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import (
     MATRIX,
     NO_ANSWER,
-    NUMBER,
-    VECTOR,
     CompiledRunner,
     drop,
     local_distances,
     place_of,
     program_type,
+    types_of,
 )
 from specahd.routing.distances import of_block
 
-_ARGUMENTS = (NUMBER, NUMBER, VECTOR, MATRIX)
+_TYPES = types_of(NEXT_NODE)
 _NO_NODE = -1
 
 
 @njit(
-    types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
-        program_type(_ARGUMENTS, NUMBER), MATRIX
-    ),
+    types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(program_type(*_TYPES), MATRIX),
     cache=True,
 )
 def _build(programs: Any, distances: Any) -> Any:
@@ -75,5 +73,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([path], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run, rebuild)
+REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

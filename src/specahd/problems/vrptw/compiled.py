@@ -9,27 +9,28 @@ from numba import njit, types
 from specahd.core.answer import Answer
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.vrptw.construct import rebuild
+from specahd.problems.vrptw.interfaces import NEXT_CUSTOMER
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import (
     MATRIX,
     NO_ANSWER,
     NUMBER,
-    REAL,
     REALS,
     VECTOR,
     CompiledRunner,
     local_distances,
     program_type,
+    types_of,
 )
 from specahd.routing.distances import of_block
 
-_ARGUMENTS = (NUMBER, NUMBER, VECTOR, NUMBER, REAL, VECTOR, REALS, REALS, REALS, MATRIX)
+_TYPES = types_of(NEXT_CUSTOMER)
 _UNREACHABLE, _NO_NODE = -1, -2
 
 
 @njit(
     types.Tuple((types.Array(types.int64, 1, "C"), types.int64))(
-        program_type(_ARGUMENTS, NUMBER), MATRIX, VECTOR, NUMBER, REALS, REALS, REALS
+        program_type(*_TYPES), MATRIX, VECTOR, NUMBER, REALS, REALS, REALS
     ),
     cache=True,
 )
@@ -118,5 +119,5 @@ def _run(programs: Any, arrays: Mapping[str, Any], inputs: Sequence[IntArray]) -
     return Answer([route], fallbacks)
 
 
-REBUILD = CompiledRunner(_ARGUMENTS, NUMBER, _run, rebuild)
+REBUILD = CompiledRunner(*_TYPES, _run, rebuild)
 """What the sandbox child runs in the compiled tier."""

@@ -23,6 +23,7 @@ from numba.typed import List
 
 from specahd.core.answer import Answer
 from specahd.core.errors import NotCompiled
+from specahd.core.interface import Interface
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
 from specahd.routing.compiled.runtime_checks import next_step
@@ -38,6 +39,20 @@ VECTOR = types.Array(types.int64, 1, "C", readonly=True)
 REALS = types.Array(types.float64, 1, "C", readonly=True)
 MATRIX = types.Array(types.float64, 2, "C", readonly=True)
 """Arguments of programs and loops: read-only, as in the interpreted tier."""
+_ARGUMENTS = {
+    "int": NUMBER,
+    "float": REAL,
+    "IntArray": VECTOR,
+    "FloatArray": REALS,
+    "IntMatrix": types.Array(types.int64, 2, "C", readonly=True),
+    "FloatMatrix": MATRIX,
+}
+_ANSWERS = {
+    "int": NUMBER,
+    "tuple[int, int]": types.UniTuple(NUMBER, 2),
+    "IntArray": types.Array(types.int64, 1, "C"),
+}
+"""Types by what tables of arguments call them (:mod:`specahd.core.interface`)."""
 
 _WARM_UP = """
 def warm_up(number, vector, matrix):
@@ -180,6 +195,12 @@ def drop(nodes: Any, left: int, place: int) -> None:
     end = np.uint64(left - 1)
     for later in range(np.uint64(place), end):
         nodes[later] = nodes[later + np.uint64(1)]
+
+
+def types_of(interface: Interface) -> tuple[tuple[types.Type, ...], types.Type]:
+    """Return the types of a program's arguments and of its answer."""
+    arguments = (_ARGUMENTS[argument.kind] for argument in interface.arguments)
+    return tuple(arguments), _ANSWERS[interface.answer]
 
 
 def program_type(arguments: Sequence[types.Type], answer: types.Type) -> types.Type:

@@ -9,17 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from specahd.core.contract import Contract
+from specahd.core.interface import Interface
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
+from specahd.routing.base import IntArray
 from specahd.routing.vehicles.propose import propose
 from specahd.routing.vehicles.varied_groups import VARIED
-
-_CHEAPER = (
-    "stays only if the whole solution stays feasible and gets cheaper",
-    "stays if the whole solution stays feasible,\n    even if it gets dearer",
-)
-"""What the docstrings of all problems say of a rebuilt group, and what they say where it may
-stay at a loss (:attr:`specahd.core.contract.Contract.cheaper`)."""
 
 _ROUTES = """
     sizes = np.array([len(route) for route in routes])
@@ -238,8 +233,22 @@ def vocabulary(
     )
 
 
+def joined_routes(
+    routes: list[IntArray], max_groups: int, max_size: int
+) -> Sequence[Sequence[int]]:
+    """Join routes in order of appearance."""
+    limit = max(2, int(1.0 * max_size))
+    groups: list[list[int]] = [[]]
+    for index in range(len(routes)):
+        route = routes[index][:max_size]
+        if groups[-1] and len(groups[-1]) + len(route) > limit:
+            groups.append([])
+        groups[-1].extend(route)
+    return groups[:max_groups]
+
+
 def contract(
-    seed: Callable[..., Any],
+    interface: Interface,
     *,
     problem: str,
     vocabulary: Vocabulary,
@@ -250,15 +259,16 @@ def contract(
 
     Parameters
     ----------
-    seed
-        Joins routes as they come.
+    interface
+        What programs are told.
     problem
         What the problem is, in whole sentences.
     vocabulary, runner, id
         As in :class:`~specahd.core.contract.Contract`.
     """
     return Contract.of(
-        seed,
+        joined_routes,
+        interface=interface,
         id=id,
         level=Level.UPPER,
         idea="Join routes in order of appearance, up to 1 of the allowed size.",
@@ -267,6 +277,5 @@ def contract(
         "most together; customers in no group stay where they are.",
         runner=runner,
         vocabulary=vocabulary,
-        cheaper=_CHEAPER,
         varied=VARIED,
     )

@@ -5,13 +5,17 @@ candidate, a ``phase`` one number in [0, 1]. A root template lists everything
 its parts may look at; a program keeps only the lines that it uses.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from specahd.core.contract import Contract
+from specahd.core.interface import Interface
 from specahd.core.program import Level
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, rule
+from specahd.routing.base import FloatArray, IntArray
 
 _CANDIDATES = """
     here = distance_matrix[current_node, unvisited_nodes]
@@ -236,9 +240,19 @@ def vocabulary(
     )
 
 
-def contract(
-    seed: Callable[..., Any],
+def nearest(current_node: int, unvisited_nodes: IntArray, distance_matrix: FloatArray) -> int:
+    """Visit the node with the least distance from here."""
+    here = distance_matrix[current_node, unvisited_nodes]
+    score = here
+    return int(unvisited_nodes[np.argmin(score)])
+
+
+def contracts(
+    interface: Interface,
+    whole: Interface,
+    seed: Callable[..., Any] = nearest,
     *,
+    goal: str,
     problem: str,
     runner: Callable[..., Any],
     compiled: str,
@@ -246,24 +260,28 @@ def contract(
     varied: Sequence[tuple[Callable[..., Any], str]],
     leaving: str = "",
     asked: str = "",
-) -> Contract:
-    """Return the contract of programs that choose the next customer.
+) -> tuple[Contract, Contract]:
+    """Return the contracts of programs that choose the next customer of a group, or of all.
 
     Parameters
     ----------
+    interface, whole
+        What programs are told while a group is rebuilt, and while a solution is built.
     seed
         Goes to the nearest candidate.
-    problem
-        What the problem is, in whole sentences.
+    goal, problem
+        What the problem is, in whole sentences, without a solution that exists already and
+        with one.
     runner, compiled, vocabulary, varied
-        As in :class:`~specahd.core.contract.Contract`.
+        As in :class:`~specahd.core.contract.Contract`; ``varied`` are for groups.
     leaving
         What the seed does besides.
     asked
         What programs are asked for besides.
     """
-    return Contract.of(
+    append = Contract.of(
         seed,
+        interface=interface,
         id="append",
         level=Level.LOWER,
         idea=f"Visit the customer with the least distance from here{leaving}.",
@@ -274,33 +292,12 @@ def contract(
         vocabulary=vocabulary,
         varied=varied,
     )
-
-
-def construction(
-    append: Contract, *, goal: str, passages: Mapping[str, str], asked: str = ""
-) -> Contract:
-    """Return the contract of programs that choose the next customer of a complete solution.
-
-    Parameters
-    ----------
-    append
-        The contract of those that rebuild a group, which runs them alike.
-    goal
-        What the problem is, without a solution that exists already.
-    passages
-        What the docstring says of a group, and what it says instead.
-    asked
-        As for :func:`contract`.
-    """
-    return append.variant(
+    construct = append.variant(
+        seed,
+        whole,
         id="construct",
         task=f"{goal}Write the function that builds a complete solution from nothing: it is asked "
         f"again and again for the next customer of the current route{asked}. An instance has one "
         "region, all of its customers.",
-        passages={
-            **passages,
-            "All arrays are read-only, and indices are local to the group.": (
-                "All arrays are read-only, and indices are those of the instance."
-            ),
-        },
     )
+    return append, construct

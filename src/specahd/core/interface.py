@@ -1,0 +1,172 @@
+"""The interface of a kind of program, from which its prompt, its types and its call are made.
+
+A table has a row for every argument, its text indented below::
+
+    noise: FloatArray = noise
+        Uniform in [0, 1), new in every call, shape (m,).
+
+``FloatArray`` is the type, and what stands behind ``=`` the value where a compiled loop makes the
+call (:mod:`specahd.engine.programs`). A row without a text shares that of the next row.
+"""
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from inspect import cleandoc, getsource
+from typing import Any
+
+from specahd.core.program import canonical_source
+from specahd.core.syntax import parse
+
+_ROW = re.compile(r"(\w+)(?:: ([^=]+?)(?: = (.+))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a program.
+
+    Parameters
+    ----------
+    name
+        What programs call it.
+    kind
+        Its type: an annotation, or ``IntMatrix`` or ``FloatMatrix`` for an array of two dimensions.
+    text
+        What it is, with its unit and shape; its lines break where those of the docstring do.
+    value
+        An expression of its value, empty where the call is written by hand.
+    """
+
+    name: str
+    kind: str
+    text: str
+    value: str = ""
+
+
+Arguments = tuple[Argument, ...]
+
+
+def arguments(table: str) -> Arguments:
+    """Read a table of arguments."""
+    rows = []
+    for row in re.split(r"\n(?=\S)", cleandoc(table)) if table else ():
+        head, _, text = row.partition("\n")
+        found = _ROW.fullmatch(head)
+        if found is None:
+            raise ValueError(f"Expected NAME: TYPE or NAME: TYPE = VALUE, got {head!r}.")
+        name, kind, value = found.groups(default="")
+        rows.append(Argument(name, kind, textwrap.dedent(text), value))
+    return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What programs of one kind are called, what they are told, and what they answer.
+
+    Parameters
+    ----------
+    name
+        Of the function.
+    description
+        The docstring up to its arguments: a line, and paragraphs.
+    arguments
+        The table.
+    answer
+        The annotation of what is returned.
+    returns
+        What that is: the docstring's section.
+    notes
+        Its last section.
+    dearer
+        The description where a rebuilt part may stay although it makes the solution dearer; empty
+        where none need make it cheaper.
+    """
+
+    name: str
+    description: str
+    arguments: Arguments
+    answer: str
+    returns: str
+    notes: str
+    dearer: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arguments' names in order."""
+        return tuple(argument.name for argument in self.arguments)
+
+    def changed(self, table: str = "", *, after: str = "", **texts: str) -> "Interface":
+        """Return the interface of programs that differ a little.
+
+        Parameters
+        ----------
+        table
+            New rows, and those in place of others of their names; a name alone keeps the type.
+        after
+            The argument that new ones follow.
+        texts
+            The other fields, as far as they differ.
+        """
+        rows = {argument.name: argument for argument in arguments(table)}
+        kept = []
+        for argument in self.arguments:
+            row = rows.pop(argument.name, argument)
+            kept.append(row if row.kind else replace(argument, text=row.text))
+        place = 1 + self.names.index(after) if rows else 0
+        return replace(self, arguments=(*kept[:place], *rows.values(), *kept[place:]), **texts)
+
+    def document(self, seed: Callable[..., Any]) -> str:
+        """Return the source of the interface with the body of a function: prompt text."""
+        entries, names = [], []
+        for argument in self.arguments:
+            names.append(argument.name)
+            if argument.text:
+                entries += [", ".join(names), textwrap.indent(argument.text, "    ")]
+                names = []
+        sections = {"Parameters": "\n".join(entries), "Returns": self.returns, "Notes": self.notes}
+        parts = [
+            self.description,
+            *(f"{title}\n{'-' * len(title)}\n{cleandoc(text)}" for title, text in sections.items()),
+        ]
+        docstring = textwrap.indent("\n\n".join(map(cleandoc, parts)), "    ").strip()
+        signature = "".join(
+            f"    {argument.name}: {argument.kind.replace('Matrix', 'Array')},\n"
+            for argument in self.arguments
+        )
+        head = f'def {self.name}(\n{signature}) -> {self.answer}:\n    """{docstring}\n    """\n'
+        return head + _body(seed)
+
+    def source_of(self, function: Callable[..., Any]) -> str:
+        """Return the canonical source of a function as a program, with all arguments."""
+        return source_as(self.name, self.names, function)
+
+
+def source_as(name: str, names: Iterable[str], function: Callable[..., Any]) -> str:
+    """Return the canonical source of a function under a name, with so many more arguments.
+
+    Raises
+    ------
+    ValueError
+        The function has others than these.
+    """
+    [written] = parse(textwrap.dedent(getsource(function))).body
+    assert isinstance(written, ast.FunctionDef)
+    names = list(names)
+    unknown = {argument.arg for argument in written.args.args}.difference(names)
+    if unknown:
+        raise ValueError(f"{name} has no arguments {', '.join(sorted(unknown))}.")
+    written.name = name
+    written.args.args = [ast.arg(argument) for argument in names]
+    return canonical_source(written)
+
+
+def _body(function: Callable[..., Any]) -> str:
+    """Return the statements of a function as they are written, without its docstring."""
+    source = textwrap.dedent(getsource(function))
+    [tree] = parse(source).body
+    assert isinstance(tree, ast.FunctionDef)
+    first = tree.body[0]
+    start = first.end_lineno if ast.get_docstring(tree) else first.lineno - 1
+    return "".join(source.splitlines(keepends=True)[start:])
