@@ -29,7 +29,7 @@ GRAMMARS = {level: Grammar(CONTRACTS[level].vocabulary) for level in Level}
 
 
 def sample(level, index):
-    return GRAMMARS[level].fresh(generator(index, "sample"))
+    return GRAMMARS[level].draw_program(generator(index, "sample"))
 
 
 def written(level, tree):
@@ -224,7 +224,7 @@ def test_small_changes_are_small_steps(level):
             "m2": retune(tree, rng) or tree,
             "m3": simplify(grammar, tree, rng) or tree,
             "m1": restructure(grammar, tree, rng),
-            "i1": grammar.fresh(rng),
+            "i1": grammar.draw_program(rng),
         }
         for operator, child in children.items():
             steps[operator].append(distance(tree, child))
