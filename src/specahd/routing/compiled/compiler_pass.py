@@ -1,9 +1,8 @@
 """Verification of a program: what the language lists is let through, and checks are put in.
 
-It runs right after numba's typing, where every call is resolved to the object
-that is called and every value has a type: no alias and no starred argument
-hides anything. What is not listed is refused. A check is a call put before or
-after an operation.
+It runs right after numba's typing, where every call is resolved to the object that is called and
+every value has a type: no alias and no starred argument hides anything. What is not listed is
+refused. A check is a call put before or after an operation.
 """
 
 import operator
@@ -23,6 +22,7 @@ from specahd.routing.compiled.rules import (
     present,
     refuse_arguments,
     refuse_unassigned,
+    selected_ndim,
     selects,
 )
 from specahd.routing.compiled.values import allowed, constant, elements, integer, kind, ndim, parts
@@ -35,8 +35,8 @@ _COMPARISONS = frozenset(
 )
 _BITS = frozenset({operator.and_, operator.or_, operator.xor})
 _IDENTITY = frozenset({operator.is_, operator.is_not})
-_PLAIN = {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
 _UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
+_PLAIN = {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
 
 
 class Verifier:
@@ -190,7 +190,7 @@ class Verifier:
             if not integer(selected):
                 raise NotInLanguage(f"an index of {selected} into {into} that changes")
             self._convert(value, into.dtype)
-        elif not fits(kind(new), kind(into)):
+        elif not fits(kind(new), kind(into)) or ndim(new) > selected_ndim(into, selected):
             raise NotInLanguage(f"{new} stored into {into}")
         one = (runtime_checks.separate,)
         checks = runtime_checks.separate_from if isinstance(selected, types.BaseTuple) else one

@@ -9,7 +9,7 @@ from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.types.common import SimpleIteratorType
 
 from specahd.routing.compiled.language import ARRAY_METHODS, FUNCTIONS, LIST_METHODS, CallRule
-from specahd.routing.compiled.values import elements, kind, ndim
+from specahd.routing.compiled.values import elements, kind, ndim, parts
 
 _NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorType)
 
@@ -78,6 +78,16 @@ def selects(index: Any) -> bool:
     if isinstance(index, types.SliceType | types.NoneType | types.EllipsisType):
         return True
     return kind(index) == "i" and ndim(index) <= 1
+
+
+def selected_ndim(array: Any, index: Any) -> int:
+    """Return the number of dimensions of what an index selects of an array."""
+    several = parts(index)
+    added = sum(isinstance(part, types.NoneType) for part in several)
+    taken = sum(kind(part) == "i" and not ndim(part) for part in several)
+    # Arrays of indices share one axis.
+    gathered = sum(ndim(part) > 0 for part in several)
+    return ndim(array) + added - taken - max(0, gathered - 1)
 
 
 def fits(new: str | None, into: str | None) -> bool:
