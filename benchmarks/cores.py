@@ -40,7 +40,7 @@ def main(limit: str, seeds: str, workers: str, *files: str) -> None:
                 gaps[file.stem, solved.workers].append(gap)
                 print(
                     f"| {file.stem} | {solved.workers} | {seed} | {solved.cost:,.0f} | {gap:+.2%} "
-                    f"| {solved.descent.repairs:,} | {solved.descent.seconds:.1f} "
+                    f"| {solved.search.repairs:,} | {solved.search.seconds:.1f} "
                     f"| {cpu_seconds() - before:.1f} |",
                     flush=True,
                 )

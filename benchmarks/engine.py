@@ -10,18 +10,18 @@ import time
 
 import numpy as np
 
-from specahd.engine import runner
+from specahd.engine import interfaces, runner
 from specahd.engine.blocks import MATRIX_NODES
 from specahd.engine.orders import Order, Report
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.schedule import SMALL, group_count, neighbour_count, temperatures
 from specahd.engine.strings import greedy_with_blinks
-from specahd.engine.written import in_turn, source_of
+from specahd.engine.written import in_turn
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 
 SECONDS = 5.0
-UPPER, LOWER = "select_customer_groups", "select_position"
+UPPER, LOWER = interfaces.GROUPS.name, interfaces.POSITIONS.name
 
 
 def block_of(size, rng):
@@ -85,9 +85,9 @@ def measure(size, upper):
 
 
 if __name__ == "__main__":
-    whole = source_of(strings_and_ends, UPPER)
+    whole = interfaces.GROUPS.source_of(strings_and_ends)
     drawn, turned = (runner.GROUPS.translate(text, UPPER) for text in (whole, in_turn(whole)))
-    runner.POSITIONS.translate(source_of(greedy_with_blinks, LOWER), LOWER)
+    runner.POSITIONS.translate(interfaces.POSITIONS.source_of(greedy_with_blinks), LOWER)
     for argument in sys.argv[1:] or ("1000", "10000", "100000"):
         size = int(argument)
         measure(size, turned if size + 1 > SMALL else drawn)

@@ -13,8 +13,8 @@ import time
 import numpy as np
 from numba import njit
 
-from engine import block_of, source_of, start_of
-from specahd.engine import changes, passes, runner, strings
+from engine import block_of, start_of
+from specahd.engine import changes, interfaces, passes, runner, strings
 from specahd.engine.borrowed_views import borrowed
 from specahd.engine.naming import ask, next_group
 from specahd.engine.orders import Order
@@ -135,9 +135,10 @@ def measure(size, upper, lower):
 
 
 if __name__ == "__main__":
-    upper = runner.GROUPS.translate(source_of(strings.adjacent_strings, "groups"), "groups")
+    groups, position = interfaces.GROUPS, interfaces.POSITIONS
+    upper = runner.GROUPS.translate(groups.source_of(strings.adjacent_strings), groups.name)
     lower = runner.POSITIONS.translate(
-        source_of(strings.greedy_with_blinks, "position"), "position"
+        position.source_of(strings.greedy_with_blinks), position.name
     )
     for argument in sys.argv[1:] or ("1000", "100000"):
         measure(int(argument), upper, lower)

@@ -37,7 +37,7 @@ from specahd.routing.vehicles import solver
 def engine(given: Any, seconds: float, seed: int, checkpoint: str = BY_HAND) -> Any:
     """Return the solution of the engine, which the trusted process checked, and its repairs."""
     solved = api.solve(given, seconds, checkpoint, seed=seed)
-    return solved.routes, solved.descent.repairs
+    return solved.routes, solved.search.repairs
 
 
 def pyvrp_data(instance: Any, owners: Any = None, demands: Any = None) -> Any:

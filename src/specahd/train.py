@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig, OmegaConf
 
-from specahd.config import CONF_DIR
+from specahd.config import CONF_DIR, resume
 from specahd.config.cli import run_command, run_directory, save_config
 from specahd.config.models import name_models
 from specahd.config.preflight import check_training
 from specahd.config.process import exit_on_interrupt
-from specahd.config.resume import (
-    check_same,
-    is_raised,
-    resume_configuration,
-    save_raised,
-    with_choices,
-)
 from specahd.config.schemas import TrainConfig
 from specahd.config.sweeps import in_sweep
 from specahd.config.targets import instantiate_group
@@ -47,16 +40,16 @@ def train(config: DictConfig) -> None:
     if repeat:
         if Path(config.resume).resolve() != directory.resolve():
             raise ConfigError("Expected resume=RUN by itself: without -m, + or hydra.run.dir.")
-        config = resume_configuration(config)
+        config = resume.resume_configuration(config)
     elif (directory / JOURNAL).exists():
         if not in_sweep():
             raise ConfigError(
                 f"{directory} holds a run already; go on with resume={display_path(directory)} "
                 "or name another hydra.run.dir."
             )
-        check_same(config, directory)
+        resume.check_same(config, directory)
         status = read_run(directory).status
-        more = status is RunStatus.PARTIAL and is_raised(config, directory)
+        more = status is RunStatus.PARTIAL and resume.is_raised(config, directory)
         if status is not RunStatus.INTERRUPTED and not more:
             sys.stdout.write(f"{display_path(directory)} is {status} already\n")
             return
@@ -71,8 +64,8 @@ def train(config: DictConfig) -> None:
         from specahd.api.plans import run_training
 
         plan = _plan(config)
-    longer = repeat and is_raised(config, directory)
-    describe = partial(save_raised, before=directory) if longer else save_config
+    longer = repeat and resume.is_raised(config, directory)
+    describe = partial(resume.save_raised, before=directory) if longer else save_config
     try:
         run = run_training(
             plan,
@@ -110,10 +103,8 @@ def _plan(config: DictConfig) -> "TrainingPlan":
     from specahd.repair.execution import Execution
 
     options: TrainConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
-    proposer, executor = (
-        instantiate_group(config.llm, "llm"),
-        instantiate_group(config.executor, "executor"),
-    )
+    proposer = instantiate_group(config.llm, "llm")
+    executor = instantiate_group(config.executor, "executor")
     return TrainingPlan(
         problem=instantiate_group(config.problem, "problem"),
         problem_settings={
@@ -147,7 +138,7 @@ def _rewritten(arguments: Sequence[str]) -> Sequence[str]:
     from specahd.tracking.registry import resolve_resume
 
     store = OmegaConf.load(CONF_DIR / "tracking" / "mlflow.yaml").uri
-    return with_choices(resolve_resume(arguments, store))
+    return resume.with_choices(resolve_resume(arguments, store))
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from specahd.engine.programs import position_call
 from specahd.engine.state import Instance, Scratch
 
 ROW = """
-    returns: FloatArray = scratch.found[BACK, :count]
+    returns: FloatArray = scratch.found[DISTANCE_BEHIND, :count]
         From the customer to the stop behind each position, shape (m,).
 """
 

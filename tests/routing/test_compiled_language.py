@@ -31,7 +31,8 @@ t = np.zeros(n); t[t > n] = m.copy(); return n
 t = np.zeros(n); t[v[v > 9]] = m[:1, :4]; return n
 t = np.zeros(n); t[1:] = m[:1, :3]; return n
 t = m.copy(); t[n] = m[:1]; return n
-return int(f.clip(0.2, f[0] / z).sum() * 10)
+return np.clip(n, 0, 2)
+return f[0].clip(0, 2) > 1
 g = np.clip; return int(g(f, 0.2, 0.5).sum() * 10)
 t = -m - 1.5; t //= f[0] / z; return int(t[0, 0])
 return int((~((v > 1) + (f > 0.5)[:5])).sum())
@@ -235,10 +236,10 @@ t = np.zeros((n, 3, 5)); t[:, 1, 2] = t[1, 1, 2:3]; return int(t.sum())
 SAME = """
 t = m.copy(); t[v[:2]] = m[:2]; t[n, v] = v * 2.0; t[1:] = f; return int(t.sum() * 10)
 t = m.copy(); t[1:, n] = f[1:]; t[1:3] = t[3:5] * 2; r = t[n]; r[r > 1] = 0.5; return int(9 * r[2])
-x = (f / 0)[0] * 0; return int(np.clip(f, x, 0.5)[0] > 0) + int(np.clip(f, 0.2, x)[0] > 0) * 2
-x = np.clip(f, 0.9, 0.1); x += np.clip(m, f, 0.5)[n]; return int(x.sum() * 10) + np.clip(n, 0, 2)
+x = (f / 0)[0] * 0; return int(f.clip(x, 0.5)[0] > 0) + int(np.clip(f, 0.2, x)[0] > 0) * 2
+x = np.clip(f, 0.9, 0.1); x += np.clip(m, f, 0.5)[n]; return int(x.sum() * 10)
 x = np.clip(f / 0 * 0, 0.2, 0.5)[0]; return int(x > 0) + int(np.clip(v, 0.5, 2.5).sum() * 10)
-x = np.clip(v, 1, n); return int(x.sum()) * 10 + np.clip(z, n, -n) + x[0]
+x = np.clip(v, 1, n); return int(x.sum()) * 10 + x[0]
 t = n * 100; t >>= 3; return t
 return (n * -12345 >> 3) + (n >> 63) + (-n >> 1) + ((n * 2654435761 >> 16) & 255)
 return len(np.zeros((n, -z), np.int64))

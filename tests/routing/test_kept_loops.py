@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from specahd.routing.kernels import forget_older
 
 
@@ -12,7 +14,8 @@ def made(path, time):
     return path
 
 
-def test_all_goes_if_any_is_older_than_a_compiled_file(tmp_path):
+@pytest.mark.parametrize("changed", ["inner/called.py", "outer/interfaces.py"])
+def test_all_goes_if_any_is_older_than_a_compiled_file(tmp_path, changed):
     made(tmp_path / "inner" / "called.py", 100)
     made(tmp_path / "outer" / "calls.py", 100)
     # Nothing of it is compiled.
@@ -26,7 +29,7 @@ def test_all_goes_if_any_is_older_than_a_compiled_file(tmp_path):
     forget_older(tmp_path)
     assert all(index.exists() for index in kept)
 
-    made(tmp_path / "inner" / "called.py", 250)
+    made(tmp_path / changed, 250)
     forget_older(tmp_path)
     assert not any(index.exists() for index in kept)
     assert code.exists()

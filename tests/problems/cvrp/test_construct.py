@@ -3,9 +3,13 @@ import pytest
 
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.cvrp.construct import rebuild
-from specahd.problems.cvrp.contracts import generate_customer_groups, select_next_node
+from specahd.problems.cvrp.contracts import APPEND, CUSTOMER_GROUPS
 from specahd.routing.answers import UNUSABLE
 from specahd.routing.vehicles.propose import propose
+from specahd.sandbox.definition import define
+
+generate_customer_groups = define(CUSTOMER_GROUPS.seed.source, "generate_customer_groups")
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 
 def arrays(coords, demands, capacity):

@@ -4,9 +4,12 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.cvrp.contracts import select_next_node
+from specahd.problems.cvrp.contracts import APPEND
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import contracts
+from specahd.sandbox.definition import define
+
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 CONTRACTS = contracts(CVRP().operator)
 

@@ -3,8 +3,12 @@ import pytest
 
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.sdvrp.construct import most_stops, rebuild
-from specahd.problems.sdvrp.contracts import generate_delivery_groups, select_next_delivery
+from specahd.problems.sdvrp.contracts import APPEND, DELIVERY_GROUPS
 from specahd.routing.vehicles.propose import propose
+from specahd.sandbox.definition import define
+
+generate_delivery_groups = define(DELIVERY_GROUPS.seed.source, "generate_delivery_groups")
+select_next_delivery = define(APPEND.seed.source, "select_next_delivery")
 
 
 def arrays(coords, demands, capacity):

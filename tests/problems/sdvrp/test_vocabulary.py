@@ -4,10 +4,13 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.sdvrp.contracts import select_next_delivery
+from specahd.problems.sdvrp.contracts import APPEND
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.base import contracts
 from specahd.routing.groups import concatenated, validate_groups
+from specahd.sandbox.definition import define
+
+select_next_delivery = define(APPEND.seed.source, "select_next_delivery")
 
 CONTRACTS = contracts(SDVRP().operator)
 

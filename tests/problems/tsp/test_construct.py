@@ -6,8 +6,12 @@ import pytest
 
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.tsp.construct import propose, rebuild
-from specahd.problems.tsp.contracts import select_next_node, select_tsp_segments
+from specahd.problems.tsp.contracts import APPEND, TOUR_SEGMENTS
 from specahd.routing.answers import UNUSABLE
+from specahd.sandbox.definition import define
+
+select_next_node = define(APPEND.seed.source, "select_next_node")
+select_tsp_segments = define(TOUR_SEGMENTS.seed.source, "select_tsp_segments")
 
 
 def arrays(coords):

@@ -4,13 +4,16 @@ import pytest
 from specahd.core.errors import FileError
 from specahd.core.program import Level
 from specahd.problems.tsp import construct
-from specahd.problems.tsp.contracts import select_next_node
+from specahd.problems.tsp.contracts import APPEND
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.problems.tsp.regions import whole_tour
 from specahd.routing.base import Region, contracts
 from specahd.routing.formats.tsplib import dumps_tour
 from specahd.routing.geometry import Convention, distances
+from specahd.sandbox.definition import define
+
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 SQUARE = TSPInstance("square", np.array([[0, 0], [9, 9], [9, 0], [0, 9], [5, 10]], float))
 EXPLICIT = TSPInstance(

@@ -5,11 +5,14 @@ from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
 from specahd.problems.tsp.construct import rebuild
-from specahd.problems.tsp.contracts import select_next_node
+from specahd.problems.tsp.contracts import APPEND
 from specahd.problems.tsp.generator import generate
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.base import Region, contracts
+from specahd.sandbox.definition import define
+
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 CONTRACTS = contracts(TSP().operator)
 

@@ -7,13 +7,17 @@ import pytest
 from specahd.core.errors import InvalidAnswer
 from specahd.problems.vrptw.checker import check
 from specahd.problems.vrptw.construct import propose, rebuild
-from specahd.problems.vrptw.contracts import generate_customer_groups, select_next_node
+from specahd.problems.vrptw.contracts import APPEND, CUSTOMER_GROUPS
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.base import Region
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention, distances
 from specahd.routing.groups import concatenated
+from specahd.sandbox.definition import define
+
+generate_customer_groups = define(CUSTOMER_GROUPS.seed.source, "generate_customer_groups")
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 PROBLEM = VRPTW()
 

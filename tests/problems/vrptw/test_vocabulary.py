@@ -6,9 +6,12 @@ import pytest
 from problems.samples import defined, samples
 from specahd.core.program import Level
 from specahd.core.seeding import generator
-from specahd.problems.vrptw.contracts import select_next_node
+from specahd.problems.vrptw.contracts import APPEND
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.base import contracts
+from specahd.sandbox.definition import define
+
+select_next_node = define(APPEND.seed.source, "select_next_node")
 
 CONTRACTS = contracts(VRPTW().operator)
 

@@ -99,6 +99,9 @@ FUNCTIONS: Mapping[Any, CallRule] = {
     **_named(np, "logical_and logical_or logical_xor", _JUDGE),
     **_named(np, "logical_not", CallRule(ELEMENTWISE, kinds="bif")),
     **_named(np, "where", CallRule(ELEMENTWISE, 3, kinds="bif", array=True)),
+    # What calls clip by name calls ours, which compares as NumPy does also where bounds are NaN.
+    **_named(np, "clip", CallRule(ELEMENTWISE, 0)),
+    runtime_checks.clip: CallRule(ELEMENTWISE, 3, array=True),
     **_named(np, "mean std var prod min max amin amax cumsum ptp", _REDUCED),
     **_named(np, "ravel", CallRule(OWN_SHAPE, array=True, views=True)),
     **_named(np, "sum", CallRule(OWN_SHAPE, 2, _keywords("axis"), "bif", True)),
@@ -171,6 +174,7 @@ ARRAY_METHODS: Mapping[str, CallRule] = {
     **_methods("sum argmin argmax", CallRule(OWN_SHAPE, 1, _keywords("axis"), "bif")),
     "item": CallRule(OWN_SHAPE, 0, kinds="bif"),
     "astype": CallRule(OWN_SHAPE, 1, kinds="bif", converts=True),
+    "clip": CallRule(ELEMENTWISE, 0),
     "dot": CallRule(LINEAR, 1, kinds="f", ndim=1),
     "sort": CallRule(OWN_SHAPE, 0, ndim=1),
 }

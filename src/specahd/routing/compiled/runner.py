@@ -26,7 +26,7 @@ from specahd.core.errors import NotCompiled
 from specahd.core.interface import Interface
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.compiled.compiler_pipeline import ProgramCompiler
-from specahd.routing.compiled.runtime_checks import next_step
+from specahd.routing.compiled.runtime_checks import clip, next_step
 from specahd.routing.distances import ComputedDistances
 from specahd.routing.kernels.order import argsort
 
@@ -81,8 +81,7 @@ _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """How numba writes parts of its errors in bold."""
 _ARGSORT = "__argsort"
 """What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
-_MINIMUM = ast.parse("np.minimum", mode="eval").body
-_MAXIMUM = ast.parse("np.maximum", mode="eval").body
+_CLIP = "__clip"
 _STEP = "__next_step"
 """What counts the steps of loops in compiled programs."""
 
@@ -242,7 +241,13 @@ def compiled(
     Untranslatable
         The program says what compiled programs may not say, or numba refuses it.
     """
-    namespace: dict[str, Any] = {"np": np, "math": math, _ARGSORT: argsort, _STEP: next_step}
+    namespace: dict[str, Any] = {
+        "np": np,
+        "math": math,
+        _ARGSORT: argsort,
+        _STEP: next_step,
+        _CLIP: clip,
+    }
     prepared = _prepared(source, answer)
     exec(compile(prepared, __file__ if kept else "<program>", "exec"), namespace)
     if kept:
@@ -279,8 +284,7 @@ def _digest(prepared: str) -> str:
 def _prepared(source: str, answer: types.Type) -> str:
     """Return the source as it is compiled.
 
-    It returns no ``None``, calls our argsort, counts its steps, and clips as NumPy does, also
-    between bounds that are no numbers: ``minimum(maximum(values, least), most)``.
+    It returns no ``None``, counts its steps, and calls our own argsort and clip.
     """
     tree = ast.parse(source)
     nothing = str(NO_ANSWER)
@@ -304,10 +308,8 @@ def _prepared(source: str, answer: types.Type) -> str:
             node.value = ast.parse(nothing, mode="eval").body
         elif isinstance(node, ast.Call) and _is_argsort(node):
             node.func, node.keywords = ast.Name(_ARGSORT, ast.Load()), []
-        elif isinstance(node, ast.Call) and _is_clip(node):
-            values, least, most = node.args
-            node.func = _MINIMUM
-            node.args = [ast.Call(_MAXIMUM, [values, least], []), most]
+        elif isinstance(node, ast.Call) and (clipped := _clipped(node)):
+            node.func, node.args = ast.Name(_CLIP, ast.Load()), clipped
         elif isinstance(node, ast.For | ast.While):
             node.body[:0] = ast.parse(f"__steps = {_STEP}(__steps)").body
     return ast.unparse(ast.fix_missing_locations(tree))
@@ -317,9 +319,13 @@ def _is_none(value: ast.expr | None) -> bool:
     return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
-def _is_clip(call: ast.Call) -> bool:
-    plain = len(call.args) == 3 and not call.keywords
-    return plain and ast.unparse(call.func) == "np.clip"
+def _clipped(call: ast.Call) -> list[ast.expr]:
+    """Return values and bounds of a call of ``clip``; nothing of another call."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "clip" or call.keywords:
+        return []
+    values = [] if ast.unparse(call.func.value) == "np" else [call.func.value]
+    arguments = [*values, *call.args]
+    return arguments if len(arguments) == 3 else []
 
 
 def _is_argsort(call: ast.Call) -> bool:

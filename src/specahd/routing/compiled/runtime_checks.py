@@ -9,7 +9,8 @@ two for each operation, and nothing for each element unless they say so.
 import math
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import njit, types
 from numba.extending import overload
 
 LARGEST = 2**53
@@ -35,6 +36,16 @@ def next_step(steps: Any) -> Any:
     if steps >= MOST_STEPS:
         raise OverflowError("Endless loops are left to the interpreter.")
     return steps + 1
+
+
+def clip(values: Any, least: Any, most: Any) -> Any:
+    """Clip an array as NumPy does: numba passes over values and bounds that are NaN."""
+    return np.minimum(np.maximum(values, least), most)
+
+
+@overload(clip)
+def _clip(values: Any, least: Any, most: Any) -> Any:
+    return clip if isinstance(values, types.Array) else None
 
 
 @overload(next_step)
