@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specahd.core.errors import FileError, JournalError, RunFailed
-from specahd.core.journal import JournalFile, difference, dumps, read_records
+from specahd.core.journal import JournalFile, describe_difference, dumps, read_records
 
 RECORDS = [{"b": 1, "a": "é\n"}, {"x": [1.5, None, True]}, {"y": {"z": "end"}}]
 
@@ -88,7 +88,7 @@ def test_a_run_that_is_repeated_must_say_the_same_and_writes_nothing_twice(tmp_p
     ],
 )
 def test_the_field_that_differs_is_named(known, again, words):
-    assert difference(known.encode(), again.encode()) == words
+    assert describe_difference(known.encode(), again.encode()) == words
 
 
 def test_a_run_that_diverges_is_ended_and_the_file_left_as_it_was(tmp_path):

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import sys
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -31,11 +30,12 @@ from specahd.config.process import (
     handle_interrupts,
     open_closed_streams,
     raise_interrupts,
+    short_warnings,
 )
 from specahd.config.schemas import register_schemas, validate
 from specahd.config.sweeps import check_jobs
 from specahd.config.words import quote
-from specahd.core.errors import FileWarning, RunFailed, TransportError, UserError
+from specahd.core.errors import RunFailed, TransportError, UserError
 from specahd.core.extras import require
 from specahd.core.folders import display_path, make_new_folder, write_atomically
 from specahd.runs.files import CONFIG
@@ -98,7 +98,7 @@ def run_command(
             return 0
         if extra is not None:
             require(extra, f"specahd {config_name}")
-        with handle_interrupts(state.clear), _short_warnings(), _command_line(rewrite(words)):
+        with handle_interrupts(state.clear), short_warnings(), _command_line(rewrite(words)):
             try:
                 entry(_end_gracefully(task, state))()
             except BaseException:
@@ -304,23 +304,6 @@ def _exit_message(error: Exception) -> tuple[str, int] | None:
             where = "" if error.filename is None else f" {error.filename}"
             return f"Cannot write{where}: {error.strerror}.", FAILED
     return None
-
-
-@contextmanager
-def _short_warnings() -> Iterator[None]:
-    """Print warnings about files as plain sentences, without a line of our source."""
-    usual = warnings.formatwarning
-
-    def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
-        if issubclass(category, FileWarning):
-            return f"{message}\n"
-        return usual(message, category, *where, **line)
-
-    warnings.formatwarning = plain
-    try:
-        yield
-    finally:
-        warnings.formatwarning = usual
 
 
 @contextmanager

@@ -1,10 +1,14 @@
-"""The process of a command: its standard streams, and its handling of Ctrl-C."""
+"""The process of a command: its standard streams, its warnings, and its handling of Ctrl-C."""
 
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
+
+from specahd.core.errors import FileWarning
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended."""
@@ -81,3 +85,20 @@ def _set_raising(raises: bool) -> None:
     handler = signal.getsignal(signal.SIGINT)
     if isinstance(handler, _InterruptHandler):
         handler.raises = raises
+
+
+@contextmanager
+def short_warnings() -> Iterator[None]:
+    """Print warnings about files as plain sentences, without a line of our source."""
+    usual = warnings.formatwarning
+
+    def plain(message: Warning | str, category: type[Warning], *where: Any, **line: Any) -> str:
+        if issubclass(category, FileWarning):
+            return f"{message}\n"
+        return usual(message, category, *where, **line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual

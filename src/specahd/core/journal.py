@@ -62,7 +62,7 @@ def damaged_line_error(path: Path, number: int, reason: str) -> FileError:
     )
 
 
-def difference(known: bytes, again: bytes) -> str:
+def describe_difference(known: bytes, again: bytes) -> str:
     """Return in parentheses which field of two records differs first, and whose it is."""
     try:
         one, other = (parse_json(line, dict[str, Any]) for line in (known, again))
@@ -148,7 +148,7 @@ class JournalFile:
             if known != line:
                 raise RunFailed(
                     f"{self.path}: line {self._line} does not come again"
-                    f"{difference(known, line)}; "
+                    f"{describe_difference(known, line)}; "
                     "the program, its libraries or this file changed since."
                 )
             return

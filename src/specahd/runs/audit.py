@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from specahd.core import journal
 from specahd.core.errors import FileError, RunFailed
-from specahd.core.journal import difference
+from specahd.core.journal import describe_difference
 from specahd.runs import files
 from specahd.runs.reading import Run, RunStatus, read_run
 from specahd.runs.records import Round, journal_type
@@ -111,5 +111,6 @@ def _broken(run: Path, copy: Path) -> Iterator[str]:
         lines = (folder.joinpath(name).read_bytes().splitlines() for folder in (run, copy))
         for number, (one, other) in enumerate(zip_longest(*lines, fillvalue=b""), 1):
             if one != other:
-                yield f"{run / name}: line {number} does not come again{difference(one, other)}."
+                where = describe_difference(one, other)
+                yield f"{run / name}: line {number} does not come again{where}."
                 break

@@ -30,13 +30,7 @@ from specahd.memory.skills import make_skill
 from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
-from specahd.search.pending import (
-    PendingSample,
-    measurement_record,
-    next_futures,
-    rejected_evaluation,
-    text_record,
-)
+from specahd.search.pending import PendingSample, measurement, next_futures, rejection, text_record
 from specahd.search.prompts import render
 from specahd.search.replay import Replay
 from specahd.search.request_pool import RequestPool
@@ -190,9 +184,7 @@ class Engine:
         for program, evaluation in zip(programs, evaluations, strict=True):
             result = evaluation.result()
             measured = search.measure(result)
-            self._journal.responses.append(
-                measurement_record(search.round, measured, carried=program.id)
-            )
+            self._journal.responses.append(measurement(search.round, measured, carried=program.id))
             if measured.retained:
                 kept.append(replace(program, tier=measured.tier))
                 search.admit(kept[-1], result)
@@ -276,7 +268,7 @@ class Engine:
         try:
             source, idea = parse_reply(sample.reply.result().text, request.contract)
         except ParseError as error:
-            return None, rejected_evaluation(Outcome.PARSE_ERROR, str(error))
+            return None, rejection(Outcome.PARSE_ERROR, str(error))
         program = Program(
             id=request.id,
             level=request.level,
@@ -289,16 +281,14 @@ class Engine:
         )
         objection = guard(source, request.contract.name, request.contract.arguments)
         if objection is not None:
-            return program, rejected_evaluation(Outcome.GUARD_REJECTED, objection)
+            return program, rejection(Outcome.GUARD_REJECTED, objection)
         known = self.replay.verdicts.get(program.id)
         sample.verdict = self._memories[request.level].judge(program, known)
         if self.replay.measurement(request.round, program) is not None:
             # It was new when it was measured, whatever a model finds today.
             sample.verdict = replace(sample.verdict, duplicate_of=None)
         if sample.verdict.duplicate_of is not None:
-            return program, rejected_evaluation(
-                Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}."
-            )
+            return program, rejection(Outcome.DUPLICATE, f"Repeats {sample.verdict.duplicate_of}.")
         return program, None
 
     def _commit(self, search: LevelSearch, sample: PendingSample) -> None:
@@ -338,7 +328,7 @@ class Engine:
         sample.seconds["commit"] = time.perf_counter() - sample.started
         best = search.best()
         if sample.evaluation is not None:
-            measured = measurement_record(search.round, evaluation, sample=request.id)
+            measured = measurement(search.round, evaluation, sample=request.id)
             self._journal.responses.append(measured)
         repeated = self._journal.samples.repeating
         survivors = [member.program.id for member in search.method.members]

@@ -83,12 +83,12 @@ def request_fields(request: Request) -> Mapping[str, Any]:
     }
 
 
-def rejected_evaluation(outcome: Outcome, detail: str) -> CandidateEvaluation:
+def rejection(outcome: Outcome, detail: str) -> CandidateEvaluation:
     """Return the evaluation of a reply that is not evaluated."""
     return CandidateEvaluation(outcome, detail, None, False)
 
 
-def measurement_record(number: int, evaluation: CandidateEvaluation, **who: str) -> dict[str, Any]:
+def measurement(number: int, evaluation: CandidateEvaluation, **who: str) -> dict[str, Any]:
     """Return the record of an evaluation from which ``LevelSearch.recall`` restores it."""
     return {
         **who,

@@ -35,8 +35,8 @@ _COMPARISONS = frozenset(
 )
 _BITS = frozenset({operator.and_, operator.or_, operator.xor})
 _IDENTITY = frozenset({operator.is_, operator.is_not})
-_UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 _PLAIN = {"build_tuple", "getiter", "iternext", "pair_first", "pair_second", "exhaust_iter"}
+_UNCHANGING = (types.ArrayIterator, types.RangeIteratorType)
 
 
 class Verifier:

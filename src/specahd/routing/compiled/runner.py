@@ -79,11 +79,8 @@ def warm_up(number, vector, matrix):
 
 _HIGHLIGHTS = re.compile(r"\x1b\[[\d;]*m")
 """How numba writes parts of its errors in bold."""
-_ARGSORT = "__argsort"
-"""What stands for ``np.argsort`` in compiled programs; the guard leaves them no such name."""
-_CLIP = "__clip"
-_STEP = "__next_step"
-"""What counts the steps of loops in compiled programs."""
+_ARGSORT, _CLIP, _STEP = "__argsort", "__clip", "__next_step"
+"""Names of our functions in compiled programs; the guard leaves programs no such names."""
 
 
 class Untranslatable(NotCompiled):
