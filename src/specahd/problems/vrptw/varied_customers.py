@@ -1,4 +1,4 @@
-"""Lower programs by hand that look at time, as Solomon's nearest neighbour does (1987).
+"""Lower programs by hand that look at time, after Solomon's nearest neighbour and insertion (1987).
 
 A search with ``search.seeds=varied`` begins with all of them. Each is a whole program that is shown
 and varied by itself, so they share no function. Arguments that one does not use are added to it.
@@ -112,7 +112,83 @@ def first_ready(
     return int(unvisited_nodes[np.argmin(score)])
 
 
+def planned_insertion(
+    current_node: int,
+    depot: int,
+    unvisited_nodes: IntArray,
+    rest_capacity: float,
+    current_time: float,
+    demands: FloatArray,
+    ready_times: FloatArray,
+    due_times: FloatArray,
+    service_times: FloatArray,
+    distance_matrix: FloatArray,
+) -> int:
+    """Plan the rest of the route by insertion among 40 near customers; go to its first stop.
+
+    A route opens with the customer farthest from the depot. An insertion is worth twice the
+    distance to the depot less the detour, as in Solomon's I1 with lambda 2 and no part for time.
+    """
+    anchor = current_node
+    if current_node == depot:
+        anchor = int(unvisited_nodes[np.argmax(distance_matrix[depot, unvisited_nodes])])
+    near = np.argsort(distance_matrix[anchor, unvisited_nodes], kind="stable")[:40]
+    nodes = unvisited_nodes[near]
+    home = distance_matrix[depot, nodes]
+    free = np.ones(len(nodes)) > 0.0
+    stops = np.zeros(len(nodes) + 2, dtype=np.int64) + depot
+    stops[0] = current_node
+    length = 2
+    rest = rest_capacity
+    if current_node == depot:
+        stops[1] = anchor
+        length = 3
+        free[nodes == anchor] = False
+        rest = rest - demands[anchor]
+    leave = np.zeros(len(stops))
+    latest = np.zeros(len(stops))
+    for _ in range(len(nodes)):
+        leave[0] = current_time
+        for k in range(1, length - 1):
+            arrival = leave[k - 1] + distance_matrix[stops[k - 1], stops[k]]
+            leave[k] = max(arrival, ready_times[stops[k]]) + service_times[stops[k]]
+        latest[length - 1] = due_times[depot]
+        for k in range(length - 2, 0, -1):
+            slack = latest[k + 1] - distance_matrix[stops[k], stops[k + 1]]
+            latest[k] = min(due_times[stops[k]], slack - service_times[stops[k]])
+        best = -np.inf
+        chosen = -1
+        spot = 0
+        for k in range(length - 1):
+            here = distance_matrix[stops[k], nodes]
+            there = distance_matrix[stops[k + 1], nodes]
+            start = np.maximum(leave[k] + here, ready_times[nodes])
+            gain = 2.0 * home - here - there + distance_matrix[stops[k], stops[k + 1]]
+            fits = free & (demands[nodes] <= rest) & (start <= due_times[nodes])
+            fits = fits & (start + service_times[nodes] + there <= latest[k + 1])
+            gain = np.where(fits, gain, -np.inf)
+            place = int(np.argmax(gain))
+            if gain[place] > best:
+                best = gain[place]
+                chosen = place
+                spot = k + 1
+        if chosen < 0:
+            break
+        for k in range(length, spot, -1):
+            stops[k] = stops[k - 1]
+        stops[spot] = nodes[chosen]
+        length = length + 1
+        free[chosen] = False
+        rest = rest - demands[nodes[chosen]]
+    return int(stops[1])
+
+
 VARIED = (
+    (
+        planned_insertion,
+        "Open a route at the customer farthest from the depot; at every stop plan the rest of the "
+        "route by the insertion that saves most against a route of its own, go to its first stop.",
+    ),
     (
         nearest_in_time,
         "Visit the customer with the least 0.4 times distance from here plus 0.4 times time until "
