@@ -3,13 +3,13 @@
 import hashlib
 import inspect
 import json
-import time
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from specahd.core.compilation import Stopwatch
 from specahd.core.errors import FileError, WriteError
 from specahd.core.folders import write_atomically
 from specahd.core.journal import dumps
@@ -57,9 +57,10 @@ class BaselineSolutions:
             found = _read(path, problem, instance)
             if found is not None:
                 return found
-        began = time.perf_counter()
-        solution = problem.baseline(instance, name)
-        seconds = time.perf_counter() - began
+        watch = Stopwatch()
+        with watch.running():
+            solution = problem.baseline(instance, name)
+        seconds = watch.seconds
         if path is not None and seconds >= LEAST_SECONDS:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
