@@ -44,6 +44,8 @@ def public_set(problem: AnyProblem, name: str, public: Path) -> list[Path]:
             f"{public} holds no public sets: expected a folder with {best_known.FILE}; name it "
             "with public=DIR or SPECAHD_PUBLIC, or let specahd fetch fill it."
         )
+    if not (public / name).is_dir():
+        raise FileError(f"{public} lacks {name}: expected a folder of that name.")
     return instance_files(problem, [public / name])
 
 

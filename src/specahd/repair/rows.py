@@ -46,9 +46,10 @@ def run_frozen(
     step: Callable[[], None] = lambda: None,
 ) -> list[Repair]:
     """Run the pipeline on each case, in order, calling ``step`` after each."""
+    jobs = [executor.submit("repair", uppers, system, case) for case in cases]
     repairs = []
-    for repair in stream_frozen(executor, uppers, system, cases):
-        repairs.append(repair)
+    for job in jobs:
+        repairs.append(job.result())
         step()
     return repairs
 

@@ -18,7 +18,7 @@ from specahd.routing.geometry import Convention
 FILE = "bks.csv"
 Row = Mapping[str, str]
 _COLUMNS = ("set", "name", "bks", "convention", "verified_cost", "note")
-_WORDS: Mapping[Convention, str] = {
+_WORDS: Mapping[Convention | None, str] = {
     Convention.EUC_2D: "euc2d-rounded",
     Convention.CEIL_2D: "ceil2d",
     Convention.GEO: "tsplib-geo",
@@ -106,7 +106,7 @@ def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | No
         folder, name = f"{folder}{_FEWER}", f"{name}.{customers}"
     named = _by_name(root / FILE).get(name.upper(), ())
     rows = [row for row in named if folder in (row["set"], row["set"].partition("/")[0])]
-    words = _WORDS.get(instance.convention)
+    words = _WORDS.get(getattr(instance, "convention", None))
     ours = [row for row in rows if words and row["convention"].startswith(words)]
     public = next((one for one in problem.public_sets if one.name == folder.split("/")[0]), None)
     expected = "" if public is None else public.convention
