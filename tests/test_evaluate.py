@@ -9,8 +9,10 @@ import pytest
 from frozen import freeze_seeds, problem_of
 from offered import PROBLEMS
 from specahd import api
-from specahd.core.errors import FileError
+from specahd.core.errors import ConfigError, FileError
+from specahd.core.events import Observer
 from specahd.core.journal import read_records
+from specahd.repair.cases import make_case
 from specahd.routing.best_known import BestKnown, best_known
 from specahd.runs.rows import pass_seconds
 from specahd.sandbox.executor import LocalExecutor
@@ -19,17 +21,22 @@ COLUMNS = "set,name,bks,kind,convention,source,vehicles,verified_cost,note"
 SAME = ("evaluation.json", "rows.jsonl", "rows-steps.jsonl", "study.jsonl")
 
 
-def made(problem, folder, conventions=("euc2d-rounded(nint)",)):
-    """Write a public set of three instances; the first has a value in each of the conventions."""
+def made(problem, folder):
+    """Write a public set of three instances, of which the first has a value."""
     group = problem.public_sets[0].name
     (folder / group).mkdir(parents=True)
+    publish(folder, group, ["euc2d-rounded(nint)"])
     pool = sorted(islice(problem.generate("lower_train", 0), 8), key=lambda one: one.size)[:3]
     for number, instance in enumerate(pool):
         path = folder / group / f"{'abc'[number]}{problem.suffix}"
         path.write_text(problem.dumps(instance))
+    return sorted((folder / group).iterdir())
+
+
+def publish(folder, group, conventions):
+    """Write values of the instance A, 100 in the first convention, 101 in the second."""
     rows = [f'{group},A,{100 + n},,"{words}",,,,' for n, words in enumerate(conventions)]
     (folder / "bks.csv").write_text("\n".join([COLUMNS, *rows, ""]))
-    return sorted((folder / group).iterdir())
 
 
 def evaluated(checkpoint, files, out, workers=1, **options):
@@ -127,15 +134,50 @@ def test_a_directory_keeps_one_evaluation(tmp_path, change, named):
         ("float", ["float (hierarchical: vehicles then distance)"], None),
     ],
 )
-def test_values_compare_in_one_convention_alone(tmp_path, data, convention, published, expected):
-    made(problem_of("vrptw"), tmp_path, published)
+@pytest.mark.filterwarnings("ignore:.*customers")
+def test_values_compare_in_one_convention_alone(tmp_path, convention, published, expected):
+    publish(tmp_path, "solomon", published)
     problem = api.make_problem("vrptw", convention=convention)
     path = tmp_path / "solomon" / "a.txt"
+    path.parent.mkdir()
     path.write_text(SOLOMON)
     found = best_known(problem, problem.read(path), path)
     assert (found and (found.value, found.comparable)) == expected
     if found is not None:
         assert found.gap(found.value) == (0.0 if found.comparable else None)
+
+
+def test_instances_that_cannot_be_repaired_are_left_out_and_told_of(tmp_path, monkeypatch):
+    files = made(problem_of("cvrp"), tmp_path / "public")
+    checkpoint = freeze_seeds("cvrp", tmp_path / "seeds")
+    refused = problem_of("cvrp").read(files[1]).name
+
+    def make(problem, instance, kept):
+        if instance.name == refused:
+            raise ConfigError("It has fixed edges.")
+        return make_case(problem, instance, kept)
+
+    monkeypatch.setattr("specahd.api.evaluation.make_case", make)
+    told = []
+    observer = Observer()
+    observer.on_warning = told.append
+    found = evaluated(checkpoint, files, tmp_path / "out", observer=observer)
+    assert told[-1] == f"Without {refused}: It has fixed edges."
+    assert refused not in [row["instance"] for row in found.rows]
+    assert found.summary.instances == 2
+    with pytest.raises(ConfigError, match=r"^It has fixed edges\.$"):
+        evaluated(checkpoint, files[1:2], tmp_path / "alone")
+    assert not (tmp_path / "alone").exists()
+
+
+def test_files_of_equal_name_are_called_like_their_files(tmp_path):
+    text = problem_of("cvrp").dumps(next(problem_of("cvrp").generate("lower_train", 0)))
+    for name in ("one.vrp", "two.vrp"):
+        (tmp_path / name).write_text(text)
+    checkpoint = freeze_seeds("cvrp", tmp_path / "seeds")
+    found = evaluated(checkpoint, [tmp_path / "one.vrp", tmp_path / "two.vrp"], tmp_path / "out")
+    assert [row["instance"] for row in found.rows] == ["one", "two"]
+    assert len({row["instance_hash"] for row in found.rows}) == 1
 
 
 def test_the_first_customers_of_a_file_have_values_of_their_own(public):
