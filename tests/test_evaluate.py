@@ -134,7 +134,6 @@ def test_a_directory_keeps_one_evaluation(tmp_path, change, named):
         ("float", ["float (hierarchical: vehicles then distance)"], None),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*customers")
 def test_values_compare_in_one_convention_alone(tmp_path, convention, published, expected):
     publish(tmp_path, "solomon", published)
     problem = api.make_problem("vrptw", convention=convention)
@@ -180,6 +179,7 @@ def test_files_of_equal_name_are_called_like_their_files(tmp_path):
     assert len({row["instance_hash"] for row in found.rows}) == 1
 
 
+@pytest.mark.public
 def test_the_first_customers_of_a_file_have_values_of_their_own(public):
     path = public / "solomon" / "C101.txt"
     problem = api.make_problem("vrptw", customers=25)
