@@ -57,12 +57,12 @@ def main(words: list[str]) -> None:
     for column in ("", "cost", "routes", "repairs/s"):
         table.add_column(column, justify="left" if not column else "right")
     for name, solve in solvers.items():
-        routes, repairs = solve(given, seconds, 0)
+        routes, told = solve(given, seconds, 0)
         solution = tuple(tuple(int(node) for node in route) for route in routes)
         if violations := given.problem.check(given.data, solution):
             sys.exit(f"{name}: {violations[0].detail}")
         cost = given.problem.cost(given.data, solution)
-        rate = f"{repairs / seconds:,.0f}" if repairs else "–"
+        rate = f"{told['repairs'] / seconds:,.0f}" if "repairs" in told else "–"
         table.add_row(name, f"{cost:,.0f}", str(len(solution)), rate)
     console = Console(file=sys.stdout)
     console.print(table)

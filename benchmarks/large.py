@@ -26,6 +26,7 @@ from specahd.problems.cvrp.instance import dumps as dumps_cvrp
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.instance import dumps as dumps_tsp
 from specahd.routing.geometry import Convention
+from specahd.runs.rows import pass_seconds
 
 
 def board(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -90,7 +91,7 @@ def row(path: Path) -> str:
     seconds = time.perf_counter() - began
     found = json.loads((out / "rows.jsonl").read_text())
     stages = json.loads((out / "rows-timings.jsonl").read_text())
-    one_pass = sum(value for value in stages.values() if isinstance(value, float))
+    one_pass = pass_seconds(stages)
     return (
         f"| {found['instance']} | {found['size']:,} | {found['baseline_cost']:,.0f} "
         f"| {found['cost']:,.0f} | {'yes' if found['feasible'] else 'no'} | {one_pass:.2f} s "

@@ -7,12 +7,12 @@ For SDVRP, PyVRP gets demands that are cut into pieces (20, 10, 5 and 1 percent 
 
 SEEDS is a list like 0,1,2. Each solver has one core and the same seconds, one run after the
 other; the costs are recomputed by the checker. OUT receives one line for each run and is read
-again: a run that is there is not made twice. At the end stands a table of median gaps to
+again: a run that is there is not made twice. A line is a row of an evaluation without steps, with
+the cost over time where the solver tells it. At the end stands a table of median gaps to
 bks.csv, which lies beside the folders of the instances. With ``CHECKPOINT=DIR``, or ``evolved``, in
 the environment the programs of that checkpoint run too.
 """
 
-import csv
 import json
 import math
 import os
@@ -30,14 +30,16 @@ from specahd import api
 from specahd.api.programs import BY_HAND
 from specahd.problems.sdvrp.baseline import cut
 from specahd.problems.sdvrp.deliveries import joined
+from specahd.routing import best_known as published
 from specahd.routing.kernels.distances import whole_matrix
 from specahd.routing.vehicles import solver
 
 
 def engine(given: Any, seconds: float, seed: int, checkpoint: str = BY_HAND) -> Any:
-    """Return the solution of the engine, which the trusted process checked, and its repairs."""
+    """Return the solution of the engine, which the trusted process checked, and how it went."""
     solved = api.solve(given, seconds, checkpoint, seed=seed)
-    return solved.routes, solved.search.repairs
+    told = solved.statistics()
+    return solved.routes, {"repairs": told["repairs"], "history": told["history"]}
 
 
 def pyvrp_data(instance: Any, owners: Any = None, demands: Any = None) -> Any:
@@ -61,14 +63,31 @@ def pyvrp(given: Any, seconds: float, seed: int) -> Any:
     split = given.problem.name == "sdvrp"
     pieces = cut(given.data.demands, given.data.capacity) if split else ()
     data = pyvrp_data(given.data, *pieces)
-    result = library.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
+    result = library.solve(data, MaxRuntime(seconds), seed=seed, display=False)
     routes = [
         tuple(each.idx + 1 for each in route if each.is_client()) for route in result.best.routes()
     ]
     if split:
         owners, demands = pieces
         routes = [joined((int(owners[p]), int(demands[p])) for p in route) for route in routes]
-    return routes, 0
+    return routes, {"history": history(result.stats, getattr(given.data, "parts", 1))}
+
+
+def history(stats: Any, parts: int) -> list[list[float]]:
+    """Return PyVRP's cost over time as that of the engine: seconds, cost, no repairs.
+
+    Parameters
+    ----------
+    parts
+        How many of its units make one of the file's.
+    """
+    moments, gone, best = [], 0.0, math.inf
+    for seconds, each in zip(stats.runtimes, stats.data, strict=True):
+        gone += seconds
+        if each.best_feas and each.best_cost < best:
+            best = each.best_cost
+            moments.append([round(gone, 3), best / parts, 0])
+    return moments
 
 
 def or_tools(given: Any, seconds: float, seed: int) -> Any:
@@ -97,7 +116,7 @@ def or_tools(given: Any, seconds: float, seed: int) -> Any:
     options.time_limit.FromMilliseconds(int(1000 * seconds))
     found = routing.SolveWithParameters(options)
     if found is None:
-        return None, 0
+        return None, {}
     routes = []
     for vehicle in range(vehicles):
         route, index = [], routing.Start(vehicle)
@@ -105,7 +124,7 @@ def or_tools(given: Any, seconds: float, seed: int) -> Any:
             route.append(manager.IndexToNode(index))
             index = found.Value(routing.NextVar(index))
         routes.append(route)
-    return routes if vehicles == 1 else [route[1:] for route in routes if len(route) > 1], 0
+    return routes if vehicles == 1 else [route[1:] for route in routes if len(route) > 1], {}
 
 
 def lkh(given: Any, seconds: float, seed: int) -> Any:
@@ -113,7 +132,7 @@ def lkh(given: Any, seconds: float, seed: int) -> Any:
     import elkai
 
     matrix = distance_matrix(given.data, "LKH").astype(np.int64)
-    return [elkai.DistanceMatrix(matrix.tolist()).solve_tsp(runs=1)[:-1]], 0
+    return [elkai.DistanceMatrix(matrix.tolist()).solve_tsp(runs=1)[:-1]], {}
 
 
 def distance_matrix(instance: Any, who: str) -> Any:
@@ -136,14 +155,12 @@ def solvers(problem: str) -> dict[str, Any]:
 
 
 def best_known(file: Path) -> float:
-    """Return the best known cost of an instance of the public sets."""
-    root = next(folder for folder in file.parents if (folder / "bks.csv").exists())
-    folder = file.parent.relative_to(root).as_posix()
-    with (root / "bks.csv").open(encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            if (row["set"], row["name"].lower()) == (folder, file.stem.lower()):
-                return float(row["bks"])
-    raise LookupError(f"bks.csv has no {file.stem} of {folder}.")
+    """Return the best known cost of an instance of the public sets, in its convention here."""
+    given = api.read(file)
+    known = published.best_known(given.problem, given.data, file)
+    if known is None or not known.comparable:
+        raise LookupError(f"{published.FILE} has no {file.stem} of {file.parent}.")
+    return known.value
 
 
 def checked_cost(given: Any, routes: Any) -> float:
@@ -171,24 +188,36 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                 if (file.stem, name, seed) in done:
                     continue
                 began = time.perf_counter()
-                routes, repairs = solve(given, float(seconds), seed)
+                routes, told = solve(given, float(seconds), seed)
                 wall = time.perf_counter() - began
                 cost = checked_cost(given, routes)
                 row = {
+                    **beginning(given),
                     "instance": file.stem,
                     "solver": name,
                     "seed": seed,
                     "seconds": float(seconds),
                     "wall": round(wall, 1),
                     "cost": cost,
+                    "status": "ok" if math.isfinite(cost) else "T",
                     "gap": cost / best_known(file) - 1.0,
-                    "repairs": repairs,
+                    "repairs": 0,
+                    **told,
                 }
+                row["improvement"] = 1.0 - cost / row["baseline_cost"]
                 done[file.stem, name, seed] = row
                 with Path(out).open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(row) + "\n")
                 print(row, flush=True)
     table({key: row for key, row in done.items() if row["seconds"] == float(seconds)})
+
+
+def beginning(given: Any) -> dict[str, Any]:
+    """Return what a row of an evaluation says before anything is solved: the construction."""
+    problem, data = given.problem, given.data
+    name = problem.construction_of(data)
+    cost = problem.cost(data, problem.baseline(data, name))
+    return {"size": data.size, "baseline": name, "baseline_cost": cost, "steps": []}
 
 
 def table(done: dict[Any, Any]) -> None:

@@ -35,6 +35,10 @@ def place(tmp_path, monkeypatch):
     for name, source in (("STOPS.TXT", "stops.csv"), *((each, each) for each in
                          ("tiny.sol", "nine.tsp", "stops.csv"))):  # fmt: skip
         shutil.copy(HERE / "data" / source, tmp_path / name)
+    for folder in ("empty", "sets/cvrp_small"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(HERE / "data" / "nine.tsp", tmp_path / "sets" / "cvrp_small")
+    (tmp_path / "sets" / "bks.csv").touch()
     for name in ("seeds", "altered"):
         freeze_seeds("cvrp", tmp_path / name)
     path = tmp_path / "altered" / "responses.parquet"

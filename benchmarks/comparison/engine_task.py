@@ -16,7 +16,6 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from statistics import mean, stdev
@@ -26,7 +25,7 @@ from omegaconf import OmegaConf
 
 from specahd import api
 from specahd.api.programs import BY_HAND
-from specahd.repair.checksums import SUMS
+from specahd.repair.checksums import digest
 from specahd.reporting.document import Document, Section, Table
 from specahd.runs.files import CHECKPOINT, CONFIG
 from specahd.runs.reading import Run, choose_runs, read_runs
@@ -89,7 +88,7 @@ def solved(
     for instance in validation(folder / runs[0].name, sizes):
         problem = instance.problem.name
         for method, seed, checkpoint in solvers:
-            programs = digest(checkpoint)
+            programs = "" if checkpoint is None else digest(checkpoint)
             row = known.get((problem, method, seed, instance.name))
             if row is not None and row["checkpoint"] == programs:
                 continue
@@ -106,11 +105,6 @@ def solved(
                 "start": found.case.cost,
                 **{name: told[name] for name in kept},
             }
-
-
-def digest(checkpoint: Path | None) -> str:
-    """Return what tells checkpoints apart: another training may have taken a run's place."""
-    return "" if checkpoint is None else sha256((checkpoint / SUMS).read_bytes()).hexdigest()
 
 
 def validation(run: Path, sizes: int) -> list[api.ProblemInstance]:

@@ -1,82 +1,109 @@
 """``python -m specahd.evaluate``: repair instances with a frozen checkpoint.
 
 The checkpoint is a directory, or lies in the MLflow store: ``models:/specahd-cvrp@champion``.
-The evaluation directory (``hydra.run.dir``) receives ``rows.jsonl`` (one row per
-instance; equal evaluations are equal under ``cmp``), ``rows-timings.jsonl``,
-``sandbox.json`` (what confined the programs on this host) and one ``.sol`` file per
-instance. ``study=routing`` also replays the whole repertoire on every exposed region
-and stores the signed costs in ``study.jsonl``. Nothing writes to the archive, and no
-language model is needed.
+Instances are those of a generated pool, of a public set, or of files and folders. The evaluation
+directory (``hydra.run.dir``) receives ``rows.jsonl`` and what else docs/files.md tells of, instance
+by instance; the same command with the same directory goes on where it was broken off, and equal
+evaluations are equal under ``cmp``, but for seconds. ``study=routing`` also replays the whole
+repertoire on every exposed region. Nothing writes to the archive, and no language model is needed.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
 from specahd.api.evaluation import Evaluation
 from specahd.api.evaluation import evaluate as evaluate_checkpoint
+from specahd.api.instance_files import instance_files, public_set
 from specahd.api.problems import Source, read_pool
 from specahd.config.cli import run_command, run_directory
 from specahd.config.schemas import EvaluateConfig
 from specahd.config.targets import instantiate_group
+from specahd.core.folders import display_path
 from specahd.repair.execution import Execution
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.registry import fetched_checkpoint
-from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
+from specahd.tracking.tables import cheaper_references, print_study, print_summaries
 
 
 def evaluate(config: DictConfig) -> None:
-    """Evaluate one checkpoint on a pool or on one file; its files appear together at the end."""
+    """Evaluate one checkpoint on a pool, a public set, or files."""
     progress = ProgressObserver()
-    title = config.pool or Path(config.instance).name
     options: EvaluateConfig = OmegaConf.to_object(config)  # type: ignore[assignment]  # of its schema
     executor = instantiate_group(config.executor, "executor")
     execution = Execution(executor, options.limits, require=options.sandbox.require)
     with fetched_checkpoint(config.checkpoint, config.tracking.get("uri")) as place:
         loaded = load(place, baseline=config.baseline, execution=execution, observer=progress)
-    evaluation = evaluate_checkpoint(
-        loaded,
-        _instances(config, loaded),
-        incumbent=config.incumbent,
-        accept=config.accept,
-        passes=config.passes,
-        tries=config.tries,
-        study=config.study,
-        out=run_directory(),
-        title=title,
-        observer=progress,
-    )
+    title = _title(options)
+    try:
+        evaluation = evaluate_checkpoint(
+            loaded,
+            _instances(options, loaded),
+            incumbent=config.incumbent,
+            accept=config.accept,
+            passes=config.passes,
+            tries=config.tries,
+            study=config.study,
+            out=run_directory(),
+            baselines=config.baselines,
+            title=title,
+            observer=progress,
+        )
+    except KeyboardInterrupt:
+        where = display_path(run_directory())
+        raise KeyboardInterrupt(
+            f"Interrupted; go on: the same command and hydra.run.dir={where}"
+        ) from None
     print_summaries(
         [evaluation.summary],
         f"{loaded.problem.name}: {evaluation.summary.baseline}, repaired by {config.checkpoint}",
         [
+            *_gap(evaluation),
             *cheaper_references(evaluation.summary),
             f"{_passes(evaluation)} took {evaluation.seconds:.3f} s per instance on average, "
             "compilation left out",
             f"rows: {run_directory()}",
         ],
     )
-    if evaluation.policies:
-        print_policies(
-            evaluation.policies, f"routing on {len(evaluation.tasks)} regions of {title}"
-        )
+    if evaluation.study is not None:
+        print_study(evaluation.study, f"{evaluation.study.regions} regions of {title}")
+
+
+def _gap(evaluation: Evaluation) -> list[str]:
+    """Return the mean gap to best known values in words, if there are any."""
+    gaps = evaluation.gaps
+    if not gaps:
+        return []
+    where = f"{len(gaps)} of {len(evaluation.rows)} instances"
+    return [f"{fmean(gaps):+.2%} to the best known values on average, on {where}"]
 
 
 def _passes(evaluation: Evaluation) -> str:
     """Return how many passes were made over each instance."""
-    made = {solution.repair.passes for solution in evaluation.solutions}
+    made = {row.get("passes", 1) for row in evaluation.rows}
     if made == {1}:
         return "one pass"
     return f"{min(made)} to {max(made)} passes" if len(made) > 1 else f"{min(made)} passes"
 
 
-def _instances(config: DictConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:
-    if config.instance is not None:
-        return [config.instance]
-    return read_pool(loaded.problem, config.pool, config.pools.dir, config.pools.seed)
+def _title(options: EvaluateConfig) -> str:
+    """Return what the instances are called."""
+    if options.pool is not None or options.set is not None:
+        return str(options.pool or options.set)
+    names = [Path(one).name for one in options.instances]
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _instances(options: EvaluateConfig, loaded: LoadedCheckpoint) -> Sequence[Source]:
+    if options.pool is not None:
+        return read_pool(loaded.problem, options.pool, options.pools.dir, options.pools.seed)
+    if options.set is not None:
+        return public_set(loaded.problem, options.set, Path(options.public))
+    return instance_files(loaded.problem, options.instances)
 
 
 def main() -> int:

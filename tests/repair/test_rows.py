@@ -64,16 +64,17 @@ def test_means_leave_out_failures_and_count_rollbacks(tmp_path):
         repair(Outcome.CRASHED),
     ]
     cases = [CASE] * 3
+    instances = [case.instance for case in cases]
     rows = write_rows(tmp_path, "validation", PROBLEM, cases, repairs)
     assert list(read_records(tmp_path / "validation.jsonl")) == rows
-    found = summarise(PROBLEM, "validation", cases, rows, PROBLEM.references)
+    found = summarise(PROBLEM, "validation", instances, rows, PROBLEM.references)
     assert (found.instances, found.failed, found.steps, found.rollbacks) == (3, 1, 4, 2)
     assert (found.improvement, found.cost) == (0.25, 0.75 * CASE.cost)
     assert len(read_rows(tmp_path / "validation.jsonl")) == 3
     # The reference is cheaper than the incumbent, which stands where the upper program failed.
     assert (found.cheaper, found.unit) == ({"savings": 2}, "")
     assert found.references["savings"] > found.cost
-    failed = summarise(PROBLEM, "validation", cases[:1], rows[2:])
+    failed = summarise(PROBLEM, "validation", instances[:1], rows[2:])
     assert isnan(failed.improvement)
 
 
@@ -101,7 +102,9 @@ def test_other_baselines_are_averaged_over_what_did_not_fail():
         evaluation_row(PROBLEM, cases[0], repair()),
         evaluation_row(PROBLEM, cases[1], repair(Outcome.TIMEOUT)),
     ]
-    found = summarise(PROBLEM, "validation", cases, rows, ["nearest", "savings"])
+    found = summarise(
+        PROBLEM, "validation", [case.instance for case in cases], rows, ["nearest", "savings"]
+    )
     solution = PROBLEM.baseline(CASE.instance, "savings")
     # B itself is passed over.
     assert found.references == {"savings": PROBLEM.cost(CASE.instance, solution)}

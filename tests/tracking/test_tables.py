@@ -6,8 +6,8 @@ import re
 import pytest
 
 from specahd.repair.rows import PoolSummary
-from specahd.repair.study import Policy
-from specahd.tracking.tables import cheaper_references, print_policies, print_summaries
+from specahd.repair.study import Growth, Policy, Study
+from specahd.tracking.tables import cheaper_references, print_study, print_summaries
 
 LARGE = "75,912,345.6"
 
@@ -50,9 +50,10 @@ def test_no_figure_is_cut_at_any_width(monkeypatch, columns, name):
 
 
 def test_a_study_keeps_its_figures_too(monkeypatch):
-    policies = {"a policy with a long name": Policy(0.0123, 1.5, 12.25, 33.3)}
-    shown = shown_at(monkeypatch, 30, print_policies, policies, "a title")
-    for figure in ("0.0123", "+1.500%", "12.250%", "33.3%"):
+    drawn = Policy(0.0123, 1.5, 12.25, 33.3, {"regret": 0.125})
+    study = Study(7, {"a policy with a long name": drawn}, [Growth(2, 0.5, 0.75, 87.5)])
+    shown = shown_at(monkeypatch, 30, print_study, study, "a title")
+    for figure in ("0.0123", "+1.500%", "12.250% ± 0.125", "33.3%", "0.5000", "0.750%", "87.5%"):
         assert figure in shown
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from specahd.api.problems import ProblemInstance, Source, checkpoint_problem
 from specahd.api.solutions import Repaired
@@ -11,6 +12,7 @@ from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.repair_options import RepairOptions
 from specahd.repair.cases import Case, case_of_solution, make_cases
+from specahd.repair.checksums import digest
 from specahd.repair.execution import Execution
 from specahd.repair.passes import single_pass
 from specahd.repair.rows import run_frozen
@@ -32,12 +34,15 @@ class LoadedCheckpoint:
         How its programs run.
     sandbox
         By layer, ``enforced`` or why this host lacks it.
+    digest
+        The hash of the checkpoint's content.
     """
 
     frozen: Checkpoint
     problem: AnyProblem
     execution: Execution
     sandbox: Mapping[str, str]
+    digest: str
 
     def repair(
         self,
@@ -103,7 +108,7 @@ class LoadedCheckpoint:
         FileError, ConfigError, NotEnoughMemory
             As :meth:`repair`.
         """
-        given = [self._data(instance) for instance in instances]
+        given = [self.data(instance) for instance in instances]
         if incumbent is None:
             observer = observer or Observer()
             # Only now: of what cannot be read nothing is begun.
@@ -146,8 +151,16 @@ class LoadedCheckpoint:
             for case, repair in zip(cases, repairs, strict=True)
         ]
 
-    def _data(self, instance: Source) -> object:
-        """Return an instance in the problem's own type."""
+    def data(self, instance: Source) -> Any:
+        """Return an instance in the problem's own type.
+
+        Raises
+        ------
+        FileError
+            The file cannot be read.
+        ConfigError
+            The instance is one of another problem.
+        """
         if not isinstance(instance, ProblemInstance):
             return self.problem.read(Path(instance))
         if instance.problem.name != self.problem.name:
@@ -197,7 +210,8 @@ def load(
     >>> loaded.problem.name, loaded.problem.baseline_name
     ('cvrp', 'nearest')
     """
-    frozen = thaw(located(Path(checkpoint)))
+    place = located(Path(checkpoint))
+    frozen = thaw(place)
     if problem is None:
         problem = checkpoint_problem(frozen, baseline)
     elif baseline is not None:
@@ -205,4 +219,5 @@ def load(
     else:
         frozen.admit(problem)
     chosen = execution or Execution()
-    return LoadedCheckpoint(frozen, problem, chosen, chosen.inspect(observer or PythonWarnings()))
+    layers = chosen.inspect(observer or PythonWarnings())
+    return LoadedCheckpoint(frozen, problem, chosen, layers, digest(place))

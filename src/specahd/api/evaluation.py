@@ -1,33 +1,37 @@
 """A checkpoint over many instances: rows, solutions, means, and the routing study."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from specahd.api.checkpoints import LoadedCheckpoint, load
-from specahd.api.problems import Source
+from specahd.api.evaluated import Given, evaluation_identity, frozen_row, read_given, solution_texts
+from specahd.api.problems import ProblemInstance, Source
 from specahd.api.solutions import Repaired
 from specahd.core.compilation import listening
+from specahd.core.errors import ConfigError, NotEnoughMemory
 from specahd.core.events import Observer
-from specahd.core.folders import atomic_files, safe_file_name, write_errors
+from specahd.core.memory_limit import available_memory
 from specahd.core.ranges import check_choice
-from specahd.repair.cases import Incumbent
+from specahd.repair.baseline_solutions import BaselineSolutions
+from specahd.repair.cases import Case, Incumbent, make_case
 from specahd.repair.execution import save_sandbox
-from specahd.repair.responses import RepairTask, ResponseTable
-from specahd.repair.rows import (
-    PoolSummary,
-    evaluation_row,
-    expose,
-    run_frozen,
-    summarise,
-    write_rows,
-)
-from specahd.repair.study import Policy, compare, replay, write_study
-from specahd.repair.system import RepairSystem
+from specahd.repair.row_files import NAME, RowFiles
+from specahd.repair.rows import PoolSummary, expose, step_records, stream_frozen, summarise
+from specahd.repair.study import Study, region_records, replay, study_regions
+from specahd.repair.system import Repair, RepairSystem
+from specahd.runs.files import STUDY, row_steps_file, row_timings_file
+from specahd.runs.rows import pass_seconds
+from specahd.sandbox.executor import Executor
+from specahd.sandbox.shared_arrays import block_size
 
 STUDIES = ("routing",)
+_SHARE = 4
+"""Arrays of the instances that are repaired by the same workers take one part of so many of the
+memory that is available."""
 
 
 @dataclass(frozen=True)
@@ -36,29 +40,35 @@ class Evaluation:
 
     Parameters
     ----------
-    solutions
-        One for each instance, in their order.
     rows
-        The same as plain values: costs, outcome, and each region's repair.
+        One for each instance, in their order, as plain values: costs, outcome, and each region's
+        repair.
+    timings
+        The same of seconds: those of the baseline solver, and those of the passes by stage.
+    solutions
+        Those that were made now, in their order; what an evaluation that was broken off had done
+        is in its files.
     summary
         Means over the instances, with those of the problem's quick baseline solvers.
-    policies
-        Of the routing study, each way to choose among the repertoire; empty without one.
-    tasks
-        The regions that the study replayed.
+    study
+        The routing study; None unless there was one.
     """
 
-    solutions: Sequence[Repaired]
     rows: Sequence[Mapping[str, Any]]
+    timings: Sequence[Mapping[str, Any]]
+    solutions: Sequence[Repaired]
     summary: PoolSummary
-    policies: Mapping[str, Policy] = field(default_factory=dict)
-    tasks: Sequence[RepairTask] = ()
+    study: Study | None = None
 
     @property
     def seconds(self) -> float:
         """Mean wall time of all passes over an instance."""
-        passes = [sum(solution.repair.seconds.values()) for solution in self.solutions]
-        return sum(passes) / max(1, len(passes))
+        return fmean(map(pass_seconds, self.timings)) if self.timings else 0.0
+
+    @property
+    def gaps(self) -> list[float]:
+        """The gaps to best known values, of the instances that have one."""
+        return [row["gap"] for row in self.rows if row["gap"] is not None]
 
 
 def evaluate(
@@ -71,6 +81,7 @@ def evaluate(
     tries: int | None = None,
     study: str | None = None,
     out: str | Path | None = None,
+    baselines: str | Path | None = None,
     title: str = "instances",
     observer: Observer | None = None,
 ) -> Evaluation:
@@ -79,7 +90,7 @@ def evaluate(
     Parameters
     ----------
     instances
-        At least one, each an instance or its file.
+        At least one, each an instance or its file, every NAME once.
     incumbent
         A file with the solution of the only instance; None repairs baseline solutions.
     accept
@@ -91,21 +102,25 @@ def evaluate(
     study
         ``routing`` also replays the whole repertoire on every exposed region.
     out
-        A directory that receives ``rows.jsonl``, ``rows-timings.jsonl``, ``sandbox.json``,
-        the solution files and the study's ``study.jsonl``, all together at the end.
+        A directory that receives rows, steps, seconds and solutions as they come (docs/files.md).
+        What is there of the same evaluation is not done again.
+    baselines
+        A folder that keeps the baseline solvers' solutions for later evaluations; None for none.
     title
         What the instances are called in the summary.
     observer
-        Receives the progress.
+        Receives the progress, and is warned of instances that are left out: those of several that
+        cannot be repaired.
 
     Raises
     ------
     FileError
-        A file cannot be read, or the incumbent does not solve the instance.
+        A file cannot be read, the incumbent does not solve the instance, two instances have one
+        NAME, or ``out`` holds another evaluation.
     ConfigError
         An option is out of range, or an instance is one of another problem.
     WriteError
-        ``out`` cannot be written.
+        ``out`` or ``baselines`` cannot be written.
 
     Examples
     --------
@@ -116,69 +131,171 @@ def evaluate(
     (2, 0)
     """
     check_choice("study", study or STUDIES[0], STUDIES)
-    observer = observer or Observer()
-    with nullcontext() if out is None else atomic_files(Path(out)) as draft:
-        loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
-        system = loaded.system(accept, passes, tries)
-        with listening(observer.on_compile):
-            evaluation, table = _evaluate(
-                loaded, instances, incumbent, system, study, title, observer
-            )
-        if draft is not None:
-            _write(draft, loaded, evaluation, table)
-    return evaluation
+    loaded = checkpoint if isinstance(checkpoint, LoadedCheckpoint) else load(checkpoint)
+    system = loaded.system(accept, passes, tries)
+    work = _Work(
+        loaded,
+        system,
+        read_given(loaded, instances),
+        BaselineSolutions(None if baselines is None else Path(baselines)),
+        study is not None,
+        observer or Observer(),
+    )
+    if out is not None:
+        hashes = {one.data.name: one.hash for one in work.given}
+        identity = evaluation_identity(loaded, system, incumbent, study)
+        work.files = RowFiles(Path(out), identity, hashes, study=work.study)
+    with listening(work.observer.on_compile):
+        return work.evaluate(title, incumbent)
 
 
-def _evaluate(
-    loaded: LoadedCheckpoint,
-    instances: Sequence[Source],
-    incumbent: str | Path | None,
-    system: RepairSystem,
-    study: str | None,
-    title: str,
-    observer: Observer,
-) -> tuple[Evaluation, ResponseTable | None]:
-    problem, frozen = loaded.problem, loaded.frozen
-    cases = loaded.cases(instances, incumbent, observer)
-    executor = loaded.execution.start(problem, cases)
-    tasks: Sequence[RepairTask] = ()
-    table, policies = None, {}
-    try:
-        observer.on_phase(title, len(cases))
-        indices = range(len(cases))
-        repairs = run_frozen(executor, frozen.uppers, system, indices, observer.on_step)
-        if study is not None:
-            tasks = expose(executor, frozen.uppers, list(map(Incumbent, indices)))
-            table = replay(executor, frozen.repertoire, tasks)
-            policies = dict(compare(table, system, frozen.archive))
-    finally:
-        executor.close()
-    pairs = list(zip(cases, repairs, strict=True))
-    for case, repair in pairs:
-        if repair.failed:
-            observer.on_warning(
-                f"{case.instance.name}: the upper program failed ({repair.outcome}): "
-                f"{repair.detail}"
-            )
-    rows = [evaluation_row(problem, case, repair) for case, repair in pairs]
-    summary = summarise(problem, title, cases, rows, problem.references)
-    solutions = [Repaired.of(problem, case, repair) for case, repair in pairs]
-    return Evaluation(solutions, rows, summary, policies, tasks), table
+class _Work:
+    """An evaluation while it goes on."""
+
+    def __init__(
+        self,
+        loaded: LoadedCheckpoint,
+        system: RepairSystem,
+        given: Sequence[Given],
+        kept: BaselineSolutions,
+        study: bool,
+        observer: Observer,
+    ) -> None:
+        self.loaded, self.system, self.given = loaded, system, given
+        self.kept, self.study, self.observer = kept, study, observer
+        self.files: RowFiles | None = None
+        self._rows: dict[str, Mapping[str, Any]] = {}
+        self._timings: list[Mapping[str, Any]] = []
+        self._regions: list[Mapping[str, Any]] = []
+        self._solutions: list[Repaired] = []
+
+    def evaluate(self, title: str, incumbent: str | Path | None) -> Evaluation:
+        """Repair what has no row yet, and summarise all."""
+        loaded, problem, files = self.loaded, self.loaded.problem, self.files
+        if files is not None:
+            self._rows = {str(row["instance"]): row for row in files.read()}
+        left = [one for one in self.given if one.data.name not in self._rows]
+        cases = self._cases(left, incumbent)
+        with nullcontext() if files is None else closing(files):
+            if files is not None:
+                done = list(self._rows)
+                files.open(done)
+                save_sandbox(loaded.sandbox, files.directory)
+                self._timings += files.read_side(row_timings_file(NAME), done)
+                self._regions += files.read_side(STUDY, done) if self.study else []
+            if cases:
+                self.observer.on_phase(_progress(title, len(self._rows)), len(cases))
+            for batch in _batches(loaded, cases):
+                self._repair(batch)
+            found = self._study() if self.study else None
+            if files is not None and found is not None:
+                files.add(STUDY, list(found.records()))
+        done_now = [one for one in self.given if one.data.name in self._rows]
+        rows = [self._rows[one.data.name] for one in done_now]
+        instances = [one.data for one in done_now]
+        summary = summarise(problem, title, instances, rows, problem.references, self.kept)
+        return Evaluation(rows, self._timings, self._solutions, summary, found)
+
+    def _cases(
+        self, left: Sequence[Given], incumbent: str | Path | None
+    ) -> list[tuple[Given, Case]]:
+        """Return what is left with the solutions to repair, of several without what is refused."""
+        problem = self.loaded.problem
+        if incumbent is not None:
+            sources = [ProblemInstance(problem, one.data) for one in left or self.given]
+            return list(zip(left, self.loaded.cases(sources, incumbent), strict=False))
+        if left:
+            self.observer.on_phase(f"baseline {problem.baseline_name}", len(left))
+        cases: list[tuple[Given, Case]] = []
+        refused: list[ConfigError | NotEnoughMemory] = []
+        for one in left:
+            try:
+                cases.append((one, make_case(problem, one.data, self.kept)))
+            except (ConfigError, NotEnoughMemory) as error:
+                if len(self.given) == 1:
+                    raise
+                refused.append(error)
+                self.observer.on_warning(f"Without {one.data.name}: {error}")
+            self.observer.on_step()
+        if refused and not cases and not self._rows:
+            raise refused[0]
+        return cases
+
+    def _repair(self, batch: Sequence[tuple[Given, Case]]) -> None:
+        """Repair some instances with the same workers, and write what comes of each."""
+        loaded, system, problem = self.loaded, self.system, self.loaded.problem
+        uppers = loaded.frozen.uppers
+        executor = loaded.execution.start(problem, [case for _, case in batch])
+        with closing(executor):
+            repairs = stream_frozen(executor, uppers, system, range(len(batch)))
+            for number, ((one, case), repair) in enumerate(zip(batch, repairs, strict=True)):
+                regions = self._replay(executor, one, number) if self.study else []
+                self._keep(one, case, repair, regions)
+                if repair.failed:
+                    self.observer.on_warning(
+                        f"{one.data.name}: the upper program failed ({repair.outcome}): "
+                        f"{repair.detail}"
+                    )
+                self.observer.on_step()
+
+    def _replay(self, executor: Executor, one: Given, number: int) -> list[dict[str, Any]]:
+        """Measure the whole repertoire on the regions of an instance."""
+        frozen = self.loaded.frozen
+        tasks = expose(executor, frozen.uppers, [Incumbent(number)])
+        table = replay(executor, frozen.repertoire, tasks)
+        names = [program.id for program in frozen.repertoire]
+        return region_records(one.data.name, table, self.system.router, names)
+
+    def _keep(
+        self, one: Given, case: Case, repair: Repair, regions: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Keep everything of an instance, in the files too."""
+        name, problem = one.data.name, self.loaded.problem
+        row = frozen_row(self.loaded, one, case, repair)
+        seconds = {} if case.seconds is None else {"baseline": case.seconds}
+        timings = {"instance": name, **seconds, **repair.seconds}
+        steps = {
+            "instance": name,
+            "programs": [program.id for program in self.system.repertoire],
+            "steps": step_records(repair, self.system),
+        }
+        solution = Repaired.of(problem, case, repair)
+        if self.files is not None:
+            side: dict[str, Sequence[Mapping[str, Any]]] = {
+                row_timings_file(NAME): [timings],
+                row_steps_file(NAME): [steps],
+                **({STUDY: regions} if self.study else {}),
+            }
+            self.files.append(row, solution_texts(solution), side)
+        self._rows[name] = row
+        self._timings.append(timings)
+        self._regions += regions
+        self._solutions.append(solution)
+
+    def _study(self) -> Study:
+        frozen = self.loaded.frozen
+        names = [program.id for program in frozen.repertoire]
+        means = frozen.archive.means(names)
+        return study_regions(self._regions, names, means.index(max(means)))
 
 
-def _write(
-    directory: Path, loaded: LoadedCheckpoint, evaluation: Evaluation, table: ResponseTable | None
-) -> None:
-    if table is not None:
-        write_study(directory, table)
-    save_sandbox(loaded.sandbox, directory)
-    solutions = evaluation.solutions
-    cases, repairs = [s.case for s in solutions], [s.repair for s in solutions]
-    write_rows(directory, "rows", loaded.problem, cases, repairs)
-    for solution in solutions:
-        name = safe_file_name(solution.name, "solution")
-        files = loaded.problem.solution_files(name, solution.data, solution.cost)
-        for suffix, text in files.items():
-            path = directory / f"{name}{suffix}"
-            with write_errors(path):
-                path.write_text(text)
+def _progress(title: str, done: int) -> str:
+    return f"{title}, {done} done before" if done else title
+
+
+def _batches(
+    loaded: LoadedCheckpoint, cases: Sequence[tuple[Given, Case]]
+) -> Iterator[list[tuple[Given, Case]]]:
+    """Yield the cases in parts whose arrays fit into a part of the memory, in order."""
+    available = available_memory()
+    batch: list[tuple[Given, Case]] = []
+    taken = 0
+    for one, case in cases:
+        size = block_size(loaded.problem.layout(one.data))
+        if batch and available is not None and taken + size > available // _SHARE:
+            yield batch
+            batch, taken = [], 0
+        batch.append((one, case))
+        taken += size
+    if batch:
+        yield batch

@@ -34,5 +34,6 @@ def evaluate_pools(
         rows = write_rows(directory, pool, problem, chosen, repairs)
         if pool == "validation":
             write_example(directory, problem, chosen, repairs)
-        summaries.append(summarise(problem, pool, chosen, rows, problem.references))
+        instances = [case.instance for case in chosen]
+        summaries.append(summarise(problem, pool, instances, rows, problem.references))
     return summaries

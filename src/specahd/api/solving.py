@@ -80,13 +80,18 @@ class Solved(Solution):
         )
 
     def statistics(self) -> dict[str, Any]:
-        """Return the search's statistics in plain values."""
+        """Return the search's statistics in plain values: a row of an evaluation without steps."""
         search = self.search
         return {
             "instance": self.name,
             "problem": self.problem.name,
             "size": int(self.case.instance.size),
+            "baseline": self.case.source,
+            "baseline_cost": self.case.cost,
             "cost": self.cost,
+            "feasible": not self.problem.check(self.case.instance, self.data),
+            "status": "ok",
+            "steps": [],
             "vehicles": len(self.routes),
             "start": {"source": self.case.source, "cost": self.case.cost},
             "improvement": self.improvement,

@@ -125,7 +125,10 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
     "evaluate": {
         "checkpoint": "a checkpoint, its run's directory, or models:/NAME@ALIAS",
         "pool": "a generated pool: selection, validation …",
-        "instance": "a file, instead of a pool",
+        "set": "a public set, or a folder inside one: cvrp_x, sdvrp/SET-1",
+        "instance": "a file, a folder, or several: [a.vrp,b.vrp]",
+        "public": "the folder of the public sets, with bks.csv",
+        "baselines": "a folder that keeps the baseline's solutions; null: none",
         "incumbent": "a file with the solution of instance to repair",
         "baseline": "another solver whose solutions are repaired; null: as trained",
         "accept": "improving or feasible; null: as trained",

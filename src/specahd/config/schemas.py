@@ -34,6 +34,8 @@ from specahd.core.settings import (
 )
 
 STUDIES = ("routing",)
+SOURCES = ("pool", "set", "instance")
+"""Options that say which instances are evaluated."""
 
 
 @dataclass
@@ -71,10 +73,14 @@ class EvaluateConfig(RepairOptions):
 
     checkpoint: str = MISSING
     pool: str | None = None
-    instance: str | None = None
+    set: str | None = None
+    # A file or folder, or a list of them, which Hydra has no type for.
+    instance: Any = None
     incumbent: str | None = None
     baseline: str | None = None
     study: str | None = None
+    public: str = "data"
+    baselines: str | None = None
     executor: Any = MISSING
     tracking: Any = MISSING
     pools: Pools = field(default_factory=Pools)
@@ -82,9 +88,17 @@ class EvaluateConfig(RepairOptions):
     sandbox: Confinement = field(default_factory=Confinement)
 
     def __post_init__(self) -> None:
-        if (self.pool is None) == (self.instance is None):
-            got = "neither" if self.pool is None else "both"
-            raise ConfigError(f"Expected either pool=NAME or instance=FILE, got {got}.")
+        given = [name for name in SOURCES if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ConfigError(
+                "Expected one of pool=NAME, set=NAME and instance=FILE, got "
+                f"{' and '.join(given) or 'none'}."
+            )
+        if self.instance is not None and not self.instances:
+            raise ConfigError(
+                "Expected instance to be a file, a folder, or a list of them, got "
+                f"{self.instance!r}."
+            )
         if self.incumbent is not None and (self.instance is None or self.baseline is not None):
             raise ConfigError("Expected incumbent=FILE with instance=FILE and without baseline.")
         RepairOptions.__post_init__(self)
@@ -92,6 +106,12 @@ class EvaluateConfig(RepairOptions):
             check_choice("study", self.study, STUDIES)
         # The group is open, so Hydra did not check the type.
         check_workers(self.executor.get("workers"))
+
+    @property
+    def instances(self) -> list[str]:
+        """The files and folders of ``instance``; none if it is no text or list of texts."""
+        given = self.instance if isinstance(self.instance, list) else [self.instance]
+        return given if all(isinstance(one, str) and one for one in given) else []
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Reports when numba compiles loops that it caches on disk: once an installation."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from numba.core.event import Event, Listener, install_listener
+from numba.core.event import Event, Listener, TimingListener, install_listener
 
 
 class _CompilationListener(Listener):
@@ -40,6 +41,29 @@ def listening(tell: Callable[[], None]) -> Iterator[None]:
             yield
     finally:
         _listeners.remove(announcement)
+
+
+class Stopwatch:
+    """The wall time of a block, without that in which numba compiled or read its cache.
+
+    Attributes
+    ----------
+    seconds : float
+        Known when the block has ended.
+    """
+
+    seconds = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Measure the block."""
+        listener = TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
+        began = time.perf_counter()
+        with install_listener("numba:compiler_lock", listener) as compilation:
+            yield
+        self.seconds = time.perf_counter() - began
+        if compilation.done:
+            self.seconds -= compilation.duration
 
 
 def report_compilation() -> None:

@@ -102,6 +102,11 @@ def convert(value: Any, kind: Any) -> Any:
         raise ValueError(_error_phrase(error)) from None
 
 
+def to_tuples(value: Any) -> Any:
+    """Return lists of JSON, nested or not, as the tuples that they were."""
+    return tuple(map(to_tuples, value)) if isinstance(value, list) else value
+
+
 def printable(text: str, length: int = 80) -> str:
     """Return a foreign text as one short line of ASCII, safe to show on a terminal."""
     plain = ascii(text)[1:-1]

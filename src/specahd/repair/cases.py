@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from specahd.core.errors import FileError, FileWarning, SpecAHDError
 from specahd.core.memory_limit import require_memory
 from specahd.engine.blocks import shared_block
+from specahd.repair.baseline_solutions import BaselineSolutions
 from specahd.routing.base import AnyProblem, PassOperator
 from specahd.routing.verification import PRECISION
 from specahd.sandbox.shared_arrays import SharedArrays, block_size
@@ -19,7 +20,8 @@ class Case:
     """An instance x with its baseline solution y0 = B(x) and C_x(y0).
 
     ``source`` names B, or the file that y0 was read from. ``progress`` is the share of a descent
-    that lies behind y0, 0 where B made it.
+    that lies behind y0, 0 where B made it. ``seconds`` is what B took when it was run, here or for
+    an earlier evaluation.
     """
 
     instance: Any
@@ -27,6 +29,7 @@ class Case:
     cost: float
     source: str
     progress: float = 0.0
+    seconds: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,12 @@ class InfeasibleBaseline(SpecAHDError):
     """A baseline solver returned an infeasible solution: a bug."""
 
 
-def make_case(problem: AnyProblem, instance: Any) -> Case:
-    """Run B on an instance and check its solution with F.
+def make_case(
+    problem: AnyProblem,
+    instance: Any,
+    kept: BaselineSolutions = BaselineSolutions(None),  # noqa: B008  keeps nothing
+) -> Case:
+    """Run B on an instance, unless its solution is kept, and check it with F.
 
     Raises
     ------
@@ -73,13 +80,13 @@ def make_case(problem: AnyProblem, instance: Any) -> Case:
         The repair operator cannot repair the instance.
     """
     _require_block(problem, [instance])
-    solution = problem.baseline(instance)
+    solution, seconds = kept.solve(problem, instance)
     violations = problem.check(instance, solution)
     if violations:
         raise InfeasibleBaseline(
             f"{instance.name}: the baseline is infeasible: {violations[0].detail}."
         )
-    return _certified_case(problem, instance, solution, problem.baseline_name)
+    return _certified_case(problem, instance, solution, problem.baseline_name, seconds)
 
 
 def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
@@ -115,11 +122,14 @@ def case_of_solution(problem: AnyProblem, instance: Any, path: Path) -> Case:
     return case
 
 
-def _certified_case(problem: AnyProblem, instance: Any, solution: Any, source: str) -> Case:
+def _certified_case(
+    problem: AnyProblem, instance: Any, solution: Any, source: str, seconds: float | None = None
+) -> Case:
     if isinstance(problem.operator, PassOperator):
         # An instance that the engine does not take is refused before others are repaired.
         problem.flat(instance, solution)
-    return Case(instance, solution, problem.cost(instance, solution), source)
+    cost = problem.cost(instance, solution)
+    return Case(instance, solution, cost, source, seconds=seconds)
 
 
 def make_cases(

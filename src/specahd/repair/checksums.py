@@ -69,6 +69,11 @@ def verify_checksums(directory: Path) -> set[str]:
     return set(recorded)
 
 
+def digest(directory: Path) -> str:
+    """Return the hash of a checkpoint's content, that of its list of checksums."""
+    return _sha256(directory / SUMS)
+
+
 def _require_file(directory: Path, name: str) -> None:
     """Refuse a name that is not a checkpoint's, or that is no regular file."""
     path = directory / name

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from specahd.core.plain import to_tuples
 from specahd.core.program import Outcome
 from specahd.repair.cases import Incumbent
 from specahd.repair.merge import EPSILON
@@ -57,13 +58,8 @@ class RepairTask:
         """Return the task of a :meth:`record`."""
         region = Region(tuple(record.nodes))
         return cls(
-            record.key, record.case, region, tuple(record.descriptor), _to_tuples(record.solution)
+            record.key, record.case, region, tuple(record.descriptor), to_tuples(record.solution)
         )
-
-
-def _to_tuples(value: Any) -> Any:
-    """Return lists of JSON as the tuples that they were."""
-    return tuple(map(_to_tuples, value)) if isinstance(value, list) else value
 
 
 def task_key(instance_name: str, identity: Iterable[int], solution: Any = None) -> str:

@@ -1,12 +1,18 @@
 """Programs over many cases at once, and the rows of a frozen evaluation in plain values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from specahd.core.plain import convert
 from specahd.core.program import Program
+from specahd.repair.baseline_solutions import BaselineSolutions
 from specahd.repair.cases import Case, Incumbents
 from specahd.repair.responses import RepairTask
 from specahd.repair.system import Repair, RepairSystem
@@ -14,6 +20,9 @@ from specahd.routing.base import POOLS, AnyProblem
 from specahd.runs.files import row_timings_file, rows_file, write_records
 from specahd.runs.rows import Row, RowRecord, average_rows, mean_or_nan
 from specahd.sandbox.executor import Executor
+
+AHEAD = 2
+"""Cases for each worker that :func:`stream_frozen` has under way."""
 
 
 def expose(
@@ -43,6 +52,25 @@ def run_frozen(
         repairs.append(job.result())
         step()
     return repairs
+
+
+def stream_frozen(
+    executor: Executor, uppers: Sequence[Program], system: RepairSystem, cases: Sequence[int]
+) -> Iterator[Repair]:
+    """Yield the pipeline's repair of each case, in order, as soon as it is there.
+
+    No more than :data:`AHEAD` cases for each worker are under way, so that other work that the
+    caller submits is not held up by all the rest.
+    """
+    waiting = iter(cases)
+    jobs: deque[Future[Repair]] = deque()
+    for case in islice(waiting, AHEAD * executor.workers):
+        jobs.append(executor.submit("repair", uppers, system, case))
+    while jobs:
+        repair = jobs.popleft().result()
+        for case in islice(waiting, 1):
+            jobs.append(executor.submit("repair", uppers, system, case))
+        yield repair
 
 
 def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str, Any]:
@@ -81,6 +109,32 @@ def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str,
             for step in repair.steps
         ],
     }
+
+
+def step_records(repair: Repair, system: RepairSystem) -> list[dict[str, Any]]:
+    """Return of each step its pass, Φ, and the router's estimate of each member there (Q).
+
+    Φ is None where no region was named; that of a slice of a search is the mean of its groups.
+    """
+    return [
+        {
+            "pass": step.number or 1,
+            "descriptor": list(step.descriptor) or None,
+            "estimates": [
+                float(f"{value:.6g}")
+                for value in system.router.estimate(np.array(step.descriptor)).tolist()
+            ]
+            if step.descriptor
+            else None,
+        }
+        for step in repair.steps
+    ]
+
+
+def region_share(case: Case, repair: Repair) -> float:
+    """Return the share of customers, or cities, that lay in a region which was rebuilt."""
+    nodes = {node for step in repair.steps for node in step.region.nodes}
+    return len(nodes) / max(1, int(case.instance.size))
 
 
 def write_rows(
@@ -134,22 +188,28 @@ class PoolSummary:
 def summarise(
     problem: AnyProblem,
     pool: str,
-    cases: Sequence[Case],
+    instances: Sequence[Any],
     rows: Sequence[Mapping[str, Any]],
     references: Sequence[str] = (),
+    kept: BaselineSolutions = BaselineSolutions(None),  # noqa: B008  keeps nothing
 ) -> PoolSummary:
-    """Summarise a pool's rows; ``references`` names baseline solvers to run beside B.
+    """Summarise a pool's rows, one for each of the instances, at least one.
 
-    B itself is passed over among them.
+    Parameters
+    ----------
+    references
+        Names baseline solvers to run beside B, which is passed over among them.
+    kept
+        Has solutions of these solvers.
     """
-    [source] = {case.source for case in cases}
+    [source] = {entry["baseline"] for entry in rows}
     found = average_rows([Row.of(convert(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
     written = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)
     ]
     costs = {
-        name: [problem.cost(case.instance, problem.baseline(case.instance, name)) for case in cases]
+        name: [problem.cost(one, kept.solve(problem, one, name)[0]) for one in instances]
         for name in references
         if name != source
     }

@@ -152,14 +152,14 @@ def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
             if name in names:
                 raise ValueError(f"The pools are not disjoint: the name {name} occurs twice.")
             names.add(name)
-            first = seen.setdefault(_definition(text), f"{pool}/{name}")
+            first = seen.setdefault(definition_hash(text), f"{pool}/{name}")
             if first != f"{pool}/{name}":
                 raise ValueError(
                     f"The pools are not disjoint: {pool}/{name} is the same instance as {first}."
                 )
 
 
-def _definition(text: str) -> str:
+def definition_hash(text: str) -> str:
     """Return the hash of what defines an instance: its text without the lines that only tell."""
     lines = text.splitlines(keepends=True)
     telling = ("NAME", "COMMENT")

@@ -4,7 +4,6 @@
 sets, which lie in subfolders of their names.
 """
 
-import csv
 import os
 import warnings
 from collections import Counter, defaultdict
@@ -14,21 +13,19 @@ from enum import StrEnum
 from pathlib import Path
 
 from specahd.core.errors import FileError, FileWarning
-from specahd.routing.base import AnyProblem, PublicSet
+from specahd.routing.base import AnyProblem
+from specahd.routing.best_known import FILE, Row, read_table, row_of
 from specahd.routing.formats import kinds
 from specahd.routing.formats.text import read_text
 
-BEST_KNOWN = "bks.csv"
 PRECISION = 0.01
 """Costs are published with two decimals; where distances are rounded, costs differ by more."""
-_COLUMNS = ("set", "name", "bks", "convention", "verified_cost", "note")
 # What bks.csv notes of a solution file that is not what it says.
 _SHIPPED_WRONG = "shipped .sol"
 _SOLUTIONS = (".sol", ".tour")
 
 Variants = Mapping[str, AnyProblem]
 """One problem in each of its conventions, by their names, the default first."""
-_Row = Mapping[str, str]
 
 
 class Status(StrEnum):
@@ -122,7 +119,7 @@ def verify(
     FileError
         bks.csv is no table of values.
     """
-    published = _published(folder / BEST_KNOWN) if (folder / BEST_KNOWN).exists() else []
+    published = read_table(folder / FILE) if (folder / FILE).exists() else []
     instances: dict[Path, Variants] = {}
     solutions: list[Path] = []
     for path in paths:
@@ -142,7 +139,7 @@ def verify(
         group = _group(path, folder)
         default = _default(variants)
         public = next((one for one in default.public_sets if one.name == group), None)
-        row = _row(public, path.stem, published) if public is not None else None
+        row = row_of(public, path.stem, published) if public is not None else None
         places = belonging.pop(path, [])
         step()
         for _ in places:
@@ -205,7 +202,7 @@ def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None
 
 
 def _instance(
-    variants: Variants, path: Path, places: Sequence[Path], row: _Row | None
+    variants: Variants, path: Path, places: Sequence[Path], row: Row | None
 ) -> Iterator[tuple[Status, str]]:
     """Say of an instance and of each of its solutions what became of it."""
     problem = _default(variants)
@@ -229,7 +226,7 @@ def _instance(
         yield status, sentence
 
 
-def _solution(problem: AnyProblem, path: Path, place: Path, row: _Row | None) -> tuple[Status, str]:
+def _solution(problem: AnyProblem, path: Path, place: Path, row: Row | None) -> tuple[Status, str]:
     try:
         with warnings.catch_warnings(action="ignore", category=FileWarning):
             instance = problem.read(path)
@@ -265,27 +262,7 @@ def _lone(problems: Mapping[str, Variants], path: Path) -> tuple[Status, str]:
     return Status.UNCHECKED, f"{path}: a solution without an instance of its name"
 
 
-def _published(path: Path) -> list[_Row]:
-    rows = csv.DictReader(read_text(path).splitlines(), restval="")
-    try:
-        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
-        if missing:
-            raise FileError(f"{path}: the column {missing[0]} is missing, expected a table.")
-        return list(rows)
-    except csv.Error as error:
-        raise FileError(f"{path}: expected a table of values ({error}).") from None
-
-
-def _row(public: PublicSet, stem: str, published: Sequence[_Row]) -> _Row | None:
-    """Return the row of an instance; files are named in lower or upper case."""
-    for row in published:
-        same = row["name"].upper() == stem.upper() and row["set"].partition("/")[0] == public.name
-        if same and row["convention"].startswith(public.convention):
-            return row
-    return None
-
-
-def _value(row: _Row) -> float | None:
+def _value(row: Row) -> float | None:
     try:
         return float(row["verified_cost"] or row["bks"])
     except ValueError:

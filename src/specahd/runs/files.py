@@ -28,6 +28,10 @@ CURSOR = "mlflow.json"
 """How far the directory was uploaded to MLflow."""
 ROUTES = "routes.json"
 """One validation instance before and after repair."""
+EVALUATION = "evaluation.json"
+"""What decides the rows of an evaluation, beside its instances."""
+STUDY = "study.jsonl"
+"""Every member of a repertoire on every region, and what a routing study finds there."""
 CHECKPOINT = "checkpoint"
 """The directory of the checkpoint."""
 SWEEP = "sweep.json"
@@ -44,6 +48,11 @@ def rows_file(pool: str) -> str:
 def row_timings_file(pool: str) -> str:
     """Return the name of the file with the seconds of a pool's rows."""
     return f"{pool}-timings.jsonl"
+
+
+def row_steps_file(pool: str) -> str:
+    """Return the name of the file with the descriptors and estimates of a pool's steps."""
+    return f"{pool}-steps.jsonl"
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """The rows of a frozen evaluation: one instance each, and their means."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, nan
 from pathlib import Path
@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from specahd.core import journal
 
+_NO_PASS = ("instance", "baseline")
 _FIGURES = ("improvement", "baseline_cost", "cost")
 
 
@@ -126,7 +127,9 @@ def read_rows(path: Path) -> tuple[Row, ...]:
 
 
 def read_seconds(path: Path) -> dict[str, float]:
-    """Return by instance the seconds of one pass, none if the file is not there.
+    """Return by instance the seconds of all passes, none if the file is not there.
+
+    Those of the baseline solver are no part of them.
 
     Raises
     ------
@@ -134,7 +137,12 @@ def read_seconds(path: Path) -> dict[str, float]:
         A line is not what an evaluation writes.
     """
     return {
-        str(record.pop("instance")): fsum(map(float, record.values()))
+        str(record["instance"]): pass_seconds(record)
         for record in journal.read_records(path, dict[str, str | float])
         if "instance" in record
     }
+
+
+def pass_seconds(timings: Mapping[str, str | float]) -> float:
+    """Return the seconds of all passes of a line of timings, without those of the baseline."""
+    return fsum(float(value) for name, value in timings.items() if name not in _NO_PASS)

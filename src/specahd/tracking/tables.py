@@ -9,7 +9,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from specahd.repair.rows import PoolSummary
-    from specahd.repair.study import Policy
+    from specahd.repair.study import Study
     from specahd.tracking.selection import TrainedRun
 
 _POOL_WIDTH = 16
@@ -108,21 +108,43 @@ def cheaper_references(summary: "PoolSummary") -> list[str]:
     return lines
 
 
-def print_policies(policies: "Mapping[str, Policy]", title: str) -> None:
-    """Print a routing study: one row per policy."""
-    table = new_table(title, "ΔGB: signed improvement over the globally best member in training")
+def print_study(study: "Study", title: str) -> None:
+    """Print a routing study: one row per policy, then one per size of the growing repertoire."""
+    table = new_table(
+        f"routing on {title}",
+        "ΔGB: signed improvement over the globally best member in training; "
+        "±: sample deviation over repeats",
+    )
     table.add_column("policy", no_wrap=True)
     for heading in ("response", "ΔGB", "regret", "oracle hits"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, policy in policies.items():
+    for name, policy in study.policies.items():
+        cells = {
+            "response": (f"{policy.response:.4f}", ".4f"),
+            "gain": (f"{policy.gain:+.3f}%", ".3f"),
+            "regret": (f"{policy.regret:.3f}%", ".3f"),
+            "hits": (f"{policy.hits:.1f}%", ".1f"),
+        }
+        spread = policy.deviation
         table.add_row(
             name,
-            f"{policy.response:.4f}",
-            f"{policy.gain:+.3f}%",
-            f"{policy.regret:.3f}%",
-            f"{policy.hits:.1f}%",
+            *(
+                f"{text} ± {spread[figure]:{form}}" if figure in spread else text
+                for figure, (text, form) in cells.items()
+            ),
         )
     stdout_console(_WIDEST).print(table)
+    grown = new_table(f"the best of the first members on {title}", "")
+    for heading in ("members", "best response", "regret", "coverage"):
+        grown.add_column(heading, justify="right", no_wrap=True)
+    for each in study.growth:
+        grown.add_row(
+            str(each.members),
+            f"{each.response:.4f}",
+            f"{each.regret:.3f}%",
+            f"{each.coverage:.1f}%",
+        )
+    stdout_console(_WIDEST).print(grown)
 
 
 def print_trainings(runs: "Sequence[TrainedRun]", title: str) -> None:

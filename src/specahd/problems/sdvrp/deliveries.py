@@ -104,7 +104,7 @@ def merge(
     members = set(region.nodes)
     kept = []
     for route in solution:
-        rest = tuple(delivery for delivery in route if delivery.customer not in members)
+        rest = tuple(delivery for delivery in route if delivery[0] not in members)
         if rest:
             kept.append(rest)
     return (*kept, *rebuilt)

@@ -1,0 +1,103 @@
+"""Which instance files are meant: those of a public set, of a folder, or named one by one."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from specahd.core.errors import ConfigError, FileError
+from specahd.routing import best_known
+from specahd.routing.base import AnyProblem
+from specahd.routing.formats import kinds
+from specahd.routing.formats.text import read_text
+from specahd.routing.verification import files
+
+
+def public_set(problem: AnyProblem, name: str, public: Path) -> list[Path]:
+    """Return the instance files of a public set of a problem, in the order of their paths.
+
+    Parameters
+    ----------
+    name
+        That of one of the problem's sets, or of a folder inside one: ``sdvrp/SET-1``.
+    public
+        The folder of all sets, with bks.csv.
+
+    Raises
+    ------
+    ConfigError
+        The problem has no such set.
+    FileError
+        The public sets are not there, or this one is not among them.
+    """
+    known = [one.name for one in problem.public_sets]
+    parts = Path(name).parts
+    if not known or parts[:1] not in [(one,) for one in known] or ".." in parts:
+        choices = ", ".join(known) or "none"
+        raise ConfigError(
+            f"Expected set to be one of {choices} (the public sets of {problem.name}), or a "
+            f"folder inside one, got {name!r}."
+        )
+    if not (public / best_known.FILE).is_file():
+        raise FileError(
+            f"{public} holds no public sets: expected a folder with {best_known.FILE}; name it "
+            "with public=DIR or SPECAHD_PUBLIC, or let specahd fetch fill it."
+        )
+    if not (public / name).is_dir():
+        raise FileError(f"{public} lacks {name}: expected a folder of that name.")
+    return instance_files(problem, [public / name])
+
+
+def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Path]:
+    """Return files as they are, and for a folder the files below it that the problem reads.
+
+    Raises
+    ------
+    FileError
+        A folder has no instance of the problem, or a file is named twice.
+    """
+    found: list[Path] = []
+    for path in map(Path, given):
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = [each for each in files(path) if _is_instance(problem, each)]
+        if not inside:
+            raise FileError(f"{path} holds no instance of {problem.name}.")
+        found += inside
+    places = Counter(path.resolve() for path in found)
+    for path in found:
+        if places[path.resolve()] > 1:
+            raise FileError(f"{path} is named twice, expected every file once.")
+    return found
+
+
+def told_apart(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:
+    """Return instances in their problem's type; those of equal NAME get that of their file.
+
+    Raises
+    ------
+    FileError
+        Two still have one name, so that neither rows nor solutions could be told apart.
+    """
+    count = Counter(one.name for one in instances)
+    made = [
+        replace(one, name=place.stem) if count[one.name] > 1 and place is not None else one
+        for one, place in zip(instances, places, strict=True)
+    ]
+    for name, again in Counter(one.name for one in made).items():
+        if again > 1:
+            raise FileError(f"{again} instances have the NAME {name}, expected every name once.")
+    return made
+
+
+def _is_instance(problem: AnyProblem, path: Path) -> bool:
+    """Say whether a file looks like one of the problem's; whether it is one, its reader says."""
+    try:
+        kind = kinds.identify(read_text(path))
+    except FileError:
+        kind = None
+    if kind is None:
+        return path.suffix.lower() == problem.suffix
+    return kind.problem == problem.name and not kind.solution

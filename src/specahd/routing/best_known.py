@@ -1,0 +1,127 @@
+"""Best-known values of public instances: ``bks.csv`` in the folder of the public sets.
+
+A value is compared with a cost only where both measure distances alike.
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from specahd.core.errors import FileError
+from specahd.routing.base import AnyProblem, PublicSet
+from specahd.routing.formats.text import read_text
+from specahd.routing.geometry import Convention
+
+FILE = "bks.csv"
+Row = Mapping[str, str]
+_COLUMNS = ("set", "name", "bks", "convention", "verified_cost", "note")
+_WORDS: Mapping[Convention | None, str] = {
+    Convention.EUC_2D: "euc2d-rounded",
+    Convention.CEIL_2D: "ceil2d",
+    Convention.GEO: "tsplib-geo",
+    Convention.ATT: "tsplib-att",
+    Convention.EXPLICIT: "explicit-matrix",
+    Convention.DIMACS: "dimacs-trunc1 (distance only",
+    Convention.EXACT_2D: "float (distance only",
+}
+"""How the ``convention`` column begins where distances are measured so."""
+_FEWER = "_25_50"
+"""What is added to the name of a set of which the first customers are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestKnown:
+    """A published value.
+
+    Parameters
+    ----------
+    group
+        The set, as bks.csv has it.
+    convention
+        As bks.csv has it.
+    comparable
+        Whether it is the convention in which the instance is measured here.
+    """
+
+    group: str
+    value: float
+    convention: str
+    comparable: bool
+
+    def gap(self, cost: float | None) -> float | None:
+        """Return how much more a cost is, relative to the value; None if they do not compare."""
+        return cost / self.value - 1.0 if self.comparable and cost is not None else None
+
+
+def read_table(path: Path) -> list[Row]:
+    """Read bks.csv.
+
+    Raises
+    ------
+    FileError
+        It is no table of values.
+    """
+    rows = csv.DictReader(read_text(path).splitlines(), restval="")
+    try:
+        missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+        if missing:
+            raise FileError(f"{path}: the column {missing[0]} is missing, expected a table.")
+        return list(rows)
+    except csv.Error as error:
+        raise FileError(f"{path}: expected a table of values ({error}).") from None
+
+
+def row_of(public: PublicSet, stem: str, published: list[Row]) -> Row | None:
+    """Return the row of an instance of a set; files are named in lower or upper case."""
+    for row in published:
+        same = row["name"].upper() == stem.upper() and row["set"].partition("/")[0] == public.name
+        if same and row["convention"].startswith(public.convention):
+            return row
+    return None
+
+
+def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | None:
+    """Return the published value of an instance of a public set, None if there is none.
+
+    Parameters
+    ----------
+    path
+        Its file, in a folder of the set's name; bks.csv lies beside that folder.
+
+    Raises
+    ------
+    FileError
+        bks.csv is no table of values.
+    """
+    path = path.resolve()
+    # Two levels at most: sdvrp/SET-1/SD1.txt.
+    root = next((one for one in path.parents[1:3] if (one / FILE).is_file()), None)
+    if root is None:
+        return None
+    folder, name = path.relative_to(root).parent.as_posix(), path.stem
+    if customers := getattr(problem, "customers", None):
+        folder, name = f"{folder}{_FEWER}", f"{name}.{customers}"
+    named = _by_name(root / FILE).get(name.upper(), ())
+    rows = [row for row in named if folder in (row["set"], row["set"].partition("/")[0])]
+    words = _WORDS.get(getattr(instance, "convention", None))
+    ours = [row for row in rows if words and row["convention"].startswith(words)]
+    public = next((one for one in problem.public_sets if one.name == folder.split("/")[0]), None)
+    expected = "" if public is None else public.convention
+    others = [row for row in rows if row["convention"].startswith(expected)]
+    for row in (*ours, *others):
+        try:
+            return BestKnown(row["set"], float(row["bks"]), row["convention"], bool(ours))
+        except ValueError:
+            raise FileError(f"{root / FILE}: the value of {name} is no number.") from None
+    return None
+
+
+@cache
+def _by_name(path: Path) -> Mapping[str, list[Row]]:
+    rows: dict[str, list[Row]] = {}
+    for row in read_table(path):
+        rows.setdefault(row["name"].upper(), []).append(row)
+    return rows
