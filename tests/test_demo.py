@@ -1,4 +1,4 @@
-"""The README shows what its commands print."""
+"""The first tutorial shows what the demo prints."""
 
 import os
 import re
@@ -27,12 +27,12 @@ def solved(text):
     return {name.strip(): int(cost.replace(",", "")) for name, cost in rows}
 
 
-def test_the_demo_ends_as_the_readme_says(tmp_path):
-    readme = (ROOT / "README.md").read_text()
+def test_the_demo_ends_as_the_tutorial_says(tmp_path):
+    tutorial = (ROOT / "docs" / "tutorials" / "first-run.md").read_text()
     arguments = re.search(r"^ARGS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
     words = shlex.split(arguments.replace("cassettes/", f"{ROOT}/cassettes/"))
     done = call("train", *words, "tracking=none", cwd=tmp_path)
-    assert shown(done.stdout) == shown(readme)
+    assert shown(done.stdout) == shown(tutorial)
     ended = subprocess.run(
         [sys.executable, ROOT / "benchmarks" / "demo.py", *words],
         cwd=tmp_path,
@@ -42,5 +42,5 @@ def test_the_demo_ends_as_the_readme_says(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert list(solved(ended.stdout)) == list(solved(readme))
+    assert list(solved(ended.stdout)) == list(solved(tutorial))
     assert all(37_000 < cost < 48_000 for cost in solved(ended.stdout).values())

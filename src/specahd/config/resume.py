@@ -1,6 +1,6 @@
 """Resume a run: its saved configuration, with the options that may change.
 
-The run's directory is the user's own (``docs/sandbox.md``), so its content is trusted,
+The run's directory is the user's own (``docs/explanation/threat-model.md``), so its content is trusted,
 as far as ``conf/`` has such options.
 """
 

@@ -1,6 +1,6 @@
 """The manifest of a checkpoint, as a training run writes it and as everybody reads it.
 
-A checkpoint may come from anybody (``docs/sandbox.md``): no other field is accepted, and every
+A checkpoint may come from anybody (``docs/explanation/threat-model.md``): no other field is accepted, and every
 name and number is of its kind.
 """
 
