@@ -1,101 +1,108 @@
 """Draw the figure of the first page: a solution, the regions of an upper program, the repair.
 
-    python benchmarks/overview_figure.py CHECKPOINT [NAME]
+    python benchmarks/overview_figure.py RUN
 
-CHECKPOINT is that of a training on the CVRP that rebuilds regions. The one that was drawn:
+RUN is a training that rebuilds regions. Its unseen instance of the median gain, which
+``routes.json`` holds, is drawn into docs/pictures/overview.svg. The run that was drawn:
 
     python -m specahd.train problem=cvrp llm=recorded llm.match=sample budget=smoke \
         llm.path=cassettes/cvrp-append-smoke-seed0.jsonl
-
-NAME is an instance of the pool ``validation``; without it, that of the median gain among those of
-100 customers. Writes docs/pictures/overview.png.
 """
 
-import io
+import json
 import sys
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from PIL import Image
-from scipy.spatial import ConvexHull
-
-from specahd import api
-from specahd.api.solutions import Repaired
-from specahd.repair.maps import customer_routes
-
-PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "overview.png"
+PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "overview.svg"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#8c6d31")
-GREY = "0.72"
-CUSTOMERS = 100
+OLD, NEW = 'stroke="#b4b4b4" stroke-width="1"', 'stroke="#222" stroke-width="1.5"'
+SIDE, TOP, GAP = 330, 46, 20
+Point = tuple[float, float]
 
 
-def main(checkpoint: str, name: str | None = None) -> None:
-    mpl.use("agg")
-    loaded = api.load(checkpoint)
-    pool = [each for each in api.read_pool("cvrp", "validation") if each.size == CUSTOMERS]
-    repaired = [
-        loaded.repair(each) for each in pool if name is None or name == each.name
-    ]
-    drawn = sorted(repaired, key=lambda each: each.improvement)[len(repaired) // 2]
-    figure = draw(drawn)
-    picture = io.BytesIO()
-    figure.savefig(picture, dpi=130)
-    Image.open(picture).convert("RGB").quantize(128).save(PICTURE, optimize=True)
-    print(f"{drawn.name}: {drawn.incumbent_cost:,.0f} to {drawn.cost:,.0f}; {PICTURE.name}")
+def main(run: str) -> None:
+    drawn = json.loads((Path(run) / "routes.json").read_text(encoding="utf-8"))
+    rows = (Path(run) / "validation.jsonl").read_text(encoding="utf-8").splitlines()
+    [row] = [row for row in map(json.loads, rows) if row["instance"] == drawn["instance"]]
+    PICTURE.write_text(draw(drawn, row["steps"]), encoding="utf-8")
+    print(f"{drawn['instance']}: {drawn['cost_before']:,.0f} to {drawn['cost_after']:,.0f}")
 
 
-def draw(solution: Repaired) -> Figure:
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
-    panels = figure.subplots(1, 3, sharex=True, sharey=True)
-    coords = np.asarray(solution.case.instance.coords)
-    regions = [np.array(sorted(step.region.support)) for step in solution.repair.steps]
-    gains = [step.cost_before - (step.cost_merged or step.cost_before) for step in solution.repair.steps]
-    before = customer_routes(solution.problem, solution.case.baseline)
-    after = customer_routes(solution.problem, solution.data)
+def draw(drawn: dict[str, Any], steps: list[dict[str, Any]]) -> str:
+    """Draw three panels: the baseline solution, the regions in it, and what came of them."""
+    before, after = edges(drawn["before"]), edges(drawn["after"])
+    kept = [step["accepted"] for step in steps]
     titles = (
-        f"1  baseline solution, cost {solution.incumbent_cost:,.0f}",
-        f"2  an upper program opens {len(regions)} regions",
-        f"3  lower programs rebuild them, cost {solution.cost:,.0f}",
-    )
-    for panel, title, routes in zip(panels, titles, (before, before, after), strict=True):
-        old = edges(before) if routes is after else set()
-        for edge in edges(routes):
-            new = routes is after and edge not in old
-            panel.plot(*coords[list(edge)].T, color="#222222" if new else GREY, linewidth=1.3 if new else 0.9, zorder=1)
-        panel.set_title(title, fontsize=11, loc="left")
-        panel.set(aspect="equal", xticks=[], yticks=[])
-        panel.spines[:].set_visible(False)
-    for place, (region, _) in enumerate(zip(regions, gains, strict=True)):
-        for panel in panels[1:]:
-            shade(panel, coords[region], COLOURS[place % len(COLOURS)])
-    panels[0].scatter(*coords[1:].T, s=14, color="0.35", zorder=3, linewidths=0)
-    for panel in panels[1:]:
-        opened = np.unique(np.concatenate(regions)) if regions else []
-        rest = np.setdiff1d(np.arange(1, len(coords)), opened)
-        panel.scatter(*coords[rest].T, s=12, color="0.6", zorder=2, linewidths=0)
-    for panel in panels:
-        panel.scatter(*coords[0], marker="s", s=55, color="black", zorder=4)
-    return figure
+        ("1  Baseline solution", f"cost {drawn['cost_before']:,.0f}"),
+        ("2  An upper program chooses regions", f"{len(steps)} of at most 50 customers"),
+        ("3  Lower programs rebuild them", f"cost {drawn['cost_after']:,.0f}; "
+         f"{sum(kept)} rebuilds save, {len(kept) - sum(kept)} undone"),
+    )  # fmt: skip
+    parts = []
+    for place, (title, shown) in enumerate(zip(titles, (before, before, after), strict=True)):
+        left = place * (SIDE + GAP) + GAP
+        points = scaled(drawn["coords"], left)
+        parts.append(words(left, 18, title[0], "15", "bold") + words(left, 37, title[1], "13"))
+        coloured = list(zip(steps, COLOURS, strict=False))
+        marked = {0: [], 1: coloured, 2: [each for each in coloured if each[0]["accepted"]]}[place]
+        for step, colour in marked:
+            corners = hull([points[node] for node in step["nodes"]])
+            parts.append(f'<path d="M{path(corners)}Z" fill="{colour}" fill-opacity="0.14"/>')
+        for style, some in ((OLD, shown & before), (NEW, shown - before)):
+            lines = "".join(f"M{path([points[a], points[b]])}" for a, b in sorted(some))
+            parts.append(f'<path d="{lines}" {style} fill="none"/>')
+        colours = {node: colour for step, colour in marked for node in step["nodes"]}
+        for node, (x, y) in enumerate(points[1:], start=1):
+            size = 3.2 if node in colours else 2.2
+            parts.append(f'<circle cx="{x}" cy="{y}" r="{size}" fill="{colours.get(node, "#777")}"/>')
+        x, y = points[0]
+        parts.append(f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="#000"/>')
+    width, height = 3 * (SIDE + GAP) + GAP, TOP + SIDE + GAP
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
+    return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
+
+
+def scaled(coords: list[list[float]], left: float) -> list[Point]:
+    """Return where the nodes lie in a panel; both axes have one scale."""
+    xs, ys = zip(*coords, strict=True)
+    unit = SIDE / max(max(xs) - min(xs), max(ys) - min(ys))
+    return [
+        (round(left + unit * (x - min(xs)), 1), round(TOP + SIDE - unit * (y - min(ys)), 1))
+        for x, y in coords
+    ]
 
 
 def edges(routes: list[list[int]]) -> set[tuple[int, int]]:
     """Return the edges of routes that leave from node 0 and return to it."""
-    found = set()
-    for route in routes:
-        stops = [0, *route, 0]
-        found |= {(min(pair), max(pair)) for pair in zip(stops, stops[1:], strict=False)}
-    return found
+    return {(min(pair), max(pair)) for route in routes for pair in pairwise([0, *route, 0])}
 
 
-def shade(panel: Axes, points: np.ndarray, colour: str) -> None:
-    """Mark the customers of a region, and the area that they lie in."""
-    panel.scatter(*points.T, s=20, color=colour, zorder=3, linewidths=0)
-    if len(points) > 2:
-        hull = points[ConvexHull(points).vertices]
-        panel.fill(*hull.T, color=colour, alpha=0.15, linewidth=0, zorder=0)
+def hull(points: list[Point]) -> list[Point]:
+    """Return the corners of the convex hull, in order."""
+    halves = []
+    for order in (sorted(points), sorted(points, reverse=True)):
+        half: list[Point] = []
+        for point in order:
+            while len(half) > 1 and turn(half[-2], half[-1], point) <= 0:
+                half.pop()
+            half.append(point)
+        halves += half[:-1]
+    return halves
+
+
+def turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def path(points: list[Point]) -> str:
+    return "L".join(f"{x} {y}" for x, y in points)
+
+
+def words(x: float, y: float, text: str, size: str, weight: str = "normal") -> str:
+    font = f'font-family="sans-serif" font-size="{size}" font-weight="{weight}"'
+    return f'<text x="{x}" y="{y}" {font} fill="#222" xml:space="preserve">{text}</text>'
 
 
 if __name__ == "__main__":
