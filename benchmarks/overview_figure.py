@@ -56,12 +56,14 @@ def draw(drawn: dict[str, Any], steps: list[dict[str, Any]]) -> str:
         colours = {node: colour for step, colour in marked for node in step["nodes"]}
         for node, (x, y) in enumerate(points[1:], start=1):
             size = 3.2 if node in colours else 2.2
-            parts.append(f'<circle cx="{x}" cy="{y}" r="{size}" fill="{colours.get(node, "#777")}"/>')
+            colour = colours.get(node, "#777")
+            parts.append(f'<circle cx="{x}" cy="{y}" r="{size}" fill="{colour}"/>')
         x, y = points[0]
         parts.append(f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="#000"/>')
     width, height = 3 * (SIDE + GAP) + GAP, TOP + SIDE + GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
-    return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
+    paper = '<rect width="100%" height="100%" fill="white"/>'
+    return "\n".join([head, paper, *parts, "</svg>", ""])
 
 
 def scaled(coords: list[list[float]], left: float) -> list[Point]:

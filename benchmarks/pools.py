@@ -1,4 +1,4 @@
-"""What do the generated pools hold? Pictures of all of them, and the tables of docs/reference/pools.md.
+"""What do the generated pools hold? Pictures of all, and the tables of docs/reference/pools.md.
 
     python benchmarks/pools.py [SEED]
 

@@ -27,7 +27,9 @@ def layers() -> str:
             parts.append(box(12 + width * place, top, width - 6, 34, [package], BLUE))
     bottom = 12 + 46 * len(names)
     parts.append(f'<path d="M766 20 V{bottom - 20}" {ARROW}/>')
-    parts.append(f'<text x="780" y="{bottom / 2}" font-size="13" {TEXT} transform="rotate(90 780 {bottom / 2})" text-anchor="middle">imports go down only</text>')
+    middle = bottom / 2
+    place = f'x="780" y="{middle:g}" transform="rotate(90 780 {middle:g})" text-anchor="middle"'
+    parts.append(f'<text {place} font-size="13" {TEXT}>imports go down only</text>')
     return svg(800, bottom, parts)
 
 
@@ -61,10 +63,9 @@ def method() -> str:
 
 def box(x: float, y: float, width: float, height: float, lines: list[str], colour: str) -> str:
     middle = y + height / 2 + 5 - 9 * (len(lines) - 1)
+    where = f'x="{x + width / 2:g}" text-anchor="middle" font-size="13" {TEXT}'
     words = "".join(
-        f'<text x="{x + width / 2:g}" y="{middle + 18 * row:g}" font-size="13" text-anchor="middle" '
-        f'{TEXT}>{line}</text>'
-        for row, line in enumerate(lines)
+        f'<text y="{middle + 18 * row:g}" {where}>{line}</text>' for row, line in enumerate(lines)
     )
     frame = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6"'
     return f'<rect {frame} fill="{colour}" stroke="#888"/>{words}'
@@ -85,7 +86,8 @@ def svg(width: float, height: float, parts: list[str]) -> str:
     )
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
     paper = '<rect width="100%" height="100%" fill="white"/>'
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', head, paper, *parts, "</svg>", ""])
+    frame = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+    return "\n".join([frame, head, paper, *parts, "</svg>", ""])
 
 
 def main(folder: str = str(ROOT / "docs" / "pictures")) -> None:

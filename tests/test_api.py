@@ -1,4 +1,4 @@
-"""The Python API as a script uses it; every example in its docstrings and in docs/reference/python.md runs."""
+"""The Python API as a script uses it; its docstrings' examples and docs/reference/python.md run."""
 
 import doctest
 import importlib
