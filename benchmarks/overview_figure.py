@@ -1,19 +1,21 @@
 """Draw the figure of the first page: a solution, the regions of an upper program, the repair.
 
-    python benchmarks/overview_figure.py RUN
+    python benchmarks/overview_figure.py RUN NAME
 
-RUN is a training that rebuilds regions. Its unseen instance of the median gain, which
-``routes.json`` holds, is drawn into docs/pictures/overview.svg. The run that was drawn:
+RUN is a training on the CVRP that rebuilds regions. Its checkpoint repairs the instance NAME of the
+pool ``validation``, which is drawn into docs/pictures/overview.svg. What was drawn is
+``cvrp-clustered-n101-s2024508``, and the run:
 
     python -m specahd.train problem=cvrp llm=recorded llm.match=sample budget=smoke \
         llm.path=cassettes/cvrp-append-smoke-seed0.jsonl
 """
 
-import json
 import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from specahd import api
 
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "overview.svg"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#8c6d31")
@@ -22,38 +24,38 @@ SIDE, TOP, GAP = 330, 46, 20
 Point = tuple[float, float]
 
 
-def main(run: str) -> None:
-    drawn = json.loads((Path(run) / "routes.json").read_text(encoding="utf-8"))
-    rows = (Path(run) / "validation.jsonl").read_text(encoding="utf-8").splitlines()
-    [row] = [row for row in map(json.loads, rows) if row["instance"] == drawn["instance"]]
-    PICTURE.write_text(draw(drawn, row["steps"]), encoding="utf-8")
-    print(f"{drawn['instance']}: {drawn['cost_before']:,.0f} to {drawn['cost_after']:,.0f}")
+def main(run: str, name: str) -> None:
+    [instance] = [each for each in api.read_pool("cvrp", "validation") if each.name == name]
+    solution = api.load(Path(run) / "checkpoint").repair(instance)
+    regions = [(step.region.nodes, step.accepted) for step in solution.repair.steps]
+    PICTURE.write_text(draw(solution.drawn(), regions), encoding="utf-8")
+    print(f"{name}: {solution.incumbent_cost:,.0f} to {solution.cost:,.0f}")
 
 
-def draw(drawn: dict[str, Any], steps: list[dict[str, Any]]) -> str:
+def draw(drawn: dict[str, Any], regions: list[tuple[tuple[int, ...], bool]]) -> str:
     """Draw three panels: the baseline solution, the regions in it, and what came of them."""
     before, after = edges(drawn["before"]), edges(drawn["after"])
-    kept = [step["accepted"] for step in steps]
+    kept = [saves for _, saves in regions]
     titles = (
         ("1  Baseline solution", f"cost {drawn['cost_before']:,.0f}"),
-        ("2  An upper program chooses regions", f"{len(steps)} of at most 50 customers"),
+        ("2  An upper program chooses regions", f"{len(regions)} of at most 50 customers"),
         ("3  Lower programs rebuild them", f"cost {drawn['cost_after']:,.0f}; "
-         f"{sum(kept)} rebuilds save, {len(kept) - sum(kept)} undone"),
+         f"{sum(kept)} of {len(kept)} rebuilds save"),
     )  # fmt: skip
     parts = []
     for place, (title, shown) in enumerate(zip(titles, (before, before, after), strict=True)):
         left = place * (SIDE + GAP) + GAP
         points = scaled(drawn["coords"], left)
         parts.append(words(left, 18, title[0], "15", "bold") + words(left, 37, title[1], "13"))
-        coloured = list(zip(steps, COLOURS, strict=False))
-        marked = {0: [], 1: coloured, 2: [each for each in coloured if each[0]["accepted"]]}[place]
-        for step, colour in marked:
-            corners = hull([points[node] for node in step["nodes"]])
+        coloured = list(zip(regions, COLOURS, strict=False))
+        marked = {0: [], 1: coloured, 2: [each for each in coloured if each[0][1]]}[place]
+        for (nodes, _), colour in marked:
+            corners = hull([points[node] for node in nodes])
             parts.append(f'<path d="M{path(corners)}Z" fill="{colour}" fill-opacity="0.14"/>')
         for style, some in ((OLD, shown & before), (NEW, shown - before)):
             lines = "".join(f"M{path([points[a], points[b]])}" for a, b in sorted(some))
             parts.append(f'<path d="{lines}" {style} fill="none"/>')
-        colours = {node: colour for step, colour in marked for node in step["nodes"]}
+        colours = {node: colour for (nodes, _), colour in marked for node in nodes}
         for node, (x, y) in enumerate(points[1:], start=1):
             size = 3.2 if node in colours else 2.2
             colour = colours.get(node, "#777")
