@@ -12,7 +12,7 @@ READY := $(VENV)/.ready-$(EXTRAS)
 # Python keeps its byte code, whatever is asked elsewhere: some hundred processes of the tests load it.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check test-slow test-extras mutants lint ui clean
+.PHONY: demo test check test-slow test-extras mutants lint ui docs clean
 
 demo: $(READY)
 	@echo "Training on CVRP, then solving an unseen instance: a minute, or three the first time, when loops are compiled"
@@ -50,6 +50,12 @@ lint: $(READY)
 PORT = 5000
 ui: $(READY)
 	@$(BIN)/python -m specahd.tracking.ui '$(PORT)'
+
+# The documentation as a site, built with strict links, then served at this port; SERVE= only builds it.
+SERVE = 8000
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(if $(SERVE),$(BIN)/mkdocs serve --dev-addr 127.0.0.1:$(SERVE))
 
 clean:
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -4,8 +4,8 @@
 
 Makes models with random weights, of the sizes of the paper's three (``e5``, ``jina``, ``qwen``) or
 smaller (``small``, ``tiny``), serves each by ``python -m specahd.embed`` and prints a row of the
-table in docs/embeddings.md for each: texts per second, and the server's CPU time per text. What it
-embeds are the functions of this project.
+table in docs/how-to/embeddings.md for each: texts per second, and the server's CPU time per text.
+What it embeds are the functions of this project.
 """
 
 import argparse

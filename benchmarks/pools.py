@@ -1,8 +1,8 @@
-"""What do the generated pools hold? Pictures of all of them, and the tables of docs/pools.md.
+"""What do the generated pools hold? Pictures of all, and the tables of docs/reference/pools.md.
 
     python benchmarks/pools.py [SEED]
 
-Draws docs/pictures/*.png and writes the tables into docs/pools.md between its two marks.
+Draws docs/pictures/*.png and writes the tables into docs/reference/pools.md between its two marks.
 Everything is read from the instances that the generators yield.
 """
 
@@ -92,7 +92,7 @@ def main(seed: int = 2024) -> None:
         save(draw[name](pools), f"{name}-samples")
         save(sizes(problem, pools), f"{name}-sizes")
         sections.append(table(problem, pools))
-    page = DOCS / "pools.md"
+    page = DOCS / "reference" / "pools.md"
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{''.join(sections)}{END}{after}")
@@ -228,7 +228,7 @@ def table(problem: AnyProblem, pools: Pools) -> str:
         capacities = [x.capacity for pool in pools.values() for x in pool]
         lines.append(f"\nCapacities run from {min(capacities)} to {max(capacities)}.")
     for what in ("samples", "sizes"):
-        lines.append(f"\n![{problem.name}: {what}](pictures/{problem.name}-{what}.png)")
+        lines.append(f"\n![{problem.name}: {what}](../pictures/{problem.name}-{what}.png)")
     return "\n".join(lines) + "\n\n"
 
 

@@ -3,7 +3,7 @@
 #   docker build -f docker/embed.Dockerfile -t specahd-embed .
 #   docker run --gpus all -p 127.0.0.1:8765:8765 -v ./embedding_model:/models:ro specahd-embed
 #
-# Models are not in the image: /models holds their folders (docs/embeddings.md).
+# Models are not in the image: /models holds their folders (docs/how-to/embeddings.md).
 FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS build
 WORKDIR /build
 COPY . .

@@ -1,4 +1,4 @@
-"""The Python API as a script uses it; every example in its docstrings and in docs/api.md runs."""
+"""The Python API as a script uses it; its docstrings' examples and docs/reference/python.md run."""
 
 import doctest
 import importlib
@@ -116,12 +116,12 @@ def test_every_function_has_an_example():
 
 
 def test_the_document_runs_from_top_to_bottom(user, capsys):
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "python.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert len(blocks) >= 5
     scope = {}
     for block in blocks:
-        exec(compile(block, "docs/api.md", "exec"), scope)
+        exec(compile(block, "docs/reference/python.md", "exec"), scope)
     assert (user / "my-repaired.sol").is_file()
     assert (user / "my.png").read_bytes().startswith(b"\x89PNG")
     assert (user / "evaluated" / "rows.jsonl").is_file()

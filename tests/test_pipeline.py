@@ -165,7 +165,7 @@ def assert_one_problem_would_run_again(copy):
 
 
 def assert_gone_back_as_documented(copy):
-    [command] = BACK.findall((ROOT / "docs" / "pipeline.md").read_text())
+    [command] = BACK.findall((ROOT / "docs" / "how-to" / "pipeline.md").read_text())
     # What an experiment leaves changed, of each kind.
     for name in ("params.yaml", "conf/problem/tsp.yaml", "dvc.lock"):
         with (copy.place / name).open("a") as file:

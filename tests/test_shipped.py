@@ -64,7 +64,7 @@ def test_it_solves(name):
 
 @pytest.mark.parametrize(("capacity", "checkpoint"), [(100, EVOLVED), (10_000, BY_HAND)])
 def test_what_searches_unless_it_is_chosen_depends_on_the_instance(capacity, checkpoint):
-    """On short routes with time windows the evolved programs are better (docs/benchmarks.md)."""
+    """The evolved ones where routes are short (notes/2026-11-22-do-evolved-programs-pay.md)."""
     problem = make_problem("vrptw")
     drawn = next(problem.generate("validation", 1))
     instance = api.ProblemInstance(problem, replace(drawn, capacity=capacity))

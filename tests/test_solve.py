@@ -310,7 +310,10 @@ def test_samples_are_of_every_problem_and_named_where_people_look_first(capsys):
     assert len(list(SAMPLES.iterdir())) == 5
     assert __main__.main([]) == 0
     listed = capsys.readouterr().out
-    for told in (listed, *(((ROOT / name).read_text()) for name in ("README.md", "docs/solve.md"))):
+    for told in (
+        listed,
+        *(((ROOT / name).read_text()) for name in ("README.md", "docs/reference/solve.md")),
+    ):
         assert "specahd solve samples/stops.csv capacity=30 speed=8.3" in told
     assert all(path.name in listed for path in SAMPLES.iterdir())
 

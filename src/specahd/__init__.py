@@ -11,4 +11,4 @@ if "".join(sys.argv[:1]).rpartition("/")[2] in ("-m", "specahd"):
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

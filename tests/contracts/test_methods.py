@@ -28,7 +28,7 @@ from specahd.search.replay import Replay
 
 ROOT = Path(__file__).parent.parent.parent
 ADDED = ROOT / "tests" / "methods" / "added"
-GUIDE = (ROOT / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "tutorials" / "add-a-method.md").read_text(encoding="utf-8")
 FILES = ("journal.jsonl", "responses.jsonl")
 
 

@@ -47,8 +47,8 @@ class Description:
         By what is wrong: how such a file of five nodes is spoilt, the field or section that the
         sentence names, and what else it says.
     pools
-        docs/pools.md: how many instances each has, and their sizes: the least and the largest (a
-        tuple), or all of them (a set).
+        docs/reference/pools.md: how many instances each has, and their sizes: the least and the
+        largest (a tuple), or all of them (a set).
     formats
         Good files in other formats; of each how it is spoilt, and what the sentence says.
     alike

@@ -4,7 +4,8 @@ import pytest
 
 from specahd.sandbox.guard import guard
 
-# The paper's Appendix H, retyped; the CVRP upper program takes `routes` first (docs/design.md).
+# The paper's Appendix H, retyped; the CVRP upper program takes `routes` first
+# (docs/explanation/decisions.md).
 TSP_UPPER = """
 def select_tsp_segments(route, coords, distance_matrix, max_segments, max_segment_size):
     selected_segments = []

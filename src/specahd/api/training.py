@@ -52,8 +52,8 @@ def train(
         memory is given as what makes one, since each level has its own; None is the one that a
         method's file chooses, else ``structural``.
     method
-        A name: a file of ``conf/method`` (docs/methods.md). Or what makes a search method, of
-        which each level of the coupled search gets one: ``partial(EoH, population=5)``.
+        A name: a file of ``conf/method`` (docs/reference/methods.md). Or what makes a search
+        method, of which each level of the coupled search gets one: ``partial(EoH, population=5)``.
     budget
         A :class:`~specahd.core.budget.Budget`, or a file of ``conf/budget``.
     seed

@@ -1,7 +1,7 @@
 """Resume a run: its saved configuration, with the options that may change.
 
-The run's directory is the user's own (``docs/sandbox.md``), so its content is trusted,
-as far as ``conf/`` has such options.
+The run's directory is the user's own (``docs/explanation/threat-model.md``), so its content is
+trusted, as far as ``conf/`` has such options.
 """
 
 import copy

@@ -1,7 +1,8 @@
 """Views of arrays that count no references.
 
 When compiled loops pass arrays to functions, numba counts references atomically: a third of the
-engine's time. Borrowed views are not counted; their maker must keep the arrays alive.
+engine's time. Borrowed views are not counted; their maker must keep the arrays alive. What that
+is worth: benchmarks/notes/2026-11-22-what-the-rest-stands-on.md.
 """
 
 from typing import Any

@@ -40,7 +40,8 @@ class Family:
         How many exchanges of tails are tried for each group.
     evolved
         On which instances the checkpoint that comes with specahd is better than the programs by
-        hand (docs/benchmarks.md); None for the others, which nobody chose.
+        hand (benchmarks/notes/2026-11-22-do-evolved-programs-pay.md); None for the others, which
+        nobody chose.
     in_turn
         On which the program by hand does as :func:`specahd.engine.written.in_turn` says.
     """
@@ -70,12 +71,14 @@ VRPTW = Family(
     name="vrptw",
     groups=_RUNNER + "TIMED_GROUPS",
     positions=_RUNNER + "TIMED_POSITIONS",
-    # Routes in time are rebuilt at greater cost.
+    # Routes in time are rebuilt at greater cost:
+    # benchmarks/notes/2026-11-22-what-the-rest-stands-on.md
     hot=3.0,
     neighbours=lambda instance: 100 if on_short_routes(instance) else 50,
     timed=True,
     parted=True,
-    # They pay on long routes, of which groups take but a small part out.
+    # They pay on long routes, of which groups take but a small part out:
+    # benchmarks/notes/2026-11-23-exchanges-of-tails.md
     exchanges=lambda instance: 0 if on_short_routes(instance) else 128,
     evolved=on_short_routes,
 )

@@ -8,19 +8,22 @@ from typing import Any
 from specahd.routing.base import FloatArray
 
 _NEAREST = 10
-_HOT, _COLD = 1.5, 0.05
+_HOT, _COLD = 1.5, 0.05  # benchmarks/notes/2026-11-22-what-the-rest-stands-on.md
 SMALL = 20_000
 """Nodes of the largest instance whose customers keep their numbers: what passes read of it lies
-near enough. Those of larger ones get numbers along a curve."""
+near enough. Those of larger ones get numbers along a curve
+(benchmarks/notes/2026-11-24-customers-near-each-other.md)."""
 _SHORT = 20.0
-"""Stops of the longest routes that are short."""
+"""Stops of the longest routes that are short
+(benchmarks/notes/2026-11-22-do-evolved-programs-pay.md)."""
 
 
 def on_short_routes(instance: Any) -> bool:
     """Say whether a vehicle has room for fewer than twenty mean demands.
 
     With time windows, loads and windows rule most positions on such routes out. Without them,
-    large instances are searched part by part on such routes (docs/benchmarks.md).
+    large instances are searched part by part on such routes
+    (benchmarks/notes/2026-11-24-customers-near-each-other.md).
     """
     return bool(instance.capacity < _SHORT * instance.demands[1:].mean())
 
@@ -34,7 +37,8 @@ def many_on_short_routes(instance: Any) -> bool:
 def neighbour_count(customers: int) -> int:
     """Return how many neighbours of a customer are positions looked at next to.
 
-    Where a second is worth few repairs of each customer, fewer neighbours and more repairs pay.
+    Where a second is worth few repairs of each customer, fewer neighbours and more repairs pay
+    (benchmarks/notes/2026-11-22-what-the-rest-stands-on.md).
     """
     return 60 if customers <= 5000 else 40
 

@@ -20,7 +20,8 @@ from specahd.engine.timed import backward, forward
 from specahd.routing.kernels.distances import between
 
 COOLER = 0.3
-"""The temperature of exchanges, as a share of that of groups."""
+"""The temperature of exchanges, as a share of that of groups
+(benchmarks/notes/2026-11-23-exchanges-of-tails.md)."""
 _MOST = 10.0
 """So many temperatures are never accepted, which spares the logarithm."""
 

@@ -21,7 +21,8 @@ def in_turn(source: str) -> str:
 
     The groups of a pass begin at customers of 2,000 consecutive numbers, which move on with the
     progress of the search, ten times past all customers. Where numbers follow a curve, these lie
-    near each other, and what passes read of them stays in the near cache.
+    near each other, and what passes read of them stays in the near cache
+    (benchmarks/notes/2026-11-24-customers-near-each-other.md).
     """
     assert source.count(_DRAWN) == 1
     return source.replace(_DRAWN, _NEARBY)

@@ -1,6 +1,6 @@
 """The neural memory: programs compared by what language models make of their text.
 
-A server encodes (:mod:`specahd.memory.endpoint`, docs/memory.md). Its vectors may
+A server encodes (:mod:`specahd.memory.endpoint`, docs/reference/memory.md). Its vectors may
 differ in the last digits from one day to the next; a run that is resumed takes
 its earlier decisions from the journal, and asks only for what it still has to decide.
 """

@@ -14,7 +14,9 @@ from specahd.memory.similarity import FUSED, ProgramEncoder, SimilarityIndex
 
 
 class Memory:
-    """Remembers the programs of one level, and the skill records that they left (docs/memory.md).
+    """Remembers the programs of one level, and the skill records that they left.
+
+    docs/reference/memory.md says how programs are compared.
 
     It recognises repetitions before they are evaluated, and finds the records
     that are nearest to a program. It never enters into a score or the router.

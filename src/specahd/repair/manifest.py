@@ -1,7 +1,7 @@
 """The manifest of a checkpoint, as a training run writes it and as everybody reads it.
 
-A checkpoint may come from anybody (``docs/sandbox.md``): no other field is accepted, and every
-name and number is of its kind.
+A checkpoint may come from anybody (``docs/explanation/threat-model.md``): no other field is
+accepted, and every name and number is of its kind.
 """
 
 from collections.abc import Sequence

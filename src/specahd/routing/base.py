@@ -25,7 +25,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 POOLS = ("lower_train", "upper_train", "selection", "validation")
-"""The generated pools (docs/pools.md); the fifth, public, is downloaded."""
+"""The generated pools (docs/reference/pools.md); the fifth, public, is downloaded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from specahd.memory.serving.app import listen, make_app, make_server
 
 CHARACTERS = 32768
 TEXTS = 32
-# As docs/embeddings.md has it: 6 bytes a character, and some.
+# As docs/how-to/embeddings.md has it: 6 bytes a character, and some.
 LONGEST = 6 * TEXTS * CHARACTERS + 4096
 GOOD = json.dumps({"model": "bert", "input": "a"}).encode()
 

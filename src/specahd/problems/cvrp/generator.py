@@ -1,4 +1,4 @@
-"""The generated pools (the paper, appendix C; docs/pools.md)."""
+"""The generated pools (the paper, appendix C; docs/reference/pools.md)."""
 
 from collections.abc import Iterator
 

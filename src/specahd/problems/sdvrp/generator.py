@@ -1,4 +1,4 @@
-"""The generated pools (the paper, section Experimental Setup; docs/pools.md)."""
+"""The generated pools (the paper, section Experimental Setup; docs/reference/pools.md)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The generated pools (the paper, appendix C; docs/pools.md).
+"""The generated pools (the paper, appendix C; docs/reference/pools.md).
 
 Only integers are drawn, and nothing but integer arithmetic follows, so a seed
 gives the same bytes on every machine.

@@ -1,4 +1,4 @@
-"""The generated pools (the paper, appendix C; docs/pools.md), by Homberger's rules.
+"""The generated pools (the paper, appendix C; docs/reference/pools.md), by Homberger's rules.
 
 Only integers are drawn, and nothing but exact arithmetic follows, so a seed
 gives the same bytes on every machine. Coordinates and times are in tenths of

@@ -21,7 +21,8 @@ from specahd.routing.vehicles.routes import Solution
 
 _MOST_INSERTED = 1000
 """Customers of the largest instance that solving starts from ``insertion``, which takes a second
-for them and the square of that for more; afterwards ``cheapest`` is as good (docs/solve.md)."""
+for them and the square of that for more; afterwards ``cheapest`` is as good
+(benchmarks/notes/2026-11-25-starts-with-time-windows.md)."""
 _CONVENTIONS = {"dimacs": Convention.DIMACS, "float": Convention.EXACT_2D}
 
 
