@@ -8,20 +8,8 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 
-_STYLE = """\
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-p, figcaption { max-width: 66rem; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.6rem; text-align: right; vertical-align: top; white-space: nowrap; }
-th { border-bottom: 2px solid; } td { border-bottom: 1px solid #8884; }
-.left { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
-figure { margin: 1rem 0; background: white; color: black; padding: 0.5rem; border-radius: 6px; }
-figure svg { display: block; max-width: 100%; height: auto; }
-figcaption { font-size: 0.9rem; padding: 0.25rem 0.5rem; }
-"""
+from specahd.reporting.page import page
+
 _LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -102,16 +90,11 @@ class Document:
 
     def html(self) -> str:
         """Return the report as one HTML file that needs no other."""
-        body = [f"<h1>{escape(self.title)}</h1>"]
+        body = []
         for section in self.sections:
             body.append(f"<h2>{escape(section.heading)}</h2>")
             body += [_html(part) for part in section.parts]
-        head = (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{escape(self.title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
-        )
-        return head + "\n".join(body) + "\n</body>\n</html>\n"
+        return page(self.title, body)
 
     def latex(self) -> str:
         """Return the tables in LaTeX, for a document that loads the package booktabs."""
@@ -146,10 +129,16 @@ def _html(part: Part) -> str:
             return f"<p>{escape(part)}</p>"
         case Figure(_, caption, svg):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
-        case Table(columns, rows, words, _):
-            lines = [_cells("th", columns, words), *(_cells("td", row, words) for row in rows)]
-            table = "\n".join(f"<tr>{line}</tr>" for line in lines)
-            return f'<div class="wide"><table>\n{table}\n</table></div>'
+        case Table():
+            return table_html(part)
+
+
+def table_html(table: Table) -> str:
+    """Return a table for a page, whose script sorts it."""
+    words = table.words
+    lines = [_cells("th", table.columns, words), *(_cells("td", row, words) for row in table.rows)]
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="wide"><table>\n{body}\n</table></div>'
 
 
 def _cells(tag: str, cells: Sequence[str], words: int) -> str:

@@ -1,21 +1,31 @@
 """Read run directories, and choose which of several runs counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import nan
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import DecodeError, Struct, field
+from msgspec.json import Decoder
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import printable, read_json
+from specahd.core.plain import parse_json, printable, read_json
 from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, REPLIES, TIMINGS, rows_file
+from specahd.runs.files import (
+    CONFIG,
+    JOURNAL,
+    MACHINE,
+    POOLS,
+    REPLIES,
+    RESPONSES,
+    TIMINGS,
+    rows_file,
+)
 from specahd.runs.kinds import RunKind
-from specahd.runs.records import Answer, Other, Sample, Timing
+from specahd.runs.records import Answer, Measured, Other, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
@@ -129,6 +139,35 @@ def read_spending(directory: Path) -> Spending:
         tokens += reply.prompt_tokens + reply.completion_tokens
         cost += reply.cost
     return Spending(tokens, cost)
+
+
+def read_measurements(directory: Path) -> Iterator[Measured]:
+    """Yield what was measured of programs in a run, which may be under way.
+
+    The file is most of a run's bytes, so it is decoded straight into its type.
+
+    Raises
+    ------
+    FileError
+        A line is not what a run writes.
+    """
+    path, decode = directory / RESPONSES, Decoder(Measured).decode
+    if not path.is_file():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                return
+            if b'"tasks":' in line:
+                continue
+            try:
+                yield decode(line)
+            except (DecodeError, UnicodeDecodeError):
+                # Half of a surrogate pair, which a program may have raised, is allowed.
+                try:
+                    yield parse_json(line, Measured)
+                except ValueError as error:
+                    raise journal.damaged_line_error(path, number, str(error)) from None
 
 
 def read_run(directory: Path, name: str = "", validation: Path | None = None) -> Run:

@@ -7,7 +7,7 @@ earlier versions, do not have.
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from specahd.core.plain import Finite, Name
 from specahd.core.program import Level, Outcome, Tier
@@ -45,7 +45,10 @@ class UploadedSample(Sample, frozen=True, kw_only=True):
 
 
 class Round(Struct, frozen=True):
-    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured."""
+    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured.
+
+    ``objective`` is J of the repertoire.
+    """
 
     round: int
     upper: Name
@@ -54,6 +57,7 @@ class Round(Struct, frozen=True):
     selection: Finite | None = None
     selection_failed: int = 0
     uppers: list[Name] = []
+    objective: Finite | None = field(default=None, name="J")
 
     @property
     def chosen(self) -> list[str]:
