@@ -86,7 +86,7 @@ def line_chart(
             x = _LEFT + 140 * number
             parts.append(f'<line x1="{x}" x2="{x + 26}" y1="10" y2="10" stroke-width="2" {style}/>')
             parts.append(f'<text x="{x + 32}" y="14">{escape(line.name)}</text>')
-    return _svg(parts, _HEIGHT, along)
+    return drawing(parts, _WIDTH, _HEIGHT, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def event_chart(
         for events, shift, colour in ((row.high, 2, ORANGE), (row.low, 10, BLUE)):
             marks_ = "".join(f"M{round(_x(x, end, left), 1)} {y + shift}v8" for x in events)
             parts.append(f'<path d="{marks_}" stroke="{colour}" stroke-width="1.6"/>')
-    return _svg(parts, floor_ + _BOTTOM, "events")
+    return drawing(parts, _WIDTH, floor_ + _BOTTOM, "events")
 
 
 def _x(x: float, end: float, left: int = _LEFT) -> float:
@@ -162,8 +162,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
-def _svg(parts: Sequence[str], height: float, title: str) -> str:
+def drawing(parts: Sequence[str], width: float, height: float, title: str) -> str:
+    """Return an SVG of so many pixels, which shrinks with the page."""
     return (
-        f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" '
-        f'width="{_WIDTH}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
+        f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
     )

@@ -3,10 +3,11 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import isfinite
 from pathlib import Path
+from urllib.parse import quote
 
 from specahd.reporting.page import page
 
@@ -61,7 +62,22 @@ class Figure:
     svg: str
 
 
-Part = str | Table | Figure
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The source of a program, and a line about it."""
+
+    caption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Addresses of files beside the report, with their names."""
+
+    pages: Sequence[tuple[str, str]]
+
+
+Part = str | Table | Figure | Code | Links
 """A text is one paragraph."""
 
 
@@ -79,6 +95,10 @@ class Document:
 
     title: str
     sections: Sequence[Section]
+
+    def appended(self, *sections: Section) -> "Document":
+        """Return the document with further sections at its end."""
+        return replace(self, sections=[*self.sections, *sections])
 
     def markdown(self) -> str:
         """Return the report as Markdown; figures are links to their files."""
@@ -105,6 +125,11 @@ class Document:
                     blocks.append(f"% {section.heading}\n{_latex(part)}")
         return "\n\n".join(blocks) + "\n"
 
+    def figures(self) -> Iterator[Figure]:
+        """Yield the figures in their order."""
+        for section in self.sections:
+            yield from (part for part in section.parts if isinstance(part, Figure))
+
     def tables(self) -> Iterator[Table]:
         """Yield the tables in their order."""
         for section in self.sections:
@@ -117,6 +142,11 @@ def _markdown(part: Part) -> str:
             return _escape_markdown(part)
         case Figure(file, caption):
             return f"![{Path(file).stem}]({file})\n\n{_escape_markdown(caption)}"
+        case Code(caption, source):
+            code = "\n".join(f"    {line}" for line in source.rstrip().splitlines())
+            return f"{_escape_markdown(caption)}\n\n{code}"
+        case Links(pages):
+            return "\n".join(f"- [{_escape_markdown(name)}]({quote(to)})" for to, name in pages)
         case Table(columns, rows, words, _):
             rule = [":---" if place < words else "---:" for place in range(len(columns))]
             lines = [map(_escape_markdown, columns), rule, *(map(_cell, row) for row in rows)]
@@ -129,6 +159,14 @@ def _html(part: Part) -> str:
             return f"<p>{escape(part)}</p>"
         case Figure(_, caption, svg):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+        case Code(caption, source):
+            return (
+                f"<details><summary>{escape(caption)}</summary>"
+                f'<pre class="python">{escape(source.rstrip())}</pre></details>'
+            )
+        case Links(pages):
+            items = (f'<li><a href="{quote(to)}">{escape(name)}</a></li>' for to, name in pages)
+            return f"<ul>{''.join(items)}</ul>"
         case Table():
             return table_html(part)
 

@@ -223,6 +223,32 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
     return runs
 
 
+def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
+    """Say of each directory below a folder that is not counted why it is not.
+
+    Parameters
+    ----------
+    runs
+        All that :func:`read_runs` found there.
+    """
+    said = []
+    for path in sorted(folder.rglob(CONFIG)):
+        if not (path.parent / JOURNAL).is_file():
+            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {JOURNAL}")
+    for path in sorted(folder.rglob(JOURNAL)):
+        if not (path.parent / CONFIG).is_file():
+            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {CONFIG}")
+    chosen = {(run.kind, run.seed): run for run in choose_runs(runs)}
+    for run in runs:
+        other = chosen[run.kind, run.seed]
+        if other is not run:
+            why = (
+                "is newer" if run.complete else "is complete" if other.complete else "came further"
+            )
+            said.append(f"{run.name}: {other.name}, of the same kind and seed, {why}")
+    return said
+
+
 def choose_runs(runs: Iterable[Run]) -> list[Run]:
     """Keep one run of each kind and seed, before any score is looked at.
 

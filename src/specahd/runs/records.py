@@ -30,6 +30,7 @@ class Sample(Struct, frozen=True):
     outcome: Outcome
     best: float | None
     novelty: Novelty | None = None
+    skills: list[str] = []
 
 
 class UploadedSample(Sample, frozen=True, kw_only=True):
