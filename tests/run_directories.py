@@ -57,7 +57,10 @@ def write_run(
             sample("upper", 1, 0.02),
             sample("upper", 1, 0.03 + seed / 100, "duplicate"),
         ]
-    lines(directory / "journal.jsonl", [*samples, {"record": "round", "round": 1}])
+    lines(
+        directory / "journal.jsonl",
+        [*samples, {"record": "round", "round": 1, "upper": "upper-seed"}],
+    )
     if recorded is not None:
         lines(directory / "timings.jsonl", [{"sample": "a", "at": recorded}, {"sample": "b"}])
     for pool, rows in (("selection", selection), ("validation", validation)):

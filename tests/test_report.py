@@ -32,6 +32,8 @@ def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
         "convergence/cvrp-lower.csv",
         "convergence/cvrp-upper.csv",
         "metrics/cvrp.json",
+        "pages/a-lineage.html",
+        "pages/a-search.html",
         "report.html",
         "report.md",
         "report.tex",

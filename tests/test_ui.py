@@ -20,6 +20,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
+from run_directories import row, sample, write_run
 from specahd.runs.files import POOLS
 from specahd.tracking.view import KEY, ui_address
 
@@ -204,3 +205,54 @@ def test_runs_candidates_and_charts_are_there_to_see(server, browser):
     page.see("[data-testid='artifact-tree-node']")[0].click()
     page.read("def generate_customer_groups(")
     page.keep("candidate")
+
+
+def program(place, source, *parents):
+    return {
+        **sample("lower", 1, 0.1 * place), "sample": f"lower-1-{place}", "score": 0.1 * place,
+        "operator": "m1", "parents": list(parents), "source": source, "idea": "an idea",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium or chromedriver is missing")
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_report_and_the_pages_of_its_runs_fit_and_answer_clicks(tmp_path, browser, width):
+    first = program(1, "def f():\n    return 1\n")
+    samples = [first, program(2, "def f():\n    return 2\n", "lower-1-1")]
+    costs = [row(f"i{place}", 100 * place, 90.0 - place) for place in range(1, 9)]
+    for method in ("specahd", "eoh"):
+        for seed in (0, 1):
+            write_run(
+                tmp_path / "runs" / f"{method}-{seed}", method=method, seed=seed, programs=2,
+                samples=samples, validation=costs,
+            )  # fmt: skip
+    command = [sys.executable, "-m", "specahd.report", "tracking=none", "hydra.run.dir=report"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=600, capture_output=True)
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    for page in ("report", "pages/eoh-0-lineage", "pages/eoh-0-search"):
+        browser.get((tmp_path / "report" / f"{page}.html").as_uri())
+        wide = "return document.documentElement.scrollWidth - window.innerWidth"
+        assert browser.execute_script(wide) <= 0, page
+        assert browser.execute_script("return performance.now()") < 2000
+        assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+    browser.get((tmp_path / "report" / "report.html").as_uri())
+    table = browser.find_element(By.XPATH, "//table[.//th='below B'][.//th='size']")
+    head = table.find_element(By.XPATH, ".//th[.='size']")
+    for order in (1, -1):
+        browser.execute_script("arguments[0].click()", head)
+        cells = table.find_elements(By.CSS_SELECTOR, "tr td:nth-child(2)")
+        sizes = [int(cell.text) for cell in cells]
+        assert sizes == sorted(sizes)[::order]
+
+    browser.get((tmp_path / "report" / "pages" / "eoh-0-lineage.html").as_uri())
+    circle = browser.find_element(By.CSS_SELECTOR, "circle[data-of='lower-1-2']")
+    browser.execute_script("arguments[0].dispatchEvent(new Event('click'))", circle)
+    shown = browser.find_element(By.ID, "program")
+    assert shown.find_element(By.CSS_SELECTOR, ".diff .gone").text.split() == ["-", "return", "1"]
+    assert shown.find_element(By.CSS_SELECTOR, ".diff .new").text.split() == ["+", "return", "2"]
+    assert "“an idea”" in shown.text
+    shown.find_element(By.XPATH, ".//button[.='lower-1-1']").click()
+    assert shown.find_element(By.TAG_NAME, "h2").text == "lower-1-1"
+    assert "Children: lower-1-2" in shown.text

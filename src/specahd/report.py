@@ -2,16 +2,17 @@
 
 The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
 needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), ``convergence.svg``,
-``convergence/*.csv`` and ``metrics/*.json``. Equal rows give equal bytes. Runs of several methods
-are compared first: which is better, and by how much; with seconds, and other solvers if
-``references`` names some. ``methods.md`` is that part alone. ``audit=RUN`` writes nothing, but
-repeats a run and says whether all that it states follows from its files. No language model is
-needed, and no search.
+``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that counts:
+the lineage of its programs, and the course of its search. Equal rows give equal bytes. Runs of
+several methods are compared first: which is better, and by how much; with seconds, and other
+solvers if ``references`` names some. ``methods.md`` is that part alone. ``audit=RUN`` writes
+nothing, but repeats a run and says whether all that it states follows from its files. No language
+model is needed, and no search.
 """
 
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,13 +22,16 @@ from omegaconf import DictConfig
 from specahd.config.cli import run_command, run_directory
 from specahd.core.errors import FileError
 from specahd.core.folders import atomic_folder, write_atomically
-from specahd.reporting.document import Document
+from specahd.reporting.document import Document, Section
+from specahd.reporting.labels import apply_labels, read_labels
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
-from specahd.reporting.summary import DRAWING, Summary, summarise
+from specahd.reporting.pages import PAGES, programs_section, write_pages
+from specahd.reporting.studies import STUDY, ablation_section, routing_section
+from specahd.reporting.summary import Summary, summarise
 from specahd.runs.audit import audit
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
-from specahd.runs.reading import Run, read_runs, read_spending
-from specahd.runs.rows import read_rows, read_seconds
+from specahd.runs.reading import Run, choose_runs, name_passed_over, read_runs, read_spending
+from specahd.runs.rows import read_baseline_seconds, read_rows, read_seconds
 from specahd.tracking.provenance import tag_checkpoints
 from specahd.tracking.store import Store
 
@@ -45,14 +49,31 @@ def report(config: DictConfig) -> None:
     folder = Path(config.runs)
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()
-    summary = summarise(runs)
+    passed_over = name_passed_over(folder, runs)
+    labels = read_labels(Path(config.labels)) if config.labels else []
+    runs, renamed = apply_labels(runs, labels)
+    seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
+    ablations = ablation_section(runs, seconds)
+    # Times make no report of one method differ from another of equal rows.
+    timed = ablations is not None or is_comparison(runs)
+    summary = summarise(runs, passed_over, seconds if timed else {})
+    before: list[Section] = []
     if is_comparison(runs):
-        compared = _compared(config, folder, runs)
+        compared = _compared(config, folder, runs, seconds)
         write_atomically(directory / METHODS, compared.markdown())
-        sections = [*compared.sections, *summary.document.sections]
-        summary = replace(summary, document=replace(summary.document, sections=sections))
+        before += compared.sections
     else:
         (directory / METHODS).unlink(missing_ok=True)
+    chosen = choose_runs(runs)
+    after = [
+        ablations,
+        routing_section(_studies(config)),
+        programs_section(folder, chosen),
+        renamed,
+    ]
+    sections = [*before, *summary.document.sections, *filter(None, after)]
+    summary = replace(summary, document=replace(summary.document, sections=sections))
+    write_pages(folder, chosen, directory / PAGES)
     _write(summary, directory)
     sys.stdout.write(f"{len(runs)} runs of {folder}: {directory / 'report.html'}\n")
     uri = config.tracking.get("uri")
@@ -62,15 +83,27 @@ def report(config: DictConfig) -> None:
         sys.stderr.write(tag_checkpoints(store, Path.cwd(), checkpoints))
 
 
-def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> Document:
-    seconds = {
-        run.name: read_seconds(
-            folder / run.name / row_timings_file("validation")
-            if config.evaluations is None
-            else Path(config.evaluations) / run.name / row_timings_file("rows")
-        )
-        for run in runs
-    }
+def _timings(config: DictConfig, folder: Path, run: Run) -> Path:
+    """Return the file with the seconds of a run's rows of validation."""
+    if config.evaluations is None:
+        return folder / run.name / row_timings_file("validation")
+    return Path(config.evaluations) / run.name / row_timings_file("rows")
+
+
+def _studies(config: DictConfig) -> dict[str, Path]:
+    if config.evaluations is None:
+        return {}
+    place = Path(config.evaluations)
+    found = sorted(place.rglob(STUDY))
+    return {path.parent.relative_to(place).as_posix(): path for path in found}
+
+
+def _compared(
+    config: DictConfig,
+    folder: Path,
+    runs: Sequence[Run],
+    seconds: Mapping[str, Mapping[str, float]],
+) -> Document:
     references: dict[str, list[Reference]] = defaultdict(list)
     if config.references is not None:
         for path in sorted(Path(config.references).glob(f"*/*/{rows_file('rows')}")):
@@ -80,7 +113,8 @@ def _compared(config: DictConfig, folder: Path, runs: Sequence[Run]) -> Document
         if not references:
             raise FileError(f"{config.references} holds no <problem>/<solver>/{rows_file('rows')}.")
     spending = {run.name: read_spending(folder / run.name) for run in runs}
-    return comparison_tables(runs, seconds, references, spending)
+    baseline = {run.name: read_baseline_seconds(_timings(config, folder, run)) for run in runs}
+    return comparison_tables(runs, seconds, references, spending, baseline)
 
 
 def _write(summary: Summary, directory: Path) -> None:
@@ -88,7 +122,7 @@ def _write(summary: Summary, directory: Path) -> None:
         ("report.md", summary.document.markdown()),
         ("report.html", summary.document.html()),
         ("report.tex", summary.document.latex()),
-        (DRAWING, summary.drawing + "\n"),
+        *((figure.file, figure.svg + "\n") for figure in summary.document.figures()),
     ):
         write_atomically(directory / name, text)
     tables = {table.name: table.csv() for table in summary.document.tables()}

@@ -1,19 +1,47 @@
-"""Panels of one problem can be compared by eye."""
+"""What the figures of a report show, and what they leave out."""
 
-from matplotlib.figure import Figure
+import re
 
-from specahd.reporting.figure import _share
+import pytest
+
+from run_directories import row, sample, write_run
+from specahd.core.program import Level
+from specahd.reporting.aggregates import convergence_band, group_by_kind
+from specahd.reporting.figure import draw_convergence, draw_seconds
+from specahd.runs.reading import read_runs
 
 
-def test_panels_of_a_problem_have_one_scale_and_an_empty_one_says_so():
-    first, second, empty, other = Figure().subplots(1, 4, squeeze=False)[0]
-    first.plot([0, 1], [0.0, 1.0])
-    second.plot([0, 1], [3.0, 5.0])
-    other.plot([0, 1], [90.0, 91.0])
-    _share([first, second, empty, other], ["cvrp", "cvrp", "cvrp", "tsp"])
-    assert first.get_ylim() == second.get_ylim()
-    low, high = first.get_ylim()
-    assert low <= 0.0 < 5.0 <= high < 90.0
-    assert [text.get_text() for text in empty.texts] == ["none"]
-    assert not first.texts
-    assert other.get_ylim()[0] > 80.0
+def runs_of(folder, *seeds, **options):
+    for seed in seeds:
+        write_run(folder / f"{options.get('problem', 'cvrp')}-{seed}", seed=seed, **options)
+    return read_runs(folder)
+
+
+def test_a_band_is_mean_and_deviation_over_complete_seeds_where_all_have_points(tmp_path):
+    runs = runs_of(tmp_path, 0, 1, 2)
+    write_run(tmp_path / "partial", seed=3, samples=[sample("lower", 1, 9.0)] * 2)
+    [[(place, mean, spread)]] = convergence_band(read_runs(tmp_path), Level.LOWER)
+    assert (place, mean, spread) == (2, pytest.approx(0.02), pytest.approx(0.01))
+    assert list(convergence_band(runs[:1], Level.LOWER)) == []
+
+
+def test_a_band_of_long_runs_begins_after_fifty_programs(tmp_path):
+    samples = [sample("lower", 1, 0.1)] * 101
+    [part] = convergence_band(runs_of(tmp_path, 0, 1, programs=101, samples=samples), Level.LOWER)
+    assert (part[0][0], part[-1][0]) == (51, 101)
+
+
+def test_there_is_no_empty_panel(tmp_path):
+    lower = [sample("lower", 1, 0.1)] * 4
+    both = draw_convergence(group_by_kind(runs_of(tmp_path / "a", 0, 1)))
+    one = draw_convergence(group_by_kind(runs_of(tmp_path / "b", 0, 1, samples=lower)))
+    assert [len(set(re.findall(r'id="(axes_\d+)"', svg))) for svg in (both, one)] == [2, 1]
+    runs_of(tmp_path / "c", 0, 1, problem="tsp", samples=lower)
+    mixed = draw_convergence(group_by_kind(runs_of(tmp_path / "c", 0, 1)))
+    assert len(set(re.findall(r'id="(axes_\d+)"', mixed))) == 3
+
+
+def test_seconds_are_drawn_where_they_are_known(tmp_path):
+    groups = group_by_kind(runs_of(tmp_path, 0, validation=[row("a", 9, 90.0)]))
+    assert draw_seconds(groups, {}) == ""
+    assert draw_seconds(groups, {"cvrp-0": {"a": 2.0}}).startswith("<svg")

@@ -40,17 +40,25 @@ def table(document, problem):
 def test_a_row_holds_costs_by_size_improvement_seconds_and_how_many_runs_count(folder):
     runs = read_runs(folder)
     seconds = {run.name: {"a": 0.5 + run.seed, "gone": 9.0} for run in runs}
-    columns, _, eoh, ours = table(comparison_tables(runs, seconds, {}, UNPAID), "cvrp")
-    assert columns == ["method", "200", "800", "improvement", "s", "complete", "failed", "T"]
-    assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "1.000", "2/3", "2/6", "0"]
-    assert ours == ["specahd", "**79.5**", "**60.0**", "+30.25% ± 0.35", "1.000", "2/2", "2/6", "0"]
+    took = {"eoh-0": {"a": 3.0}}
+    columns, _, eoh, ours, baseline = table(
+        comparison_tables(runs, seconds, {}, UNPAID, took), "cvrp"
+    )
+    assert columns == [
+        "method", "200 (1)", "800 (1)", "improvement", "below B", "s", "complete", "failed", "T",
+    ]  # fmt: skip
+    assert eoh == ["eoh", "90.0", "70.0", "+20.00% ± 0.00", "4/4", "1.000", "2/3", "2/6", "0"]
+    assert ours[:5] == ["specahd", "**79.5**", "**60.0**", "+30.25% ± 0.35", "4/4"]
+    assert baseline == [
+        "B: nearest", "100.0", "100.0", "–", "–", "3.000", "baseline", "–", "0",
+    ]  # fmt: skip
 
 
 def test_partial_runs_are_named_and_enter_into_no_mean(folder):
     runs = read_runs(folder)
     told = comparison_tables(runs, UNKNOWN, {}, UNPAID)
     assert "Partial, counted in no mean: eoh-2." in told.markdown()
-    assert table(told, "cvrp")[2][4] == "–"
+    assert table(told, "cvrp")[2][5] == "–"
 
 
 def reference(*told):
@@ -63,8 +71,8 @@ def test_references_stand_below_the_methods_of_their_problem(folder):
     savings, other = Reference("savings", rows, {"a": 0.0125}), Reference("no", rows, {})
     others = {"cvrp": [savings], "tsp": [other]}
     told = comparison_tables(runs, UNKNOWN, others, UNPAID)
-    assert table(told, "cvrp")[-1] == [
-        "savings", "70.0", "50.0", "+40.00%", "0.013", "reference", "0/2", "0",
+    assert table(told, "cvrp")[-2] == [
+        "savings", "70.0", "50.0", "+40.00%", "2/2", "0.013", "reference", "0/2", "0",
     ]  # fmt: skip
     assert "## tsp" not in told.markdown()
 
@@ -80,10 +88,11 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
     told = comparison_tables(
         runs, {run.name: {"a": 1.0, "b": 5.0, "c": 9.0} for run in runs}, others, UNPAID
     )
-    _, _, eoh, ours, savings = table(told, "cvrp")
-    assert eoh[:4] == ["eoh", "**50.0**", "+50.00%", "3.000"]
-    assert ours[:4] == ["specahd", "**50.0**", "+50.00%", "3.000"]
-    assert savings[:4] == ["savings", "60.0", "+40.00%", "1.000"]
+    _, _, eoh, ours, savings, _ = table(told, "cvrp")
+    assert eoh[:5] == ["eoh", "**50.0**", "+50.00%", "2/2", "3.000"]
+    assert ours[:5] == ["specahd", "**50.0**", "+50.00%", "2/2", "3.000"]
+    # It lacks an instance of that size.
+    assert savings[:5] == ["savings", "–", "+40.00%", "1/1", "1.000"]
     text = told.markdown()
     for line in (
         "cvrp: left out, since not all have that seed: eoh-1 (seed 1), specahd-2 (seed 2).",
@@ -94,11 +103,23 @@ def test_methods_and_references_are_compared_on_the_same_instances(tmp_path):
     assert "selection" not in text
 
 
+def test_a_size_averages_what_all_methods_solved_and_counts_the_rest(tmp_path):
+    for method, status in (("eoh", "T"), ("specahd", "ok")):
+        rows = [row("a", 200, 90.0), row("b", 200, 60.0, status=status) | {"best_known": 50.0}]
+        write_run(tmp_path / method, method=method, validation=rows)
+    runs = read_runs(tmp_path)
+    columns, _, eoh, ours, _ = table(comparison_tables(runs, UNKNOWN, {}, UNPAID), "cvrp")
+    assert columns[1] == "200 (1, 1 T)"
+    assert (eoh[1], ours[1]) == ("**90.0**", "**90.0**")
+    assert columns[4] == "gap"
+    assert (eoh[3:5], ours[3:5]) == (["1/1", "–"], ["2/2", "+20.00%"])
+
+
 def test_each_problem_has_a_table(folder):
     write_run(folder / "other", problem="tsp", method="eoh")
     runs = read_runs(folder)
     told = comparison_tables(runs, UNKNOWN, {}, UNPAID)
-    assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh"]
+    assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh", "B: nearest"]
 
 
 def test_runs_of_one_method_are_no_comparison(tmp_path, folder):
@@ -127,9 +148,9 @@ def test_tokens_and_money_stand_where_any_were_used(folder):
     spending = {run.name: read_spending(folder / run.name) for run in runs}
     assert spending["eoh-0"] == Spending(2000, 0.75)
     spending["eoh-1"] = Spending(1000, 0.25)
-    columns, _, eoh, ours = table(comparison_tables(runs, UNKNOWN, {}, spending), "cvrp")
-    assert columns[6:8] == ["tokens", "money"]
-    assert (eoh[6:8], ours[6:8]) == (["1,500", "0.50"], ["–", "–"])
+    columns, _, eoh, ours, _ = table(comparison_tables(runs, UNKNOWN, {}, spending), "cvrp")
+    assert columns[7:9] == ["tokens", "money"]
+    assert (eoh[7:9], ours[7:9]) == (["1,500", "0.50"], ["–", "–"])
 
 
 def test_the_report_of_several_methods_has_their_table(folder):
@@ -141,8 +162,8 @@ def test_the_report_of_several_methods_has_their_table(folder):
     words = (f"runs={folder}", "tracking=none", "hydra.run.dir=report")
     commands.call("report", *words, f"references={folder / 'refs'}", cwd=folder)
     told = (folder / "report" / "methods.md").read_text()
-    assert "| specahd | **79.5** | **60.0** | +30.25% ± 0.35 | 0.250 | 2/2 |" in told
-    assert "| savings | 70.0 | – | +30.00% | 2.000 | reference |" in told
+    assert "| specahd | **79.5** | **60.0** | +30.25% ± 0.35 | 4/4 | 0.250 | 2/2 |" in told
+    assert "| savings | 70.0 | – | +30.00% | 1/1 | 2.000 | reference |" in told
     # The answer stands first, also on the page; the tables are files too.
     answer = (
         "specahd leaves cheaper solutions than every other method; eoh, the next, costs 14.92% more"
@@ -151,7 +172,7 @@ def test_the_report_of_several_methods_has_their_table(folder):
     page = (folder / "report" / "report.html").read_text()
     assert page.index(answer) < page.index("Checkpoints")
     [header, *rows] = (folder / "report" / "tables" / "cvrp-methods.csv").read_text().splitlines()
-    assert header.startswith("method,200,800,improvement")
+    assert header.startswith("method,200 (1),800 (1),improvement")
     assert rows[1].startswith("specahd,79.5,60.0,+30.25% ± 0.35")
     latex = (folder / "report" / "report.tex").read_text()
     assert r"specahd & \textbf{79.5} & \textbf{60.0} & +30.25\% $\pm$ 0.35 &" in latex

@@ -5,7 +5,7 @@ from math import exp, isnan, log
 import pytest
 
 from specahd.reporting.document import Strong, Table
-from specahd.reporting.ranking import Entry, against_others, compare, deviation, difference
+from specahd.reporting.ranking import Entry, against, compare, deviation, difference
 
 NAMES = [f"i{number}" for number in range(20)]
 SIZES = {"100": NAMES[:10], "200": NAMES[10:]}
@@ -98,12 +98,13 @@ def test_the_answer_comes_first():
 
 
 def test_the_tables_are_in_the_order_of_costs():
-    _, table, _, by_size = parts(
+    _, table, _, wins, _, by_size = parts(
         entry("b", 1.2, 1.2), entry("a", 1.0, 1.0), entry("r", 0.5, reference=True)
     )
     assert column(table, "method") == ["r", "a", "b"]
     assert column(table, "difference") == ["-50.00%", "cheapest", "+20.00%"]
-    assert column(table, "wins") == ["20", "20", "0"]
+    assert column(wins, "other methods") == ["20 / 0 / 0", "20 / 0 / 0", "0 / 0 / 20"]
+    assert column(wins, "r") == ["–", "0 / 0 / 20", "0 / 0 / 20"]
     assert column(table, "±") == ["–", "0.00", "0.00"]
     assert by_size.columns == ("method", "100 (10)", "200 (10)")
     assert by_size.rows[2] == ["b", *["+20.00% (+20.00 to +20.00)"] * 2]
@@ -114,8 +115,8 @@ def test_ties_are_counted_apart():
     one = Entry("a", [{"x": 1.0, "y": 2.0, "z": 3.0}])
     other = Entry("b", [{"x": 1.0, "y": 3.0, "z": 2.0}])
     third = Entry("c", [{"x": 9.0, "y": 9.0, "z": 9.0}])
-    assert against_others(one, [one, other, third], ["x", "y", "z"]) == (1, 1, 1)
-    assert against_others(third, [one, other, third], ["x", "y", "z"]) == (0, 0, 3)
+    assert against(one, [other, third], ["x", "y", "z"]) == (1, 1, 1)
+    assert against(third, [one, other], ["x", "y", "z"]) == (0, 0, 3)
 
 
 def test_what_not_every_method_solves_is_left_out_and_counted():

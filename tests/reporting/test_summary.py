@@ -9,7 +9,7 @@ import pytest
 from run_directories import row, sample, write_run
 from specahd.reporting.document import Document, Section, Strong, Table
 from specahd.reporting.summary import summarise
-from specahd.runs.reading import read_runs
+from specahd.runs.reading import name_passed_over, read_runs
 
 
 @pytest.fixture
@@ -33,12 +33,13 @@ def test_the_tables_hold_the_means_of_the_rows(runs):
     markdown = summarise(runs).document.markdown()
     _, _, cvrp, tsp = cells(markdown, "Checkpoints")
     assert cvrp == [
-        "cvrp", "nearest", "0, 1", "2/2", "8", "+2.00%", "+20.25%", "+20.00 to +20.50%", "1/5", "0",
+        "cvrp", "nearest", "0, 1", "2/2", "8", "+2.00%", "+20.25%", "+20.00 to +20.50%", "4/4",
+        "1/5", "0",
     ]  # fmt: skip
     assert tsp[6] == "+10.25%"
     assert cells(markdown, "Validation by size")[2:4] == [
-        ["cvrp", "200", "2", "100.0", "79.5", "+20.50%", "0/2", "0"],
-        ["cvrp", "1,000", "2", "100.0", "80.0", "+20.00%", "1/3", "0"],
+        ["cvrp", "200", "2", "nearest", "100.0", "79.5", "+20.50%", "2/2", "0/2", "0"],
+        ["cvrp", "1,000", "2", "nearest", "100.0", "80.0", "+20.00%", "2/2", "1/3", "0"],
     ]
     columns, _, lower, upper, *_ = cells(markdown, "Programs by outcome")
     assert columns == ["problem", "level", "programs", "ok", "parse\\_error", "duplicate"]
@@ -108,9 +109,20 @@ def test_partial_runs_and_runs_passed_over_are_named(tmp_path):
     write_run(tmp_path / "a")
     write_run(tmp_path / "b")
     write_run(tmp_path / "c", seed=1, validation=())
-    markdown = summarise(read_runs(tmp_path)).document.markdown()
-    assert "counted in no mean: c." in markdown
-    assert "Passed over, of the same kinds and seeds: 1 runs." in markdown
+    write_run(tmp_path / "d", samples=[sample("lower", 1, 0.9)])
+    (write_run(tmp_path / "e") / "journal.jsonl").unlink()
+    (write_run(tmp_path / "f" / "g") / "config.yaml").unlink()
+    runs = read_runs(tmp_path)
+    passed_over = name_passed_over(tmp_path, runs)
+    assert passed_over == [
+        "e: has no journal.jsonl",
+        "f/g: has no config.yaml",
+        "a: b, of the same kind and seed, is newer",
+        "d: b, of the same kind and seed, is complete",
+    ]
+    markdown = summarise(runs, passed_over).document.markdown()
+    assert "counted in no mean: c (no rows of validation)." in markdown
+    assert "Passed over: d: b, of the same kind and seed, is complete." in markdown
 
 
 def test_a_partial_run_enters_into_no_mean(tmp_path):
@@ -121,7 +133,7 @@ def test_a_partial_run_enters_into_no_mean(tmp_path):
     )  # fmt: skip
     summary = summarise(read_runs(tmp_path))
     markdown = summary.document.markdown()
-    assert "counted in no mean: quarter." in markdown
+    assert "counted in no mean: quarter (1 of 4 programs)." in markdown
     _, _, told = cells(markdown, "Checkpoints")
     assert told[2:8] == ["0", "1/2", "5", "+2.00%", "+10.00%", "+10.00 to +10.00%"]
     assert [line[1] for line in cells(markdown, "Validation by size")[2:]] == ["10"]

@@ -7,8 +7,8 @@ import pytest
 from mlflow import MlflowClient
 from written_run import SOURCE, WrittenRun
 
+from specahd.reporting.frozen import read_frozen_programs
 from specahd.tracking.description import write_note
-from specahd.tracking.frozen import read_frozen_programs
 from specahd.tracking.mlflow import MLflowObserver
 from specahd.tracking.upload import RunUpload
 

@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from statistics import fmean, stdev
 
 from specahd.core.program import Level, Outcome
 from specahd.runs.kinds import name_kinds
 from specahd.runs.reading import Run
 from specahd.runs.rows import Row, mean_or_nan
 
+EARLY = 50
+"""Programs before which curves rise too steeply to be compared (the paper's appendix F)."""
 # Sizes stand for themselves where there are few; else they share these ranges.
 _FEW = 8
 _ENDS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000_000)
@@ -56,6 +59,24 @@ def best_score_curve(run: Run, level: Level) -> Iterator[list[tuple[int, float]]
         points = [(place, sample.best) for place, sample in group if sample.best is not None]
         if points:
             yield points
+
+
+def convergence_band(runs: Sequence[Run], level: Level) -> Iterator[list[tuple[int, float, float]]]:
+    """Yield mean and sample deviation of best scores over the complete runs, one list a round.
+
+    Points are programs asked so far that all these runs have, at least two runs; the first
+    ``EARLY`` are left out of runs that asked for more than twice as many.
+    """
+    complete = [run for run in runs if run.complete]
+    if len(complete) < 2:
+        return
+    first = EARLY if min(len(run.samples) for run in complete) > 2 * EARLY else 0
+    for rounds in zip(*(best_score_curve(run, level) for run in complete), strict=False):
+        points = [dict(each) for each in rounds]
+        places = sorted(place for place in set.intersection(*map(set, points)) if place > first)
+        values = [[each[place] for each in points] for place in places]
+        if places:
+            yield [(place, fmean(v), stdev(v)) for place, v in zip(places, values, strict=True)]
 
 
 def mean_convergence(runs: Sequence[Run], level: Level) -> list[tuple[int, float]]:

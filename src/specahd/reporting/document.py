@@ -3,25 +3,14 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import isfinite
 from pathlib import Path
+from urllib.parse import quote
 
-_STYLE = """\
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 90rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-p, figcaption { max-width: 66rem; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.6rem; text-align: right; vertical-align: top; white-space: nowrap; }
-th { border-bottom: 2px solid; } td { border-bottom: 1px solid #8884; }
-.left { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
-figure { margin: 1rem 0; background: white; color: black; padding: 0.5rem; border-radius: 6px; }
-figure svg { display: block; max-width: 100%; height: auto; }
-figcaption { font-size: 0.9rem; padding: 0.25rem 0.5rem; }
-"""
+from specahd.reporting.page import page
+
 _LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -73,7 +62,22 @@ class Figure:
     svg: str
 
 
-Part = str | Table | Figure
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The source of a program, and a line about it."""
+
+    caption: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Addresses of files beside the report, with their names."""
+
+    pages: Sequence[tuple[str, str]]
+
+
+Part = str | Table | Figure | Code | Links
 """A text is one paragraph."""
 
 
@@ -92,6 +96,10 @@ class Document:
     title: str
     sections: Sequence[Section]
 
+    def appended(self, *sections: Section) -> "Document":
+        """Return the document with further sections at its end."""
+        return replace(self, sections=[*self.sections, *sections])
+
     def markdown(self) -> str:
         """Return the report as Markdown; figures are links to their files."""
         blocks = [f"# {_escape_markdown(self.title)}"]
@@ -102,16 +110,11 @@ class Document:
 
     def html(self) -> str:
         """Return the report as one HTML file that needs no other."""
-        body = [f"<h1>{escape(self.title)}</h1>"]
+        body = []
         for section in self.sections:
             body.append(f"<h2>{escape(section.heading)}</h2>")
             body += [_html(part) for part in section.parts]
-        head = (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{escape(self.title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
-        )
-        return head + "\n".join(body) + "\n</body>\n</html>\n"
+        return page(self.title, body)
 
     def latex(self) -> str:
         """Return the tables in LaTeX, for a document that loads the package booktabs."""
@@ -121,6 +124,11 @@ class Document:
                 if isinstance(part, Table):
                     blocks.append(f"% {section.heading}\n{_latex(part)}")
         return "\n\n".join(blocks) + "\n"
+
+    def figures(self) -> Iterator[Figure]:
+        """Yield the figures in their order."""
+        for section in self.sections:
+            yield from (part for part in section.parts if isinstance(part, Figure))
 
     def tables(self) -> Iterator[Table]:
         """Yield the tables in their order."""
@@ -134,6 +142,11 @@ def _markdown(part: Part) -> str:
             return _escape_markdown(part)
         case Figure(file, caption):
             return f"![{Path(file).stem}]({file})\n\n{_escape_markdown(caption)}"
+        case Code(caption, source):
+            code = "\n".join(f"    {line}" for line in source.rstrip().splitlines())
+            return f"{_escape_markdown(caption)}\n\n{code}"
+        case Links(pages):
+            return "\n".join(f"- [{_escape_markdown(name)}]({quote(to)})" for to, name in pages)
         case Table(columns, rows, words, _):
             rule = [":---" if place < words else "---:" for place in range(len(columns))]
             lines = [map(_escape_markdown, columns), rule, *(map(_cell, row) for row in rows)]
@@ -146,10 +159,24 @@ def _html(part: Part) -> str:
             return f"<p>{escape(part)}</p>"
         case Figure(_, caption, svg):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
-        case Table(columns, rows, words, _):
-            lines = [_cells("th", columns, words), *(_cells("td", row, words) for row in rows)]
-            table = "\n".join(f"<tr>{line}</tr>" for line in lines)
-            return f'<div class="wide"><table>\n{table}\n</table></div>'
+        case Code(caption, source):
+            return (
+                f"<details><summary>{escape(caption)}</summary>"
+                f'<pre class="python">{escape(source.rstrip())}</pre></details>'
+            )
+        case Links(pages):
+            items = (f'<li><a href="{quote(to)}">{escape(name)}</a></li>' for to, name in pages)
+            return f"<ul>{''.join(items)}</ul>"
+        case Table():
+            return table_html(part)
+
+
+def table_html(table: Table) -> str:
+    """Return a table for a page, whose script sorts it."""
+    words = table.words
+    lines = [_cells("th", table.columns, words), *(_cells("td", row, words) for row in table.rows)]
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="wide"><table>\n{body}\n</table></div>'
 
 
 def _cells(tag: str, cells: Sequence[str], words: int) -> str:

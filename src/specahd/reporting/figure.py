@@ -1,95 +1,172 @@
-"""The convergence figure: equal runs give equal bytes."""
+"""The figures of a report: equal runs give equal bytes, and grey prints are readable."""
 
 import io
-import textwrap
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import groupby
+from math import fsum
+from typing import TYPE_CHECKING, Any
 
 from specahd.core.program import Level
-from specahd.reporting.aggregates import best_score_curve
+from specahd.reporting.aggregates import best_score_curve, convergence_band
 from specahd.runs.reading import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Other defaults of matplotlib give the same picture: no time, no random ids, text as paths.
 _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family": "DejaVu Sans"}
 LEVELS = (Level.LOWER, Level.UPPER)
-_PANEL = (2.7, 2.1)
+_PANEL = (3.4, 2.4)
 """Inches of one panel."""
-_TITLE = 26
-"""Characters that stand side by side above a panel."""
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9")
+"""Okabe and Ito's."""
+_DASHES = ("-", "--", ":", "-.")
+"""Beside colours, so that lines differ in grey too."""
+_MARKERS = {"complete": "o", "partial": "^", "timeout": "x"}
+_FEW = 4
+"""So many lines of a panel have bands."""
 
 
 def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
-    """Return an SVG: one column a group, one row a level, one line a seed and round.
+    """Return an SVG: one column a problem, one row a level, one line a kind of runs.
 
-    The best score so far stands over the programs asked so far, of both levels together.
+    The best score so far stands over the programs asked so far, of both levels together: the mean
+    over complete runs of several seeds, with a band of one deviation; else each run's.
     """
+    problems = {
+        problem: dict(named)
+        for problem, named in groupby(groups.items(), key=lambda item: item[1][0].kind.problem)
+    }
+    levels = [level for level in LEVELS if any(_curves(runs, level) for runs in groups.values())]
+
+    def draw(figure: "Figure") -> None:
+        width, height = _PANEL
+        figure.set_size_inches(
+            max(1.2, len(problems)) * width + 0.4, max(1, len(levels)) * height + 0.6
+        )
+        panels = figure.subplots(max(1, len(levels)), len(problems), squeeze=False)
+        for column, (problem, named) in enumerate(problems.items()):
+            panels[0, column].set_title(problem, fontsize=10)
+            for panel, level in zip(panels[:, column], levels, strict=False):
+                _draw_level(panel, problem, named, level)
+        for row, level in enumerate(levels):
+            panels[row, 0].set_ylabel(f"best {level} score", fontsize=9)
+        for panel in panels.flat:
+            # A level that a problem's runs do not have gets no empty panel.
+            panel.set_visible(bool(panel.lines))
+        _legend(figure, panels)
+
+    return _svg(draw)
+
+
+def draw_seconds(
+    groups: Mapping[str, Sequence[Run]], seconds: Mapping[str, Mapping[str, float]]
+) -> str:
+    """Return an SVG of each run's seconds of validation on a logarithmic scale; empty without any.
+
+    A circle is a complete run, a triangle a partial one, a cross one with a timeout or another
+    failure of its upper program (T).
+    """
+    names = [name for name, runs in groups.items() if any(seconds.get(run.name) for run in runs)]
+    if not names:
+        return ""
+
+    def draw(figure: "Figure") -> None:
+        figure.set_size_inches(7.2, 0.32 * len(names) + 1.2)
+        panel = figure.subplots()
+        for place, name in enumerate(reversed(names)):
+            for run in groups[name]:
+                if seconds.get(run.name):
+                    kind = _kind(run)
+                    panel.plot(
+                        fsum(seconds[run.name].values()), place, _MARKERS[kind], label=kind,
+                        color="black", markerfacecolor="none", markersize=7,
+                    )  # fmt: skip
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.xaxis.set_minor_formatter("{x:g}")
+        panel.set_yticks(range(len(names)), reversed(names), fontsize=8)
+        panel.set_ylim(-0.6, len(names) - 0.4)
+        panel.set_xlabel("seconds of validation, all instances", fontsize=9)
+        _open_frame(panel)
+        _legend(figure, [panel])
+
+    return _svg(draw)
+
+
+def _kind(run: Run) -> str:
+    if any(row.failed for row in run.validation):
+        return "timeout"
+    return "complete" if run.complete else "partial"
+
+
+def _curves(runs: Sequence[Run], level: Level) -> bool:
+    return any(points for run in runs for points in best_score_curve(run, level))
+
+
+def _draw_level(
+    panel: Any, problem: str, groups: Mapping[str, Sequence[Run]], level: Level
+) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for number, (name, runs) in enumerate(groups.items()):
+        style = {
+            "color": _COLOURS[number % len(_COLOURS)],
+            "linestyle": _DASHES[number % len(_DASHES)],
+            "drawstyle": "steps-post",
+        }
+        label = name.removeprefix(f"{problem}-") if len(groups) > 1 else "mean of the seeds"
+        several = list(convergence_band(runs, level))
+        for part in several:
+            places, means, spreads = zip(*part, strict=True)
+            panel.plot(places, means, label=label, linewidth=1.6, **style)
+            if len(groups) <= _FEW:
+                low = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
+                high = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
+                panel.fill_between(
+                    places, low, high, step="post", color=style["color"], alpha=0.2, linewidth=0
+                )
+        if not several:
+            for run in runs:
+                for points in best_score_curve(run, level):
+                    places, scores = zip(*points, strict=True)
+                    told = label if len(groups) > 1 else f"seed {run.seed}"
+                    panel.plot(places, scores, label=told, linewidth=1.0, marker=".", **style)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    panel.ticklabel_format(axis="y", useOffset=False)
+    panel.set_xlabel("programs", fontsize=9)
+    _open_frame(panel)
+
+
+def _open_frame(panel: Any) -> None:
+    panel.tick_params(labelsize=8)
+    panel.grid(alpha=0.3)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(figure: "Figure", panels: Any) -> None:
+    """Put one entry for each label below the panels."""
+    known: dict[str, Any] = {}
+    for panel in getattr(panels, "flat", panels):
+        for line, text in zip(*panel.get_legend_handles_labels(), strict=True):
+            known.setdefault(text, line)
+    if known:
+        figure.legend(
+            known.values(), known.keys(), loc="outside lower center", ncols=4, frameon=False,
+            fontsize=9,
+        )  # fmt: skip
+
+
+def _svg(draw: Any) -> str:
     # Here, for it is an extra's.
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(_FIXED):
-        width, height = _PANEL
-        figure = Figure(
-            figsize=(max(1.6, len(groups)) * width + 0.4, len(LEVELS) * height + 0.5),
-            layout="constrained",
-        )
-        panels = figure.subplots(len(LEVELS), len(groups), sharex="col", squeeze=False)
-        for column, (name, runs) in enumerate(groups.items()):
-            panels[0, column].set_title(textwrap.fill(name, _TITLE), fontsize=10)
-            for row, level in enumerate(LEVELS):
-                _draw(panels[row, column], runs, level)
-            panels[-1, column].set_xlabel("programs", fontsize=9)
-        for row, level in enumerate(LEVELS):
-            panels[row, 0].set_ylabel(f"best {level} score", fontsize=9)
-            _share(panels[row], [runs[0].kind.problem for runs in groups.values()])
-        seeds = {
-            text: line
-            for panel in panels.flat
-            for line, text in zip(*panel.get_legend_handles_labels(), strict=True)
-        }
-        figure.legend(
-            seeds.values(), seeds.keys(), loc="outside lower center", ncols=8, frameon=False,
-            fontsize=9,
-        )  # fmt: skip
+        figure = Figure(layout="constrained")
+        draw(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     # What stands before the drawing itself would be no HTML.
     drawing = text.getvalue()
     return drawing[drawing.index("<svg") :].rstrip("\n")
-
-
-def _share(panels: Sequence[Any], problems: Sequence[str]) -> None:
-    """Give the panels of a problem one scale; one without a line says so."""
-    scales: dict[str, list[float]] = defaultdict(list)
-    for panel, problem in zip(panels, problems, strict=True):
-        if panel.lines:
-            scales[problem] += panel.get_ylim()
-        else:
-            panel.text(
-                0.5, 0.5, "none", ha="center", va="center", transform=panel.transAxes, fontsize=9
-            )
-            panel.set_yticks([])
-    for panel, problem in zip(panels, problems, strict=True):
-        if panel.lines:
-            panel.set_ylim(min(scales[problem]), max(scales[problem]))
-
-
-def _draw(panel: Any, runs: Sequence[Run], level: Level) -> None:
-    for number, run in enumerate(sorted(runs, key=lambda run: run.seed)):
-        colour = f"C{number % 10}"
-        label = f"seed {run.seed}" if run.complete else f"seed {run.seed} (partial)"
-        for points in best_score_curve(run, level):
-            places, scores = zip(*points, strict=True)
-            panel.plot(
-                places, scores, drawstyle="steps-post", color=colour, label=label, linewidth=1.4,
-                marker="o", markersize=2,
-            )  # fmt: skip
-            label = "_same"
-    from matplotlib.ticker import MaxNLocator
-
-    panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-    panel.ticklabel_format(axis="y", useOffset=False)
-    panel.tick_params(labelsize=8)
-    panel.grid(alpha=0.3)
-    panel.spines[["top", "right"]].set_visible(False)

@@ -1,28 +1,45 @@
 """Methods side by side: which is better, what they cost by size, and what they take."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isfinite, nan
-from statistics import stdev
+from statistics import fmean, stdev
+from types import MappingProxyType
 
 from specahd.reporting import ranking
 from specahd.reporting.aggregates import group_by_kind, group_by_size
 from specahd.reporting.common import Common, restrict_to_common
-from specahd.reporting.document import Document, Part, Section, Strong, Table, format_number
+from specahd.reporting.document import (
+    Document,
+    Part,
+    Section,
+    Strong,
+    Table,
+    format_number,
+    format_percent,
+)
 from specahd.reporting.ranking import Entry
 from specahd.runs.reading import Run, Spending, choose_runs
 from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 _TEXT = (
     "Mean costs on the validation pool by size, lower is better (in bold the cheapest method), "
-    "over the seeds and instances that the complete runs have in common. Improvement is over the "
-    "baseline solutions, a mean over the seeds with its sample standard deviation. Seconds are "
-    "those of one pass over an instance, the baseline's own and compilation left out; that of a "
-    "reference is its whole time. Tokens and money are those of a run's requests. Failed are "
-    "rebuilds without a feasible result (of a complete instance, or of a region), of all; T "
-    "counts instances on which an upper program failed, which enter into no mean."
+    "over the seeds and instances that the complete runs have in common. A size has in "
+    "parentheses how many instances all methods solved, over which its means are, and how many "
+    "not (T). B is the baseline solver; its seconds are not part of the methods'. "
+    "Improvement is over its solutions, a mean over the seeds with its sample standard deviation; "
+    "below B counts the instances of all seeds that are cheaper than its solution. Gap is the mean "
+    "excess over the best known costs, where known. Seconds are those of an instance, compilation "
+    "left out; that of a reference is its whole time. Tokens and money are those of a run's "
+    "requests. Failed are rebuilds without a feasible result (of a complete instance, or of a "
+    "region), of all; T counts instances on which an upper program failed."
 )
+
+
+_BASELINE = "baseline"
+"""What stands for a baseline solver in the column of complete runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,14 @@ class Reference:
     name: str
     rows: Sequence[Row]
     seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Optional:
+    """Which columns have anything to tell."""
+
+    paid: bool
+    gaps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +70,35 @@ class _Line:
     complete: str
     spending: Spending
 
-    def cells(self, cheapest: Mapping[str, float], paid: bool) -> list[str]:
+    def costs(self, sizes: Mapping[str, Sequence[str]]) -> list[float]:
+        """Return its mean costs over the instances of each size; nan if it lacks one."""
+        known: dict[str, list[float]] = defaultdict(list)
+        for row in self.rows:
+            if not row.failed:
+                known[row.instance].append(row.cost)
+        means = {name: mean_or_nan(costs) for name, costs in known.items()}
+        return [fmean(means.get(name, nan) for name in names) for names in sizes.values() if names]
+
+    def cells(
+        self, sizes: Mapping[str, Sequence[str]], cheapest: Sequence[float], optional: _Optional
+    ) -> list[str]:
         """Return its cells; in bold the costs of a size that no method is below."""
-        costs = {size: average_rows(group).cost for size, group in group_by_size(self.rows).items()}
-        written = [format_number(costs.get(size, nan), 1) for size in cheapest]
-        least = [costs.get(size) == cost for size, cost in cheapest.items()]
-        used = (
-            (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
-            if paid
-            else ()
-        )
+        costs = self.costs(sizes)
+        written = [format_number(cost, 1) for cost in costs]
+        used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
+        solved = [row for row in self.rows if not row.failed]
+        gaps = mean_or_nan(row.cost / row.best_known - 1 for row in solved if row.best_known > 0)
+        below = f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
+        bold = [cost == least for cost, least in zip(costs, cheapest, strict=True)]
         return [
             self.name,
-            *(Strong(cell) if bold else cell for cell, bold in zip(written, least, strict=True)),
-            _improvement(self.improvements),
+            *(Strong(cell) if best else cell for cell, best in zip(written, bold, strict=True)),
+            _improvement(self.improvements) if self.complete != _BASELINE else "–",
+            below if self.complete != _BASELINE else "–",
+            *([format_percent(gaps)] if optional.gaps else []),
             format_number(self.seconds, 3),
             self.complete,
-            *used,
+            *(used if optional.paid else ()),
             *_failures(self.rows),
         ]
 
@@ -76,6 +113,7 @@ def comparison_tables(
     seconds: Mapping[str, Mapping[str, float]],
     references: Mapping[str, Sequence[Reference]],
     spending: Mapping[str, Spending],
+    baseline_seconds: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> Document:
     """Return for each problem which method is better, and a table of all.
 
@@ -88,19 +126,40 @@ def comparison_tables(
         By problem.
     spending
         By the name of a run, what its requests used.
+    baseline_seconds
+        By the name of a run, what the baseline solver took by instance, as far as that is known.
     """
     kinds = group_by_kind(choose_runs(found)).items()
     sections: list[Section] = []
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
-        others = references.get(problem, ())
         common = restrict_to_common(groups, ["validation"])
+        others = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         answer = _ranking(problem, common.groups, others)
         table = _table(problem, groups, common.groups, seconds, others, spending)
         parts = [*answer, "Mean costs by size.", table, *_left_out(groups, common, others)]
         sections.append(Section(problem, parts))
     sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)
+
+
+def _baselines(
+    groups: Mapping[str, Sequence[Run]], seconds: Mapping[str, Mapping[str, float]]
+) -> list[Reference]:
+    """Return each baseline solver that runs began with, as a reference."""
+    rows: dict[str, dict[str, Row]] = defaultdict(dict)
+    took: dict[str, dict[str, float]] = defaultdict(dict)
+    for run in (run for runs in groups.values() for run in runs):
+        for row in run.validation:
+            rows[row.baseline].setdefault(row.instance, _of_baseline(row))
+            if row.instance in seconds.get(run.name, ()):
+                took[row.baseline].setdefault(row.instance, seconds[run.name][row.instance])
+    return [Reference(f"B: {name}", list(each.values()), took[name]) for name, each in rows.items()]
+
+
+def _of_baseline(row: Row) -> Row:
+    cost = row.baseline_cost
+    return replace(row, cost=cost, improvement=0.0, failed=False, steps=0, rollbacks=0)
 
 
 def _ranking(
@@ -148,27 +207,41 @@ def _table(
                 ),
             )
         )
-    sizes = group_by_size([row for line in lines for row in line.rows])
-    grouped = [group_by_size(line.rows) for line in lines]
-    cheapest = {
-        size: min(average_rows(group[size]).cost for group in grouped if size in group)
-        for size in sizes
+    rows = {row.instance: row for line in lines for row in line.rows}
+    failed = {row.instance for line in lines for row in line.rows if row.failed}
+    grouped = group_by_size(rows.values())
+    sizes = {
+        size: [row.instance for row in group if row.instance not in failed]
+        for size, group in grouped.items()
     }
+    least = zip(*(line.costs(sizes) for line in lines), strict=True)
+    cheapest = [min(filter(isfinite, costs), default=nan) for costs in least]
     for solver in references:
-        rows = [row for row in solver.rows if row.instance in instances]
+        held = [row for row in solver.rows if row.instance in instances]
         took = _seconds(solver.seconds, instances)
-        lines.append(
-            _Line(
-                solver.name, rows, [average_rows(rows).improvement], took, "reference", Spending()
-            )
-        )
-    # Replies that were recorded or composed offline are free.
-    paid = any(line.spending.tokens > 0 for line in lines)
+        shares, mark = [average_rows(held).improvement], "reference"
+        if solver.name.startswith("B: "):
+            mark = _BASELINE
+        lines.append(_Line(solver.name, held, shares, took, mark, Spending()))
+    optional = _Optional(
+        # Replies that were recorded or composed offline are free.
+        paid=any(line.spending.tokens > 0 for line in lines),
+        gaps=any(row.best_known > 0 for row in rows.values()),
+    )
+    heads = [
+        _size_head(size, len(sizes[size]), len(grouped[size])) for size in sizes if sizes[size]
+    ]
     columns = (
-        "method", *sizes, "improvement", "s", "complete", *(("tokens", "money") if paid else ()),
-        "failed", "T",
+        "method", *heads,
+        "improvement", "below B", *(("gap",) if optional.gaps else ()), "s", "complete",
+        *(("tokens", "money") if optional.paid else ()), "failed", "T",
     )  # fmt: skip
-    return Table(columns, [line.cells(cheapest, paid) for line in lines], name=f"{problem}-methods")
+    cells = [line.cells(sizes, cheapest, optional) for line in lines]
+    return Table(columns, cells, name=f"{problem}-methods")
+
+
+def _size_head(size: str, solved: int, asked: int) -> str:
+    return f"{size} ({solved})" if solved == asked else f"{size} ({solved}, {asked - solved} T)"
 
 
 def _instances(counted: Mapping[str, Sequence[Run]]) -> set[str]:

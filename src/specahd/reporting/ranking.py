@@ -22,7 +22,8 @@ HOW_TO_READ = (
     "bootstrap over the instances, for the seeds as they are. ± is the sample standard deviation "
     "over the seeds. Two methods differ where the interval excludes 0 and the difference exceeds "
     "the larger of their deviations; one seed has none and tells nothing of methods. Wins, ties "
-    "and losses count the instances against the cheapest of all other methods."
+    "and losses count the instances: against the cheapest of all other methods on each, against "
+    "each reference, and against the baseline solver, B."
 )
 
 
@@ -142,7 +143,9 @@ def compare(
         scope += f"; left out: {counted(missing, 'instance')} that not every method solves"
     return [
         f"{said} ({scope}.)",
-        _overall(f"{problem}-better", ordered, best, found, methods, instances),
+        _overall(f"{problem}-better", ordered, best, found, instances),
+        "Wins, ties and losses.",
+        _wins(f"{problem}-wins", ordered, methods, instances),
         "The same by size; in parentheses the number of instances, and the interval.",
         _by_size(f"{problem}-better-by-size", ordered, best, common),
     ]
@@ -185,23 +188,37 @@ def _overall(
     ordered: Sequence[Entry],
     best: Entry,
     found: Mapping[str, Difference],
-    methods: Sequence[Entry],
     instances: Sequence[str],
 ) -> Table:
     rows = []
     for entry in ordered:
         spread = deviation(entry, instances)
         spread_cell = "–" if entry.reference or not isfinite(spread) else f"{100 * spread:.2f}"
-        counts = [str(count) for count in against_others(entry, methods, instances)]
         if entry is best:
-            rows.append([entry.name, "cheapest", "–", spread_cell, *counts, "–"])
+            rows.append([entry.name, "cheapest", "–", spread_cell, "–"])
             continue
         by = found[entry.name]
         verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
-        rows.append(
-            [entry.name, format_percent(by.share), _bounds(by), spread_cell, *counts, verdict]
-        )
-    columns = ("method", "difference", "interval", "±", "wins", "ties", "losses", "differs")
+        rows.append([entry.name, format_percent(by.share), _bounds(by), spread_cell, verdict])
+    columns = ("method", "difference", "interval", "±", "differs")
+    return Table(columns, rows, name=name)
+
+
+def _wins(
+    name: str, ordered: Sequence[Entry], methods: Sequence[Entry], instances: Sequence[str]
+) -> Table:
+    """Return wins, ties and losses of each entry, as ``wins / ties / losses``."""
+    references = [entry for entry in ordered if entry.reference]
+    rows = []
+    for entry in ordered:
+        opponents = [[each for each in methods if each is not entry]]
+        opponents += [[each] if each is not entry else [] for each in references]
+        cells = [
+            " / ".join(map(str, against(entry, rivals, instances))) if rivals else "–"
+            for rivals in opponents
+        ]
+        rows.append([entry.name, *cells])
+    columns = ("method", "other methods", *(entry.name for entry in references))
     return Table(columns, rows, name=name)
 
 
@@ -222,13 +239,13 @@ def _by_size(
     return Table(("method", *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)
 
 
-def against_others(
-    entry: Entry, methods: Sequence[Entry], instances: Sequence[str]
+def against(
+    entry: Entry, rivals: Sequence[Entry], instances: Sequence[str]
 ) -> tuple[int, int, int]:
-    """Count wins, ties and losses against the cheapest of the other methods on each instance."""
+    """Count wins, ties and losses against the cheapest of the rivals on each instance."""
     wins = ties = 0
     for name in instances:
-        rival = min(each.cost(name) for each in methods if each is not entry)
+        rival = min(each.cost(name) for each in rivals)
         share = entry.cost(name) / rival - 1
         wins += share < -_TIE
         ties += abs(share) <= _TIE

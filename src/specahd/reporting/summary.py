@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from types import MappingProxyType
 
 from specahd.core.program import Outcome
 from specahd.reporting.aggregates import (
@@ -22,18 +23,25 @@ from specahd.reporting.document import (
     format_number,
     format_percent,
 )
-from specahd.reporting.figure import LEVELS, draw_convergence
+from specahd.reporting.figure import LEVELS, draw_convergence, draw_seconds
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose_runs
 from specahd.runs.rows import Row, average_rows
 
 DRAWING = "convergence.svg"
+SECONDS = "seconds.svg"
+_TIMED = (
+    "Seconds of one evaluation of the validation pool, on a logarithmic scale. Circles are "
+    "complete runs, triangles partial ones, crosses those with an instance on which the upper "
+    "program failed or ran out of time."
+)
 _DECIMALS = 6
 """Decimals of figures as data: enough to compare, too few for a processor's last bits."""
 _CAPTION = (
     "Best score so far over the programs asked so far, both levels together. In the coupled "
     "search, that of the lower level is J of the repertoire, that of the upper level U − λΩ. "
-    "A line ends with its round: each round measures on tasks of its own."
+    "Of several seeds the mean and a band of one sample deviation, after the first 50 programs of "
+    "long runs. A line ends with its round: each round measures on tasks of its own."
 )
 
 
@@ -42,24 +50,36 @@ class Summary:
     """A report in every form; ``metrics`` are JSON texts and ``curves`` CSV texts, by name."""
 
     document: Document
-    drawing: str
     metrics: Mapping[str, str]
     curves: Mapping[str, str]
 
 
-def summarise(found: Sequence[Run]) -> Summary:
-    """Make the report of runs; equal rows give equal bytes."""
+def summarise(
+    found: Sequence[Run],
+    passed_over: Sequence[str] = (),
+    seconds: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+) -> Summary:
+    """Make the report of runs; equal rows give equal bytes.
+
+    Parameters
+    ----------
+    passed_over
+        A line for each directory that is not counted, and why.
+    seconds
+        By the name of a run what its validation took by instance, as far as that is known.
+    """
     runs = choose_runs(found)
     groups = group_by_kind(runs)
     common = restrict_to_common(groups)
-    drawing = draw_convergence(groups)
+    drawing, timed = draw_convergence(groups), draw_seconds(groups, seconds)
     document = Document(
         "SpecAHD: summary of stored runs",
         [
-            Section("Checkpoints", _checkpoints(groups, common, len(found) - len(runs))),
+            Section("Checkpoints", _checkpoints(groups, common, passed_over)),
             Section("Validation by size", _sizes(common.groups)),
             Section("Programs by outcome", _outcomes(groups)),
             Section("Convergence", [Figure(DRAWING, _CAPTION, drawing)]),
+            *([Section("Seconds", [Figure(SECONDS, _TIMED, timed)])] if timed else []),
         ],
     )
     curves = {
@@ -68,11 +88,11 @@ def summarise(found: Sequence[Run]) -> Summary:
         for level in LEVELS
     }
     metrics = {name: _metrics(group) for name, group in common.groups.items()}
-    return Summary(document, drawing, metrics, curves)
+    return Summary(document, metrics, curves)
 
 
 def _checkpoints(
-    groups: Mapping[str, Sequence[Run]], common: Common, passed_over: int
+    groups: Mapping[str, Sequence[Run]], common: Common, passed_over: Sequence[str]
 ) -> list[Part]:
     rows = []
     for name, runs in groups.items():
@@ -90,6 +110,7 @@ def _checkpoints(
                 format_percent(chosen.improvement),
                 format_percent(unseen.improvement),
                 f"{min(spread):+.2f} to {max(spread):+.2f}%" if spread else "–",
+                _below(_rows(counted, "validation")),
                 f"{unseen.rollbacks}/{unseen.steps}",
                 str(unseen.failed),
             ]
@@ -101,23 +122,33 @@ def _checkpoints(
     ]
     text = (
         f"Of {', '.join(words)}. Selection chose each checkpoint, validation was never seen. "
-        "Improvement is over the baseline, a mean over instances and seeds of the complete runs; "
-        "the range is that of the seeds. Rollbacks are rebuilt regions without a feasible merge, "
+        "Improvement is over B, the baseline solver, a mean over instances and seeds of the "
+        "complete runs; the range is that of the seeds; below B counts the instances that became "
+        "cheaper. Rollbacks are rebuilt regions without a feasible merge, "
         "of all rebuilt; where the upper program failed (T) nothing is imputed."
     )
-    partial = [run.name for runs in groups.values() for run in runs if not run.complete]
+    partial = [
+        f"{run.name} ({_shortfall(run)})"
+        for runs in groups.values()
+        for run in runs
+        if not run.complete
+    ]
     if partial:
-        text += (
-            " Partial, short of their budget or not evaluated, and so counted in no mean: "
-            f"{', '.join(partial)}."
-        )
-    if passed_over:
-        text += f" Passed over, of the same kinds and seeds: {passed_over} runs."
+        text += f" Partial, and so counted in no mean: {', '.join(partial)}."
+    over = [f"Passed over: {each}." for each in passed_over]
     columns = (
-        "problem", "baseline", "seeds", "complete", "programs", "selection", "validation",
-        "seeds' range", "rollbacks", "T",
+        "problem", "B", "seeds", "complete", "programs", "selection", "validation",
+        "seeds' range", "below B", "rollbacks", "T",
     )  # fmt: skip
-    return [text, Table(columns, rows, words=3, name="checkpoints"), *common.remarks]
+    return [text, Table(columns, rows, words=3, name="checkpoints"), *common.remarks, *over]
+
+
+def _shortfall(run: Run) -> str:
+    """Say in what a run is not complete."""
+    if len(run.samples) < run.programs:
+        return f"{len(run.samples)} of {run.programs} programs"
+    missing = next(pool for pool in POOLS if not run.rows(pool))
+    return f"no rows of {missing}"
 
 
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
@@ -131,9 +162,12 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
                 format_percent(of.improvement),
             )
             rebuilt = f"{of.rollbacks}/{of.steps}"
-            rows.append([name, size, str(of.rows), *costs, rebuilt, str(of.failed)])
+            named = ", ".join(sorted({row.baseline for row in group}))
+            counts = _below(group), rebuilt, str(of.failed)
+            rows.append([name, size, str(of.rows), named, *costs, *counts])
     columns = (
-        "problem", "size", "rows", "baseline cost", "repaired cost", "improvement", "rollbacks", "T"
+        "problem", "size", "rows", "B", "cost of B", "repaired cost", "improvement", "below B",
+        "rollbacks", "T",
     )  # fmt: skip
     text = (
         "Mean costs over the instances of a size and the seeds of complete runs; "
@@ -180,6 +214,11 @@ def _metrics(runs: Sequence[Run]) -> str:
         "failed": unseen.failed,
     }
     return json.dumps(found, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _below(rows: Sequence[Row]) -> str:
+    solved = [row for row in rows if not row.failed]
+    return f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
 
 
 def _rows(runs: Sequence[Run], pool: str) -> list[Row]:

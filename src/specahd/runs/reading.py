@@ -1,21 +1,31 @@
 """Read run directories, and choose which of several runs counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import nan
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import DecodeError, Struct, field
+from msgspec.json import Decoder
 
 from specahd.core import journal
 from specahd.core.errors import FileError
-from specahd.core.plain import printable, read_json
+from specahd.core.plain import parse_json, printable, read_json
 from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CONFIG, JOURNAL, MACHINE, POOLS, REPLIES, TIMINGS, rows_file
+from specahd.runs.files import (
+    CONFIG,
+    JOURNAL,
+    MACHINE,
+    POOLS,
+    REPLIES,
+    RESPONSES,
+    TIMINGS,
+    rows_file,
+)
 from specahd.runs.kinds import RunKind
-from specahd.runs.records import Answer, Other, Sample, Timing
+from specahd.runs.records import Answer, Measured, Other, Sample, Timing
 from specahd.runs.rows import Row, read_rows
 
 _FACTS = 1 << 16
@@ -131,6 +141,35 @@ def read_spending(directory: Path) -> Spending:
     return Spending(tokens, cost)
 
 
+def read_measurements(directory: Path) -> Iterator[Measured]:
+    """Yield what was measured of programs in a run, which may be under way.
+
+    The file is most of a run's bytes, so it is decoded straight into its type.
+
+    Raises
+    ------
+    FileError
+        A line is not what a run writes.
+    """
+    path, decode = directory / RESPONSES, Decoder(Measured).decode
+    if not path.is_file():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                return
+            if b'"tasks":' in line:
+                continue
+            try:
+                yield decode(line)
+            except (DecodeError, UnicodeDecodeError):
+                # Half of a surrogate pair, which a program may have raised, is allowed.
+                try:
+                    yield parse_json(line, Measured)
+                except ValueError as error:
+                    raise journal.damaged_line_error(path, number, str(error)) from None
+
+
 def read_run(directory: Path, name: str = "", validation: Path | None = None) -> Run:
     """Read a run directory.
 
@@ -182,6 +221,32 @@ def read_runs(folder: Path, evaluations: Path | None = None) -> list[Run]:
     if not runs:
         raise FileError(f"{folder} holds no run: no folder with {CONFIG} and {JOURNAL}.")
     return runs
+
+
+def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
+    """Say of each directory below a folder that is not counted why it is not.
+
+    Parameters
+    ----------
+    runs
+        All that :func:`read_runs` found there.
+    """
+    said = []
+    for path in sorted(folder.rglob(CONFIG)):
+        if not (path.parent / JOURNAL).is_file():
+            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {JOURNAL}")
+    for path in sorted(folder.rglob(JOURNAL)):
+        if not (path.parent / CONFIG).is_file():
+            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {CONFIG}")
+    chosen = {(run.kind, run.seed): run for run in choose_runs(runs)}
+    for run in runs:
+        other = chosen[run.kind, run.seed]
+        if other is not run:
+            why = (
+                "is newer" if run.complete else "is complete" if other.complete else "came further"
+            )
+            said.append(f"{run.name}: {other.name}, of the same kind and seed, {why}")
+    return said
 
 
 def choose_runs(runs: Iterable[Run]) -> list[Run]:

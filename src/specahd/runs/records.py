@@ -7,7 +7,7 @@ earlier versions, do not have.
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from specahd.core.plain import Finite, Name
 from specahd.core.program import Level, Outcome, Tier
@@ -30,6 +30,7 @@ class Sample(Struct, frozen=True):
     outcome: Outcome
     best: float | None
     novelty: Novelty | None = None
+    skills: list[str] = []
 
 
 class UploadedSample(Sample, frozen=True, kw_only=True):
@@ -45,7 +46,10 @@ class UploadedSample(Sample, frozen=True, kw_only=True):
 
 
 class Round(Struct, frozen=True):
-    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured."""
+    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured.
+
+    ``objective`` is J of the repertoire.
+    """
 
     round: int
     upper: Name
@@ -54,6 +58,7 @@ class Round(Struct, frozen=True):
     selection: Finite | None = None
     selection_failed: int = 0
     uppers: list[Name] = []
+    objective: Finite | None = field(default=None, name="J")
 
     @property
     def chosen(self) -> list[str]:

@@ -10,6 +10,8 @@ from msgspec import Struct
 from specahd.core import journal
 
 _NO_PASS = ("instance", "baseline")
+_TIE = 1e-9
+"""Costs that differ by a smaller share are equal."""
 _FIGURES = ("improvement", "baseline_cost", "cost")
 
 
@@ -28,6 +30,7 @@ class RowRecord(Struct, frozen=True):
     steps: list[_Step]
     cost: float | None = None
     improvement: float | None = None
+    best_known: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("cost", "improvement"):
@@ -48,6 +51,8 @@ class Row:
     ----------
     steps, rollbacks
         How many regions were rebuilt, and how many of those did not end in a feasible merge.
+    best_known
+        The cost of the best known solution; nan where that is not known.
     """
 
     instance: str
@@ -59,6 +64,12 @@ class Row:
     failed: bool
     steps: int
     rollbacks: int
+    best_known: float = nan
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether it is cheaper than the baseline solution, by more than rounding."""
+        return self.cost < self.baseline_cost * (1 - _TIE)
 
     @classmethod
     def of(cls, record: RowRecord) -> "Row":
@@ -74,6 +85,7 @@ class Row:
             failed=record.failed,
             steps=len(outcomes),
             rollbacks=sum(outcome != "ok" for outcome in outcomes),
+            best_known=record.best_known or nan,
         )
 
 
@@ -146,3 +158,18 @@ def read_seconds(path: Path) -> dict[str, float]:
 def pass_seconds(timings: Mapping[str, str | float]) -> float:
     """Return the seconds of all passes of a line of timings, without those of the baseline."""
     return fsum(float(value) for name, value in timings.items() if name not in _NO_PASS)
+
+
+def read_baseline_seconds(path: Path) -> dict[str, float]:
+    """Return by instance the seconds of the baseline solver, of those instances that have them.
+
+    Raises
+    ------
+    FileError
+        A line is not what an evaluation writes.
+    """
+    return {
+        str(record["instance"]): float(record["baseline"])
+        for record in journal.read_records(path, dict[str, str | float])
+        if "instance" in record and "baseline" in record
+    }

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from specahd.core import journal
+from specahd.reporting.frozen import Frozen
 from specahd.runs.files import PROMPTS
 from specahd.tracking.description import NOTE
 from specahd.tracking.follower import JournalEntry
-from specahd.tracking.frozen import Frozen
 from specahd.tracking.run_writer import MlflowRunWriter
 from specahd.tracking.store import WAYS
 

@@ -12,19 +12,23 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from specahd.core.plain import read_json
+from specahd.reporting import lineage, progress
+from specahd.reporting.frozen import Frozen
 from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
 from specahd.runs.reading import RunStatus
 from specahd.runs.rows import average_rows, read_rows
-from specahd.tracking.frozen import Frozen
 from specahd.tracking.provenance import dvc_hashes
 from specahd.tracking.store import without_password
+from specahd.tracking.view import artifact_link
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
 NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
+PAGES = "pages"
+"""Where pages on the run stand among its artifacts."""
 STATUS = "status"
 """The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _LIMITED = re.compile(r"budget\.max_\w+(?==)")
@@ -160,6 +164,19 @@ def _facts(path: Path) -> dict[str, str]:
 def _read_json(path: Path) -> Mapping[str, Any]:
     """Return a JSON file's content, nothing if it is not there."""
     return read_json(path, _LIMIT, dict[str, Any]) or {}
+
+
+def write_links(experiment: str, run_id: str) -> str:
+    """Return the lines of a note that lead to the run's pages."""
+    told = {
+        lineage.PAGE: "every program with its source, its parents and what it changed",
+        progress.PAGE: "scores, outcomes and spending so far, and what each round kept",
+    }
+    links = [
+        f"- {artifact_link(experiment, run_id, f'{PAGES}/{page}', Path(page).stem)}: {words}\n"
+        for page, words in told.items()
+    ]
+    return "".join([*links, "\n"])
 
 
 def write_opening(directory: Path) -> str:

@@ -23,13 +23,13 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.runs.files import POOLS, SWEEP, write_json
-from specahd.tracking.description import NOTE
+from specahd.tracking.description import NOTE, PAGES
 from specahd.tracking.run_writer import LONGEST_TAG
 from specahd.tracking.store import Store, one_line_error, without_password
 from specahd.tracking.sweep_note import format_improvement, resume_command, write_sweep_note
-from specahd.tracking.sweep_results import SweepResults
+from specahd.tracking.sweep_results import RESULTS_PAGE, SweepResults
 from specahd.tracking.tables import new_table, stdout_console
-from specahd.tracking.view import percent_metric, ui_directions
+from specahd.tracking.view import artifact_link, percent_metric, ui_directions
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -153,6 +153,9 @@ def _describe(
 ) -> None:
     go_on = resume_command(config, results.directory)
     note = write_sweep_note(results, _count(config), experiment, go_on)
+    if results.jobs:
+        link = artifact_link(experiment, run, f"{PAGES}/{RESULTS_PAGE}", "tables and curves")
+        note = f"{note[: LONGEST_TAG - 500]}\n{link} of the jobs, the seeds side by side\n"
     client.set_tag(run, NOTE, note[:LONGEST_TAG])
 
 
@@ -192,6 +195,7 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
     client.log_batch(run, metrics=metrics)
     client.log_text(run, results.table(), "jobs.csv")
+    client.log_text(run, results.page(), f"{PAGES}/{RESULTS_PAGE}")
     _describe(client, experiment, run, results, config)
     whole = results.counts["complete"] == sum(results.counts.values())
     client.set_terminated(run, "FINISHED" if whole else "FAILED")

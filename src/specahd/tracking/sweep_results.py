@@ -4,14 +4,19 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, stdev
 
-from specahd.runs.files import CONFIG, POOLS
+from specahd.reporting.methods import comparison_tables, is_comparison
+from specahd.reporting.summary import summarise
+from specahd.runs.files import CONFIG, POOLS, row_timings_file
 from specahd.runs.kinds import varying_options
-from specahd.runs.reading import Run, choose_runs, read_run
-from specahd.runs.rows import average_rows
+from specahd.runs.reading import Run, choose_runs, read_run, read_spending
+from specahd.runs.rows import average_rows, read_seconds
+
+RESULTS_PAGE = "results.html"
+"""The page of a sweep among its artifacts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,20 @@ class SweepResults:
             values = [each.get(name, "") for name in names]
             writer.writerow([job.name, status, job.seed, *job.kind.values(keys), *values])
         return text.getvalue()
+
+    def page(self) -> str:
+        """Return the page that compares the jobs, with the tables and curves of a report."""
+        seconds = {
+            job.name: read_seconds(self.directory / job.name / row_timings_file("validation"))
+            for job in self.jobs
+        }
+        document = summarise(self.jobs, (), seconds).document
+        if is_comparison(self.jobs):
+            spending = {job.name: read_spending(self.directory / job.name) for job in self.jobs}
+            compared = comparison_tables(self.jobs, seconds, {}, spending)
+            sections = [*compared.sections, *document.sections]
+            document = replace(document, sections=sections)
+        return replace(document, title=f"Sweep {self.directory.name}").html()
 
     def _varying(self) -> list[str]:
         return varying_options(job.kind for job in self.jobs)

@@ -3,8 +3,9 @@
 import fcntl
 import os
 import sqlite3
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,21 +14,24 @@ from typing import TYPE_CHECKING
 from specahd.core import journal
 from specahd.core.errors import FileError
 from specahd.core.plain import read_json
+from specahd.reporting import lineage, progress
+from specahd.reporting.frozen import read_frozen_programs
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
 from specahd.tracking.description import (
     NOTE,
+    PAGES,
     STATUS,
     Description,
+    write_links,
     write_note,
     write_opening,
     write_stop,
 )
 from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
-from specahd.tracking.frozen import read_frozen_programs
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, one_line_error, without_password
 from specahd.tracking.view import percent_metric, ui_directions
@@ -47,6 +51,8 @@ _UNMEASURED = [percent_metric(pool) for pool in files.POOLS]
 # So many records at a time, so that the mark is never far behind.
 _RECORDS = 25
 _LIMIT = 1 << 16
+_PAGE_SECONDS = 10.0
+"""The page on the search is as old, at most, while records come."""
 
 
 @dataclass(slots=True)
@@ -147,6 +153,7 @@ class RunUpload:
         self._told = 0
         self._reason: str | None = ""
         self._writer: MlflowRunWriter | None = None
+        self._next_page = 0.0
         self.samples = 0
 
     def step(self) -> bool:
@@ -196,6 +203,9 @@ class RunUpload:
         writer.measure((measure, entry.at) for entry in new for measure in entry.measures)
         if any(entry.ends_round for entry in new):
             self._candidates.end_round()
+        if new and time.monotonic() > self._next_page:
+            self._write_page(progress.PAGE, progress.search_page)
+            self._next_page = time.monotonic() + _PAGE_SECONDS
         self._cursor.records += len(new)
         self._cursor.write(self._directory)
         self._waiting = self._waiting[len(part) :]
@@ -220,7 +230,8 @@ class RunUpload:
         writer.open(cursor.key, described, self._follower.began, _UNMEASURED)
         # The results of an ended run follow later.
         if not ended:
-            under_way = {STATUS: "running", NOTE: write_opening(self._directory)}
+            links = write_links(writer.experiment, writer.parent.info.run_id)
+            under_way = {STATUS: "running", NOTE: links + write_opening(self._directory)}
             writer.fill(writer.parent, tags=under_way)
         if writer.parent.info.run_id != cursor.run_id:
             cursor.run_id, cursor.records = writer.parent.info.run_id, 0
@@ -252,6 +263,9 @@ class RunUpload:
             yield
         self._describe(writer, status)
         yield
+        self._write_page(lineage.PAGE, lineage.lineage_page)
+        self._write_page(progress.PAGE, progress.search_page)
+        yield
         for name, figure in self._figures():
             client.log_figure(run_id, figure, f"figures/{name}", save_kwargs={"dpi": 120})
         client.set_terminated(run_id, _STATUS.get(status, "FAILED"), self._follower.at)
@@ -266,8 +280,14 @@ class RunUpload:
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
         came = read_run(self._directory).status
         begin = write_stop(self._directory, came, without_password(self._cursor.reason))
+        begin += write_links(writer.experiment, run_id)
         note = begin + write_note(self._directory, programs, run_id, uri, LONGEST_TAG - len(begin))
         writer.fill(writer.parent, tags={STATUS: came, NOTE: note})
+
+    def _write_page(self, name: str, make: Callable[[Path, str], str]) -> None:
+        assert self._writer is not None
+        page = make(self._directory, self._directory.resolve().name)
+        self._writer.write_text(self._writer.parent, page, f"{PAGES}/{name}")
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and the numbers of failed instances.

@@ -71,6 +71,11 @@ def run_link(experiment: str, run_id: str, name: str) -> str:
     return f"[{name}](#/experiments/{experiment}/runs/{run_id}{_WORKFLOW})"
 
 
+def artifact_link(experiment: str, run_id: str, path: str, name: str) -> str:
+    """Return a link to a file of a run as the UI shows it, for its note."""
+    return f"[{name}](#/experiments/{experiment}/runs/{run_id}/artifacts/{path})"
+
+
 def ui_directions(store: str, experiment: str) -> str:
     """Return one line on how to see the runs of an experiment."""
     if store.startswith("http"):

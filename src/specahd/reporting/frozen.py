@@ -1,6 +1,6 @@
 """The programs of a run's checkpoint: their roles, and the scores that chose them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -14,8 +14,9 @@ from specahd.core.plain import parse_json, read_bytes
 from specahd.repair.checksums import MANIFEST
 from specahd.repair.manifest import Manifest
 from specahd.runs.configuration import read_configuration
-from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL, RESPONSES
-from specahd.runs.records import Measured, Round, journal_type, responses_type
+from specahd.runs.files import CHECKPOINT, CONFIG, JOURNAL
+from specahd.runs.reading import read_measurements
+from specahd.runs.records import Measured, Round, journal_type
 
 _LIMIT = 4 << 20
 
@@ -69,8 +70,9 @@ def read_frozen_programs(directory: Path) -> list[Frozen]:
         chosen = _find_round(directory, *([each.id for each in level] for level in (uppers, lower)))
         scores: dict[str, float | None] = {}
         if chosen:
-            scores = {uppers[0].id: chosen.utility, **_repertoire_gains(directory, chosen)}
-            scores |= _marginal_utilities(directory, chosen)
+            known = _read_round(directory, chosen)
+            scores = {uppers[0].id: chosen.utility, **_repertoire_gains(directory, chosen, known)}
+            scores |= _marginal_utilities(chosen, known)
         return [
             Frozen(program.id, role, scores.get(program.id), program.idea, text.decode())
             for program, role in zip(manifest.programs, roles, strict=True)
@@ -98,11 +100,11 @@ def _find_round(directory: Path, uppers: list[str], repertoire: list[str]) -> Ro
     return max(rounds, key=rank, default=None)
 
 
-def _marginal_utilities(directory: Path, chosen: Round) -> dict[str, float]:
+def _marginal_utilities(chosen: Round, known: Mapping[str, Measured]) -> dict[str, float]:
     """Return the marginal utility of each upper program of a round."""
     import numpy as np
 
-    rows = _read_measurements(directory, chosen, chosen.uppers)
+    rows = {name: row for name, row in known.items() if name in chosen.uppers}
     measured = {name for name, row in rows.items() if row.utilities}
     if not chosen.uppers or measured != set(chosen.uppers):
         return {}
@@ -114,19 +116,18 @@ def _marginal_utilities(directory: Path, chosen: Round) -> dict[str, float]:
     return added
 
 
-def _read_measurements(
-    directory: Path, chosen: Round, programs: Sequence[str]
-) -> dict[str, Measured]:
-    """Read the measurements of programs in a round."""
+def _read_round(directory: Path, chosen: Round) -> dict[str, Measured]:
+    """Read the measurements of a round's programs."""
     return {
         record.program: record
-        for record in journal.read_records(directory / RESPONSES, responses_type)
-        if isinstance(record, Measured) and record.round == chosen.round
-        if record.program in programs
+        for record in read_measurements(directory)
+        if record.round == chosen.round
     }
 
 
-def _repertoire_gains(directory: Path, chosen: Round) -> dict[str, float]:
+def _repertoire_gains(
+    directory: Path, chosen: Round, known: Mapping[str, Measured]
+) -> dict[str, float]:
     """Return the known increase of J by each program of a round's repertoire."""
     # NumPy's import is slow, and only the end of a run needs it.
     import numpy as np
@@ -143,7 +144,8 @@ def _repertoire_gains(directory: Path, chosen: Round) -> dict[str, float]:
                 record.outcomes or (), record.cost_before, record.cost_merged, strict=True
             )
         ]
-        for program, record in _read_measurements(directory, chosen, repertoire).items()
+        for program, record in known.items()
+        if program in repertoire
     }
     lengths = {len(row) for row in rows.values()}
     if rows.keys() != set(repertoire) or len(lengths) != 1 or 0 in lengths:

@@ -1,0 +1,171 @@
+"""The page *search*: how a run went, or goes: scores, outcomes, spending, and what it kept."""
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from itertools import accumulate, groupby, pairwise
+from pathlib import Path
+
+from msgspec import Struct
+
+from specahd.core.program import Level, Outcome
+from specahd.reporting.charts import BLUE, DASHES, ORANGE, EventRow, Line, event_chart, line_chart
+from specahd.reporting.document import Strong, Table, format_number, format_percent, table_html
+from specahd.reporting.family import Family, Member, outcome_counts, read_family
+from specahd.reporting.page import page
+from specahd.runs.configuration import read_configuration
+from specahd.runs.files import CONFIG
+from specahd.runs.records import Round
+
+PAGE = "search.html"
+_COLOURS = {Level.LOWER: BLUE, Level.UPPER: ORANGE}
+_SCORES = {
+    Level.LOWER: "Lower level: best score so far (in the coupled search, J of the repertoire).",
+    Level.UPPER: "Upper level: best score so far (mean U − λΩ).",
+}
+_ROUNDS = (
+    "A dot is a program; the line is the best so far, and begins anew with each round, "
+    "which measures on tasks of its own."
+)
+
+
+class _Budget(Struct):
+    programs: int
+
+
+class _Configuration(Struct):
+    budget: _Budget
+
+
+def search_page(directory: Path, name: str) -> str:
+    """Return the page of a run, as far as it has come.
+
+    Raises
+    ------
+    FileError
+        A file is not what a run writes.
+    """
+    family = read_family(directory)
+    asked = read_configuration(directory / CONFIG, _Configuration)["budget"]["programs"]
+    programs = [member for member in family.members.values() if member.ticket]
+    end = max(asked, len(programs))
+    marks = [one.ticket - 0.5 for before, one in pairwise(programs) if before.round != one.round]
+    figures = [
+        *(_scores(family.of(level), level, end, marks) for level in _COLOURS),
+        _outcomes(programs, end, marks),
+        *_spending(programs, end, marks),
+    ]
+    shown = [
+        f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
+        for svg, caption in figures
+        if svg
+    ]
+    body = [
+        f"<p>{escape(_state(family, programs, asked))}</p>",
+        f'<div class="grid">{"".join(shown)}</div>',
+        *_rounds(family),
+    ]
+    return page(f"{name}: course of the search", body)
+
+
+def _state(family: Family, programs: Sequence[Member], asked: int) -> str:
+    counts = outcome_counts(family)
+    tokens = sum(member.tokens for member in programs)
+    tokens += sum(each.tokens for each in family.auxiliary)
+    cost = sum(member.cost for member in programs) + sum(each.cost for each in family.auxiliary)
+    parts = [
+        f"{len(programs)} of {asked} tickets are used; {counts[Outcome.OK]} programs are ok",
+        f"{len(family.rounds)} rounds have ended",
+        f"{format_number(tokens, 0)} tokens, {cost:.4g} of money" if tokens else "no tokens used",
+    ]
+    if family.auxiliary:
+        parts.append(f"{len(family.auxiliary)} requests beside those for programs")
+    return f"{'; '.join(parts)}."
+
+
+def _scores(
+    members: Sequence[Member], level: Level, end: int, marks: Sequence[float]
+) -> tuple[str, str]:
+    asked = [member for member in members if member.ticket]
+    parts = [
+        [(each.ticket, each.best) for each in group if each.best is not None]
+        for _, group in groupby(asked, key=lambda each: each.round)
+    ]
+    dots = [(each.ticket, each.score) for each in asked if each.score is not None]
+    line = Line("", [part for part in parts if part], dots, _COLOURS[level])
+    svg = line_chart([line], "tickets", f"{level} score", end=end, marks=marks)
+    return svg, f"{_SCORES[level]} {_ROUNDS}"
+
+
+def _outcomes(programs: Sequence[Member], end: int, marks: Sequence[float]) -> tuple[str, str]:
+    rows = []
+    for outcome in Outcome:
+        met = [member for member in programs if member.outcome is outcome]
+        if met:
+            upper, lower = (
+                [member.ticket for member in met if member.level is level]
+                for level in (Level.UPPER, Level.LOWER)
+            )
+            rows.append(EventRow(f"{outcome} ({len(met)})", upper, lower))
+    svg = event_chart(rows, "tickets", end=end, marks=marks)
+    return svg, "What became of each program; in the upper half of a row those of the upper level."
+
+
+def _spending(
+    programs: Sequence[Member], end: int, marks: Sequence[float]
+) -> Iterator[tuple[str, str]]:
+    """Yield charts of tokens, money and seconds; none of what was not spent."""
+    measures: Sequence[tuple[str, str, Callable[[Member], float]]] = (
+        ("tokens", "Tokens of prompts and replies so far.", lambda each: each.tokens),
+        ("money", "Money so far, in the currency of the prices.", lambda each: each.cost),
+        ("seconds", "Seconds from request to result, of all programs so far.",
+         lambda each: each.seconds or 0.0),
+    )  # fmt: skip
+    for name, caption, measure in measures:
+        so_far = list(accumulate(map(measure, programs)))
+        if so_far and so_far[-1] > 0:
+            points = [(member.ticket, y) for member, y in zip(programs, so_far, strict=True)]
+            line = Line("", [points], colour="#333", dash=DASHES[0])
+            yield line_chart([line], "tickets", name, end=end, marks=marks), caption
+
+
+def _rounds(family: Family) -> Iterator[str]:
+    if not family.rounds:
+        return
+    columns = ("round", "J", "utility", "selection", "size")
+    rows = []
+    for each in family.rounds:
+        selection = "–" if each.selection is None else format_percent(each.selection)
+        measured = _figure(each.objective), _figure(each.utility), selection
+        rows.append([str(each.round), *measured, str(len(each.repertoire))])
+    yield "<h2>Rounds</h2>"
+    yield "<p>Selection is the mean improvement on the selection pool, which chooses the round of "
+    yield "the checkpoint; size is that of the repertoire.</p>"
+    yield table_html(Table(columns, rows))
+    for title, kept in (
+        ("Upper programs", lambda each: each.chosen),
+        ("Repertoire", lambda each: each.repertoire),
+    ):
+        table = _kept(family.rounds, kept)
+        if table.rows:
+            yield f"<h2>{title} by round</h2>"
+            yield "<p>The place in greedy order; bold where it is new.</p>"
+            yield table_html(table)
+
+
+def _kept(rounds: Sequence[Round], kept: Callable[[Round], Sequence[str]]) -> Table:
+    names = dict.fromkeys(name for each in rounds for name in kept(each))
+    rows = []
+    for name in names:
+        cells = []
+        before: Sequence[str] = ()
+        for each in rounds:
+            now = kept(each)
+            place = f"{now.index(name) + 1}" if name in now else "–"
+            cells.append(Strong(place) if name in now and name not in before else place)
+            before = now
+        rows.append([name, *cells])
+    return Table(("program", *(f"round {each.round}" for each in rounds)), rows)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,156 @@
+"""Tables of the ablations (the paper's Table 3) and of routing studies (Table 5, App. E)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import fsum, isfinite, nan
+from pathlib import Path
+from statistics import fmean, stdev
+
+from msgspec import Struct
+
+from specahd.core import journal
+from specahd.core.program import Outcome
+from specahd.reporting.document import Part, Section, Table, format_number, format_percent
+from specahd.runs.reading import Run, choose_runs
+from specahd.runs.rows import average_rows
+
+STUDY = "study.jsonl"
+"""Of an evaluation with ``study=routing``."""
+_PROTOCOLS = {
+    "lower": "The lower search alone.",
+    "upper": "The upper search over a frozen repertoire.",
+    "both": "Both levels.",
+}
+_TEXT = (
+    "Improvement over B on validation, by run (seed) and as a mean with the sample standard "
+    "deviation over the complete runs; three runs allow no test of significance. Duplicates were "
+    "turned away, and with skills counts the requests that bore skill records, of all runs. "
+    "Seconds are those of one evaluation of the validation pool, the baseline's own left out."
+)
+_FIGURES = ("response", "gain", "regret", "hits")
+
+
+class _Study(Struct):
+    """A line of ``study.jsonl`` behind its regions: a policy, or a part of the repertoire."""
+
+    record: str = ""
+    policy: str = ""
+    members: int = 0
+    regions: int = 0
+    response: float = nan
+    gain: float = nan
+    regret: float = nan
+    hits: float = nan
+    coverage: float = nan
+    deviation: dict[str, float] = {}
+
+
+def ablation_section(
+    found: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]
+) -> Section | None:
+    """Return a table for each protocol whose runs differ in their ablation; None without any.
+
+    Parameters
+    ----------
+    seconds
+        By the name of a run what its validation took by instance, as far as that is known.
+    """
+    groups: dict[str, dict[tuple[str, str, str], list[Run]]] = defaultdict(dict)
+    for run in choose_runs(found):
+        protocol, variant, memory = run.kind.values(["search.levels", "ablation", "memory"])
+        key = (run.kind.problem, "complete" if variant == "none" else variant, memory)
+        groups[protocol if protocol in _PROTOCOLS else "both"].setdefault(key, []).append(run)
+    parts: list[Part] = []
+    for protocol, told in _PROTOCOLS.items():
+        variants = groups[protocol]
+        if any(variant != "complete" for _, variant, _ in variants):
+            rows = [
+                [problem, variant, memory, *_ablated(runs, seconds)]
+                for (problem, variant, memory), runs in sorted(
+                    variants.items(), key=_complete_first
+                )
+            ]
+            columns = (
+                "problem", "variant", "memory", "mean", "±", "by run", "selection", "duplicates",
+                "with skills", "complete", "s",
+            )  # fmt: skip
+            parts += [told, Table(columns, rows, words=3, name=f"ablations-{protocol}")]
+    return Section("Ablations", [_TEXT, *parts]) if parts else None
+
+
+def _complete_first(item: tuple[tuple[str, str, str], list[Run]]) -> tuple[str, str, bool, str]:
+    problem, variant, memory = item[0]
+    return problem, memory, variant != "complete", variant
+
+
+def _ablated(runs: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]) -> list[str]:
+    whole = sorted((run for run in runs if run.complete), key=lambda run: run.seed)
+    shares = [average_rows(run.validation).improvement for run in whole]
+    known = [share for share in shares if isfinite(share)]
+    chosen = [average_rows(run.selection).improvement for run in whole]
+    took = [fsum(seconds[run.name].values()) for run in whole if seconds.get(run.name)]
+    samples = [sample for run in runs for sample in run.samples]
+    return [
+        format_percent(fmean(known) if known else nan),
+        format_number(100 * stdev(known), 2) if len(known) > 1 else "–",
+        ", ".join(f"{100 * share:.2f}" if isfinite(share) else "T" for share in shares) or "–",
+        format_percent(fmean(chosen) if chosen else nan),
+        str(sum(sample.outcome is Outcome.DUPLICATE for sample in samples)),
+        str(sum(bool(sample.skills) for sample in samples)),
+        f"{len(whole)}/{len(runs)}",
+        format_number(fmean(took) if took else nan, 1),
+    ]
+
+
+def routing_section(studies: Mapping[str, Path]) -> Section | None:
+    """Return the tables of routing studies, None if none has stored its policies.
+
+    Parameters
+    ----------
+    studies
+        By the name of an evaluation its ``study.jsonl``.
+
+    Raises
+    ------
+    FileError
+        A line is not what an evaluation writes.
+    """
+    policies, growth = [], []
+    for name, path in studies.items():
+        for record in journal.read_records(path, _Study):
+            if record.record == "policy":
+                figures = [_with_deviation(record, figure) for figure in _FIGURES]
+                policies.append([name, record.policy, str(record.regions), *figures])
+            elif record.record == "growth":
+                figures = [
+                    f"{value:.{decimals}f}"
+                    for value, decimals in (
+                        (record.response, 4), (record.regret, 3), (record.coverage, 2),
+                    )
+                ]  # fmt: skip
+                growth.append([name, str(record.members), *figures])
+    if not policies:
+        return None
+    text = (
+        "Every member of the repertoire was run on every held-out region. Response is scaled in "
+        "each region between the worst and the best member; ΔGB is the improvement over the member "
+        "that was best in training; regret is the excess over the best member, hits how often the "
+        "choice is as good, all in percent. ± is the sample standard deviation over the repeats of "
+        "random choice."
+    )
+    heads = ("evaluation", "policy", "regions", "response", "ΔGB", "regret", "hits")
+    parts: list[Part] = [text, Table(heads, policies, words=2, name="routing")]
+    if growth:
+        columns = ("evaluation", "members", "best response", "regret", "coverage")
+        parts += [
+            "The repertoire as it grows in greedy order, each region repaired by the best member.",
+            Table(columns, growth, name="repertoire-growth"),
+        ]
+    return Section("Routing and growth of the repertoire", parts)
+
+
+def _with_deviation(record: _Study, figure: str) -> str:
+    decimals = 4 if figure == "response" else 2 if figure == "hits" else 3
+    cell = f"{getattr(record, figure):.{decimals}f}"
+    spread = record.deviation.get(figure)
+    return cell if spread is None else f"{cell} ± {spread:.{decimals}f}"
