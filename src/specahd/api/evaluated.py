@@ -8,7 +8,7 @@ from typing import Any
 
 from specahd import __version__
 from specahd.api.checkpoints import LoadedCheckpoint
-from specahd.api.instance_files import told_apart
+from specahd.api.instance_files import with_distinct_names
 from specahd.api.problems import ProblemInstance, Source, settings_of
 from specahd.api.solutions import Repaired
 from specahd.core.errors import ConfigError, FileError
@@ -53,7 +53,7 @@ def read_given(loaded: LoadedCheckpoint, instances: Sequence[Source]) -> list[Gi
         raise ConfigError("Expected at least one instance, got none.")
     problem = loaded.problem
     places = [None if isinstance(one, ProblemInstance) else Path(one) for one in instances]
-    read = told_apart([loaded.data(one) for one in instances], places)
+    read = with_distinct_names([loaded.data(one) for one in instances], places)
     return [
         Given(
             data,

@@ -73,7 +73,7 @@ def instance_files(problem: AnyProblem, given: Iterable[str | Path]) -> list[Pat
     return found
 
 
-def told_apart(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:
+def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None]) -> list[Any]:
     """Return instances in their problem's type; those of equal NAME get that of their file.
 
     Raises
