@@ -34,7 +34,7 @@ def test_clusters_are_drawn_by_their_scores():
     assert chisquare(found, np.array(expected) / sum(expected) * len(drawn)).pvalue > 0.01
 
 
-def test_small_scores_are_with_distinct_names_and_equal_ones_are_not():
+def test_small_scores_differ_and_equal_ones_are_not():
     small = by_score([-0.06, -0.07, -0.08], 0.1)
     assert small == pytest.approx(by_score([-6, -7, -8], 0.1))
     assert by_score([0.0, 0.0], 0.1) == pytest.approx([0.5, 0.5])
