@@ -193,7 +193,7 @@ def evaluated(place, checkpoint, instance, *options):
 
 def test_its_checkpoint_evaluates_as_training_did(trained):
     row = smallest_row(trained / "run")
-    assert evaluated(trained, "run", row["instance"]) == row
+    assert evaluated(trained, "run", row["instance"]).items() >= row.items()
 
 
 def test_where_any_solution_may_replace_the_incumbent_the_built_one_stands(trained):
@@ -206,7 +206,8 @@ def test_it_registers_through_the_same_commands(trained):
     done = call("select", "problem=cvrp", "problem.repair=construct", cwd=trained)
     assert "models:/specahd-cvrp@champion is version 1" in done.stdout
     row = smallest_row(trained / "run")
-    assert evaluated(trained, "models:/specahd-cvrp@champion", row["instance"]) == row
+    again = evaluated(trained, "models:/specahd-cvrp@champion", row["instance"])
+    assert again.items() >= row.items()
 
 
 def test_upper_programs_are_not_searched_for(trained):

@@ -80,7 +80,10 @@ def count_against_journals(place: Path, jobs: int, uri: str) -> None:
         parent.data.params.items()
         >= {"problem": "cvrp", "llm": "offline", "jobs": str(jobs)}.items()
     )
-    assert [file.path for file in client.list_artifacts(parent.info.run_id)] == ["jobs.csv"]
+    assert [file.path for file in client.list_artifacts(parent.info.run_id)] == [
+        "jobs.csv",
+        "pages",
+    ]
 
 
 def lines(path: Path) -> list[dict]:

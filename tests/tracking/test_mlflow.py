@@ -144,7 +144,7 @@ def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
     client, training, candidates = stored(run.directory, store)
     assert (training.info.run_id, training.info.status) == (before.info.run_id, "FINISHED")
     assert training.data.tags["status"] == "complete"
-    assert training.data.tags[NOTE].startswith("- selection (3): ")
+    assert training.data.tags[NOTE].startswith("- [lineage](")
     assert len(candidates) == 40
     best = client.get_metric_history(training.info.run_id, "upper/best")
     assert [metric.step for metric in best] == list(range(2, 41, 2))

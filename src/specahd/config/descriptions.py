@@ -161,7 +161,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
     "report": {
         "runs": "a folder of runs",
         "evaluations": "a folder of evaluations; null: the runs' own validation rows",
-        "labels": "a CSV file of level, problem, source, label and note; null: names as they are",
+        "labels": "CSV of level, problem, source, label, note; null: names as they are",
         "references": "a folder of solvers' rows to stand beside several methods; null: none",
         "audit": "a run to repeat from its files instead of a report; null: none",
     },

@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from specahd.core.compilation import Stopwatch
 from specahd.core.errors import FileError, WriteError
 from specahd.core.folders import write_atomically
 from specahd.core.journal import dumps
@@ -57,6 +56,9 @@ class BaselineSolutions:
             found = _read(path, problem, instance)
             if found is not None:
                 return found
+        # numba takes a second, which a command that is refused does not wait for.
+        from specahd.core.compilation import Stopwatch
+
         watch = Stopwatch()
         with watch.running():
             solution = problem.baseline(instance, name)

@@ -58,7 +58,7 @@ def ablation_section(
     groups: dict[str, dict[tuple[str, str, str], list[Run]]] = defaultdict(dict)
     for run in choose_runs(found):
         protocol, variant, memory = run.kind.values(["search.levels", "ablation", "memory"])
-        key = (run.kind.problem, "complete" if variant == "none" else variant, memory)
+        key = (run.kind.problem, "complete" if variant in ("none", "None") else variant, memory)
         groups[protocol if protocol in _PROTOCOLS else "both"].setdefault(key, []).append(run)
     parts: list[Part] = []
     for protocol, told in _PROTOCOLS.items():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from specahd.core.plain import read_json
-from specahd.reporting import lineage, progress
 from specahd.reporting.frozen import Frozen
 from specahd.runs.configuration import flatten, read_configuration
 from specahd.runs.files import CHECKPOINT, CONFIG, MACHINE, POOLS, SANDBOX, SWEEP, rows_file
@@ -168,6 +167,9 @@ def _read_json(path: Path) -> Mapping[str, Any]:
 
 def write_links(experiment: str, run_id: str) -> str:
     """Return the lines of a note that lead to the run's pages."""
+    # A command that is refused says so before these are there.
+    from specahd.reporting import lineage, progress
+
     told = {
         lineage.PAGE: "every program with its source, its parents and what it changed",
         progress.PAGE: "scores, outcomes and spending so far, and what each round kept",

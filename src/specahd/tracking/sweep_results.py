@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, stdev
 
-from specahd.reporting.methods import comparison_tables, is_comparison
-from specahd.reporting.summary import summarise
 from specahd.runs.files import CONFIG, POOLS, row_timings_file
 from specahd.runs.kinds import varying_options
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
@@ -112,6 +110,10 @@ class SweepResults:
 
     def page(self) -> str:
         """Return the page that compares the jobs, with the tables and curves of a report."""
+        # A command that is refused says so before these are there.
+        from specahd.reporting.methods import comparison_tables, is_comparison
+        from specahd.reporting.summary import summarise
+
         seconds = {
             job.name: read_seconds(self.directory / job.name / row_timings_file("validation"))
             for job in self.jobs
