@@ -443,7 +443,7 @@ def test_passes_and_tries_out_of_range_get_a_sentence(place, wrong):
 @pytest.mark.parametrize("method", ["eoh", "eoh_s"])
 @pytest.mark.parametrize(
     ("option", "expected", "given"),
-    [("uppers", 1, 2), ("seeds", "single", "varied"), ("incumbents", "baseline", "repaired")],
+    [("uppers", 1, 2), ("incumbents", "baseline", "repaired")],
 )
 def test_only_the_coupled_search_has_what_extends_its_upper_level(
     tmp_path, method, option, expected, given

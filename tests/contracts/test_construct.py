@@ -12,8 +12,11 @@ from omegaconf import OmegaConf
 from commands import SMALL, call
 from specahd.config import CONF_DIR
 from specahd.core import journal
+from specahd.core.errors import ConfigError
 from specahd.core.program import Level
+from specahd.core.settings import Settings
 from specahd.repair.cases import make_case
+from specahd.repair.passes import check_extensions
 from specahd.routing.base import contracts
 from specahd.routing.whole_instance import is_whole
 
@@ -233,3 +236,14 @@ def test_the_coupled_search_gives_it_all_tickets_of_all_rounds(trained):
         ((1, "lower"), 6),
         ((2, "lower"), 6),
     ]
+
+
+def test_any_method_may_begin_with_the_programs_by_hand(problem, name):
+    """So that a comparison tells what they are worth from what a method adds to them."""
+    settings = Settings(seeds="varied")
+    check_extensions(problem, settings, portfolio=True, plain=True)
+    by_hand = contracts(problem.operator, varied=True)[Level.LOWER].seeds
+    assert len(by_hand) > len(contracts(problem.operator)[Level.LOWER].seeds)
+    assert {one.contract for one in by_hand} == {problem.operator.contract.id}
+    with pytest.raises(ConfigError, match="search.seeds=single where there are no"):
+        check_extensions(problem_of(name, "insertion"), settings, portfolio=False, plain=True)

@@ -63,7 +63,7 @@ class Contract:
     others
         Further hand-written programs that a search begins with, the strongest last.
     varied
-        Those that a search with ``search.seeds=varied`` begins with too; a variant has none.
+        Those that a search with ``search.seeds=varied`` begins with too.
     """
 
     id: str
@@ -97,7 +97,8 @@ class Contract:
         """Return the contract of programs with the same arguments in other circumstances."""
         document = interface.document(seed)
         program = replace(self.seed, contract=id)
-        return replace(self, id=id, task=task, document=document, seed=program, varied=())
+        varied = tuple(replace(one, contract=id) for one in self.varied)
+        return replace(self, id=id, task=task, document=document, seed=program, varied=varied)
 
     @classmethod
     def of(
