@@ -145,14 +145,13 @@ policy:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A run of a method of one level on complete instances, in a place with its store."""
+    """A run of a method of one level on complete instances."""
     place = tmp_path_factory.mktemp("construct")
     (place / "conf" / "method").mkdir(parents=True)
     (place / "conf" / "method" / "single.yaml").write_text(METHOD)
     call(
         "train", f"hydra.searchpath=[file://{place}/conf]", "method=single", "problem=cvrp",
-        "problem.repair=construct", *(word for word in SMALL if word != "tracking=none"),
-        "tracking.patience=200", "hydra.run.dir=run", cwd=place,
+        "problem.repair=construct", *SMALL, "hydra.run.dir=run", cwd=place,
     )  # fmt: skip
     return place
 
@@ -200,14 +199,6 @@ def test_where_any_solution_may_replace_the_incumbent_the_built_one_stands(train
     instance = smallest_row(trained / "run")["instance"]
     row = evaluated(trained, "run", instance, "accept=feasible")
     assert [row["cost"]] == [step["cost_merged"] for step in row["steps"]]
-
-
-def test_it_registers_through_the_same_commands(trained):
-    done = call("select", "problem=cvrp", "problem.repair=construct", cwd=trained)
-    assert "models:/specahd-cvrp@champion is version 1" in done.stdout
-    row = smallest_row(trained / "run")
-    again = evaluated(trained, "models:/specahd-cvrp@champion", row["instance"])
-    assert again.items() >= row.items()
 
 
 def test_upper_programs_are_not_searched_for(trained):

@@ -14,10 +14,6 @@ def path(tmp_path):
     return made
 
 
-def as_text(data, name):
-    return (data / f"{name}.vrp").read_text().replace("TYPE: CVRP", "TYPE: SDVRP")
-
-
 def test_reads_an_instance(path):
     square = read(path)
     assert (square.name, square.size, square.capacity) == ("square", 3, 10)

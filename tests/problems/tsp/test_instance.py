@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from specahd.core.errors import FileError
 from specahd.problems.tsp.checker import check, cost
 from specahd.problems.tsp.instance import dumps, read
 from specahd.problems.tsp.problem import TSP
@@ -36,17 +35,6 @@ def test_three_nodes_are_an_instance(write):
         tour = problem.baseline(triangle, name)
         assert check(triangle, tour) == ()
         assert cost(triangle, tour) == 12
-
-
-def test_fewer_are_none(write):
-    text = TRIANGLE.replace("DIMENSION : 3", "DIMENSION : 2").replace("3 0 4\n", "")
-    with pytest.raises(FileError, match=r"x.tsp: DIMENSION is 2, expected at least 3\.$"):
-        read(write(text))
-
-
-def test_no_number_is_no_coordinate(write):
-    with pytest.raises(FileError, match=r"x.tsp: NODE_COORD_SECTION puts node 2 at \(3, nan\)"):
-        read(write(TRIANGLE.replace("2 3 4", "2 3 nan")))
 
 
 def test_explicit_instance_gets_coordinates(write, tmp_path):

@@ -117,12 +117,6 @@ BAD = {
     "too far": ("0 50 0", "0 49.9 0", "TIME_WINDOW of customer 2 is 0 to 49.9, expected one in"),
     "no way back": ("0 50 0", "0 50 0.1", "TIME_WINDOW of customer 2 is 0 to 50, expected one in"),
     "ready too late": ("20 20 70", "21 21 70", "TIME_WINDOW of customer 3 is 21 to 21, expected"),
-    "no customer": (SOLOMON[SOLOMON.index("1 1 1") :], "", "expected at least 2"),
-    "closes first": ("3 9.5", "3 2.9", "DUE DATE of customer 1 is 2.9"),
-    "zero capacity": ("3 10\n", "3 0\n", "CAPACITY is 0"),
-    "negative demand": ("1 1 1 4", "1 1 1 -4", "DEMAND of customer 1 is -4"),
-    "negative service": ("9.5 2", "9.5 -2", "SERVICE TIME of customer 1 is -2"),
-    "nan": ("9.5 2", "nan 2", "DUE DATE of customer 1 is nan"),
 }
 
 
@@ -144,13 +138,3 @@ def test_dimacs_admits_what_float_is_too_late_for(path):
     assert read(path).size == 3
     with pytest.raises(FileError, match=r"TIME_WINDOW of customer 1 is 0 to 1\.4"):
         read(path, Convention.EXACT_2D)
-
-
-def test_the_other_format_is_not_mistaken(path, data):
-    with pytest.raises(FileError, match="TYPE is 'CVRP', expected VRPTW"):
-        read(data / "tiny.vrp")
-    path.write_bytes(bytes(range(256)))
-    with pytest.raises(FileError, match="got binary data"):
-        read(path)
-    with pytest.raises(FileError, match=r"Cannot read .*missing.vrp"):
-        read(path.with_name("missing.vrp"))
