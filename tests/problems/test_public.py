@@ -146,7 +146,7 @@ def test_every_tour_has_its_convention(tours, best_known):
     for name, instance in tours.items():
         # The number of nodes ends the file's name: pcb3038.
         assert instance.size == int("".join(filter(str.isdigit, name)))
-        assert instance.convention == CONVENTIONS[published[name]["convention"]]
+        assert instance.convention == CONVENTIONS[published[name.lower()]["convention"]]
         assert instance.coords_from_scaling == (instance.convention is Convention.EXPLICIT)
     assert [name for name, instance in tours.items() if instance.fixed_edges] == ["linhp318"]
     instance = tours["linhp318"]
@@ -171,7 +171,7 @@ def test_baselines_are_feasible_everywhere(tours, best_known):
         found = [tsp.baseline(instance, baseline) for baseline in tsp.baselines]
         assert all(tsp.check(instance, tour) == () for tour in found), name
         costs = np.array([tsp.cost(instance, tour) for tour in found])
-        gaps.append(costs / float(published[name]["bks"]) - 1)
+        gaps.append(costs / float(published[name.lower()]["bks"]) - 1)
         assert gaps[-1].min() >= 0, name
     by_nearest, by_greedy, by_curve, by_moves = np.median(gaps, axis=0)
     assert by_moves < 0.08 < by_greedy < 0.20 < by_nearest < 0.28 < by_curve < 0.5

@@ -34,20 +34,6 @@ def test_both_forms_are_one_instance(path, tmp_path):
     assert dumps(again) == dumps(square)
 
 
-def test_explicit_instance_gets_coordinates(data, tmp_path):
-    text = (data / "tiny-explicit.vrp").read_text()
-    path = tmp_path / "x.vrp"
-    path.write_text(text.replace("CVRP", "SDVRP"))
-    tiny = read(path)
-    assert tiny.coords_from_scaling
-    assert tiny.coords.shape == (4, 2)
-    path.write_text(dumps(tiny))
-    again = read(path)
-    assert again.coords_from_scaling
-    np.testing.assert_array_equal(again.coords, tiny.coords)
-    np.testing.assert_array_equal(again.matrix, tiny.matrix)
-
-
 def test_more_loads_than_anyone_drives_are_refused(tmp_path):
     path = tmp_path / "huge.sd"
     path.write_text("1 1\n2000000000\n0 0\n1 1\n")

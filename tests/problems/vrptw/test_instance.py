@@ -16,32 +16,6 @@ CUST NO. XCOORD. YCOORD. DEMAND READY TIME DUE DATE SERVICE TIME
 2 30 40 5 0 50 0
 3 0 10 1 20 20 70
 """
-EXPLICIT = """NAME : matrix
-TYPE : VRPTW
-DIMENSION : 3
-EDGE_WEIGHT_TYPE : EXPLICIT
-EDGE_WEIGHT_FORMAT : LOWER_ROW
-CAPACITY : 10
-EDGE_WEIGHT_SECTION
-3
-4.5 5
-DEMAND_SECTION
-1 0
-2 7
-3 7
-SERVICE_TIME_SECTION
-1 0
-2 1
-3 1
-TIME_WINDOW_SECTION
-1 0 20
-2 3 3
-3 0 9
-DEPOT_SECTION
-1
--1
-EOF
-"""
 
 
 @pytest.fixture
@@ -98,18 +72,6 @@ def test_text_reads_back_with_its_convention(path, convention):
     # What the file says holds, whatever is asked of Solomon's format.
     assert_equal(read(path, Convention.CEIL_2D), first)
     assert dumps(read(path)) == dumps(first)
-
-
-def test_explicit_instance_gets_coordinates(path):
-    path.write_text(EXPLICIT)
-    instance = read(path)
-    assert instance.coords_from_scaling
-    assert instance.coords.shape == (3, 2)
-    path.write_text(dumps(instance))
-    again = read(path)
-    assert again.coords_from_scaling
-    assert_equal(again, instance)
-    np.testing.assert_array_equal(again.matrix, [[0, 3, 4.5], [3, 0, 5], [4.5, 5, 0]])
 
 
 BAD = {
