@@ -412,7 +412,14 @@ def test_an_endless_loop_is_left_to_the_interpreter(arrays, body):
     assert found is OverflowError
 
 
-@pytest.mark.parametrize("body", programs(SAME))
+# To compile one takes two seconds; tests/contracts/test_compiled.py and the fuzzer compare others.
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(body, marks=[pytest.mark.slow] if place % 2 else [])
+        for place, body in enumerate(programs(SAME))
+    ],
+)
 def test_both_tiers_answer_alike(arrays, body):
     plain, fast = tiers(body, arrays)
     assert isinstance(plain, int)
