@@ -119,7 +119,7 @@ def test_so_do_odd_answers(bench):
         alike(bench, f"def {contract.name}({arguments}):\n    return {answer}\n")
 
 
-@pytest.mark.parametrize("drawn", [4, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("drawn", [8, pytest.param(24, marks=pytest.mark.slow)])
 def test_so_do_offline_programs_that_compile(bench, drawn):
     contract = bench[0]
     translated = 0
