@@ -6,11 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
+import offered
 from commands import SMALL, call
-from specahd.config import CONF_DIR
 from specahd.core import journal
 from specahd.core.program import Level
 from specahd.repair.cases import make_case
@@ -21,10 +19,8 @@ NEAREST = "nearest"
 """The construction that seed programs repeat."""
 
 
-@functools.cache
-def problem_of(name, repair="construct"):
-    conf = OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")
-    return instantiate(conf, repair=repair)
+def problem_of(name):
+    return offered.problem(f"{name}-construct")
 
 
 @functools.cache
@@ -39,14 +35,6 @@ def problem(name):
     return problem_of(name)
 
 
-def arrays_of(problem, instance):
-    arrays = {
-        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, arrays)
-    return arrays
-
-
 def built(problem, case, wrap=lambda program: program):
     """Return what the seed program builds, as the loop of a pass puts it together."""
     operator = problem.operator
@@ -58,7 +46,7 @@ def built(problem, case, wrap=lambda program: program):
     program = wrap(space[contract.name])
     inputs = operator.inputs(case.instance, case.baseline, region)
     answer = getattr(importlib.import_module(module), function)(
-        program, arrays_of(problem, case.instance), inputs
+        program, offered.arrays_of(problem, case.instance), inputs
     )
     return region, operator.merge(case.instance, case.baseline, region, answer.arrays)
 
@@ -112,7 +100,7 @@ def test_its_text_says_nothing_of_parts_and_incumbents(name, problem):
     told = " ".join((contract.task + contract.document).split())
     for word in ("group", "the run", "exists already", "rebuil", "removed", "local to"):
         assert word not in told
-    append = problem_of(name, "append").operator.contract
+    append = offered.problem(name).operator.contract
     assert contract.id == contract.seed.contract == "construct"
     assert (append.id, append.seed.contract) == ("append", "append")
     assert contract.runner == append.runner
@@ -123,7 +111,7 @@ def test_there_is_nothing_to_choose_above_it(problem):
     bearing = contracts(problem.operator)
     assert is_whole(problem.operator.selector)
     assert bearing[Level.UPPER].seed.contract == "whole_instance"
-    assert not is_whole(problem_of(problem.name, "append").operator.selector)
+    assert not is_whole(offered.problem(problem.name).operator.selector)
 
 
 def test_what_one_tour_solves_is_no_region():
