@@ -4,10 +4,10 @@
 
 The places are found in the syntax tree: comparisons, ``and`` and ``or``, ``not``, plus and minus,
 numbers, guard clauses (an ``if`` that only raises, returns, breaks or continues) and calls whose
-value nobody takes. TESTS are ``tests/PACKAGE/test_MODULE.py``, or ``tests/PACKAGE`` without such a
-file, unless they are named. The sources are changed in a temporary copy, with a virtual environment
-of its own, so that every process that a test starts imports the copy. The exit status is 1 if a
-mutant survives.
+value nobody takes. TESTS are the files ``test_MODULE.py`` in ``tests/PACKAGE`` and in the folders
+above it, or ``tests/PACKAGE`` without such a file, unless they are named. The sources are changed
+in a temporary copy, with a virtual environment of its own, so that every process that a test starts
+imports the copy. The exit status is 1 if a mutant survives.
 """
 
 import argparse
@@ -100,10 +100,10 @@ def mutants(text: str) -> list[Mutant]:
 
 
 def tests_of(root: Path, module: Path) -> list[str]:
-    """Return the tests that a module has by its name."""
+    """Return the tests that a module has by its name, those for all its siblings included."""
     package = Path("tests", *module.relative_to(root / "src").parts[1:-1])
-    file = package / f"test_{module.stem}.py"
-    return [str(file if (root / file).exists() else package)]
+    files = [folder / f"test_{module.stem}.py" for folder in (package, *package.parents[:-2])]
+    return [str(file) for file in files if (root / file).exists()] or [str(package)]
 
 
 def make_copy(folder: Path, root: Path) -> Path:

@@ -1,6 +1,6 @@
 """Runs that break off and go on: the same bytes as if nothing had happened.
 
-``KILLS=50 pytest tests/test_resume.py`` kills more often than the default 3 times.
+``KILLS=50 pytest tests/test_resume.py`` kills more often than the default 2 times.
 """
 
 import json
@@ -21,7 +21,7 @@ import pytest
 import commands
 from test_commands import SMALL, call, tree
 
-KILLS = int(os.environ.get("KILLS", "3"))
+KILLS = int(os.environ.get("KILLS", "2"))
 # What varies between equal runs, or says when and where.
 VARIES = re.compile(r"timings|wal\.jsonl|train\.log")
 

@@ -86,7 +86,7 @@ def test_several_workers_are_equal_bytes_and_never_worse(place):
     (place / "many.csv").write_text("\n".join(["x,y,demand", "500,500,", *rows]))
     options = ["instance=many.csv", "capacity=60", "workers=3", "repairs=30000"]
     done = call("solve", *options, "out=one.sol", cwd=place)
-    call("solve", *options, "out=two.sol", cwd=place, cold=True)
+    call("solve", *options, "out=two.sol", cwd=place)
     assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
     statistics = json.loads((place / "one.json").read_text())
     assert statistics["workers"] == 2

@@ -36,8 +36,6 @@ def task(config):
             raise FileError("The class fails.") from KeyError("of the class")
         case "bug":
             config.no_such_key
-        case "value":
-            int("no number")
         case "doubt":
             warnings.warn("x.txt: it may be torn.", FileWarning)
         case "even":
@@ -134,12 +132,11 @@ PAIR = "hydra.launcher.n_jobs=2"
 """Where one core is visible, joblib would else stay in this process."""
 
 
-@pytest.mark.parametrize("bug", ["bug", "value"])
-def test_a_bug_in_another_process_shows_its_own_traceback(folder, bug):
-    done = enter(folder, f"pools.dir={bug}", "-m", "seed=0,1", "hydra/launcher=joblib", PAIR)
+def test_a_bug_in_another_process_shows_its_own_traceback(folder):
+    done = enter(folder, "pools.dir=bug", "-m", "seed=0,1", "hydra/launcher=joblib", PAIR)
     assert done.returncode == 1
     assert "_Broken" in done.stderr
-    assert "no_such_key" in done.stderr or "no number" in done.stderr
+    assert "no_such_key" in done.stderr
     assert ", in task" in done.stderr
 
 
@@ -289,7 +286,7 @@ sys.exit(run_command(task, "train"))
 
 def test_streams_that_are_closed_lead_nowhere(tmp_path):
     started = {}
-    for closed in ("0", "1", "2", "01", "02", "12", "012"):
+    for closed in ("0", "1", "2", "012"):
         folder = tmp_path / closed
         folder.mkdir()
         shut = " ".join(f"{number}>&-" for number in closed)

@@ -6,11 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
+import offered
 from commands import SMALL, call
-from specahd.config import CONF_DIR
 from specahd.core import journal
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
@@ -24,10 +22,8 @@ NEAREST = "nearest"
 """The construction that seed programs repeat."""
 
 
-@functools.cache
-def problem_of(name, repair="construct"):
-    conf = OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml")
-    return instantiate(conf, repair=repair)
+def problem_of(name):
+    return offered.problem(f"{name}-construct")
 
 
 @functools.cache
@@ -42,14 +38,6 @@ def problem(name):
     return problem_of(name)
 
 
-def arrays_of(problem, instance):
-    arrays = {
-        name: np.zeros(shape, dtype) for name, (dtype, shape) in problem.layout(instance).items()
-    }
-    problem.fill(instance, arrays)
-    return arrays
-
-
 def built(problem, case, wrap=lambda program: program):
     """Return what the seed program builds, as the loop of a pass puts it together."""
     operator = problem.operator
@@ -61,7 +49,7 @@ def built(problem, case, wrap=lambda program: program):
     program = wrap(space[contract.name])
     inputs = operator.inputs(case.instance, case.baseline, region)
     answer = getattr(importlib.import_module(module), function)(
-        program, arrays_of(problem, case.instance), inputs
+        program, offered.arrays_of(problem, case.instance), inputs
     )
     return region, operator.merge(case.instance, case.baseline, region, answer.arrays)
 
@@ -115,7 +103,7 @@ def test_its_text_says_nothing_of_parts_and_incumbents(name, problem):
     told = " ".join((contract.task + contract.document).split())
     for word in ("group", "the run", "exists already", "rebuil", "removed", "local to"):
         assert word not in told
-    append = problem_of(name, "append").operator.contract
+    append = offered.problem(name).operator.contract
     assert contract.id == contract.seed.contract == "construct"
     assert (append.id, append.seed.contract) == ("append", "append")
     assert contract.runner == append.runner
@@ -126,7 +114,7 @@ def test_there_is_nothing_to_choose_above_it(problem):
     bearing = contracts(problem.operator)
     assert is_whole(problem.operator.selector)
     assert bearing[Level.UPPER].seed.contract == "whole_instance"
-    assert not is_whole(problem_of(problem.name, "append").operator.selector)
+    assert not is_whole(offered.problem(problem.name).operator.selector)
 
 
 def test_what_one_tour_solves_is_no_region():
@@ -148,14 +136,13 @@ policy:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A run of a method of one level on complete instances, in a place with its store."""
+    """A run of a method of one level on complete instances."""
     place = tmp_path_factory.mktemp("construct")
     (place / "conf" / "method").mkdir(parents=True)
     (place / "conf" / "method" / "single.yaml").write_text(METHOD)
     call(
         "train", f"hydra.searchpath=[file://{place}/conf]", "method=single", "problem=cvrp",
-        "problem.repair=construct", *(word for word in SMALL if word != "tracking=none"),
-        "tracking.patience=200", "hydra.run.dir=run", cwd=place,
+        "problem.repair=construct", *SMALL, "hydra.run.dir=run", cwd=place,
     )  # fmt: skip
     return place
 
@@ -205,14 +192,6 @@ def test_where_any_solution_may_replace_the_incumbent_the_built_one_stands(train
     assert [row["cost"]] == [step["cost_merged"] for step in row["steps"]]
 
 
-def test_it_registers_through_the_same_commands(trained):
-    done = call("select", "problem=cvrp", "problem.repair=construct", cwd=trained)
-    assert "models:/specahd-cvrp@champion is version 1" in done.stdout
-    row = smallest_row(trained / "run")
-    again = evaluated(trained, "models:/specahd-cvrp@champion", row["instance"])
-    assert again.items() >= row.items()
-
-
 def test_upper_programs_are_not_searched_for(trained):
     done = call(
         "train", "problem=cvrp", "problem.repair=construct", "search.levels=upper",
@@ -245,5 +224,5 @@ def test_any_method_may_begin_with_the_programs_by_hand(problem, name):
     by_hand = contracts(problem.operator, varied=True)[Level.LOWER].seeds
     assert len(by_hand) > len(contracts(problem.operator)[Level.LOWER].seeds)
     assert {one.contract for one in by_hand} == {problem.operator.contract.id}
-    with pytest.raises(ConfigError, match="search.seeds=single where there are no"):
+    with pytest.raises(ConfigError, match=r"search\.seeds=single where there are no"):
         check_extensions(problem_of(name, "insertion"), settings, portfolio=False, plain=True)

@@ -1,6 +1,13 @@
 """What the tests of passes are run on: the arrays that programs see, and small programs."""
 
+from contextlib import closing
+from functools import cache
+
 import numpy as np
+
+from specahd.engine import runner
+from specahd.sandbox.session import Sandbox
+from specahd.sandbox.shared_arrays import SharedArrays
 
 
 def block_of(problem, instance, near=12):
@@ -26,7 +33,23 @@ def program_of(name, arguments, body):
     return f"def {name}({', '.join(arguments.split())}):\n{lines}"
 
 
+@cache
+def have_compiled(role):
+    """Have the Python that zygotes are forked from compile the loops of a role, and keep them.
+
+    In a new clone each process of the tests would else compile them for itself: half a minute of
+    CPU time a problem.
+    """
+    [name] = [name for name, each in vars(runner).items() if each is role]
+    with (
+        closing(SharedArrays.allocate([])) as shared,
+        Sandbox(shared, [], compiled=[f"{runner.__name__}:{name}"]) as sandbox,
+    ):
+        assert sandbox.status
+
+
 def translated(role, function):
     """Return the number of a function of ours as a program of some role."""
+    have_compiled(role)
     interface = role._interface
     return role.translate(interface.source_of(function), interface.name)

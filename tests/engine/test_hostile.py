@@ -21,7 +21,6 @@ GROUPS = (
     "removal_gains, demands, capacity, exposures, noise, progress, max_groups, max_size"
 )
 POSITION = "detours, distances, rests, noise, demand, depot_distance, capacity, progress"
-SPLIT_POSITION = POSITION.replace("rests", "rests, quantities")
 
 
 @pytest.fixture(scope="module")
@@ -101,19 +100,31 @@ def test_any_array_is_sorted_by_a_confined_child(sandbox, instance, order):
     assert (found.ended, found.failure) == ("repairs", "")
 
 
-def test_split_deliveries_are_mended_too():
-    """Programs are wrong in the engine of another problem: all is delivered all the same."""
-    problem = api.make_problem("sdvrp", baseline="nearest")
-    parts = api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
+@pytest.mark.parametrize(
+    ("name", "upper", "lower"),
+    [
+        ("sdvrp", None, "int(quantities[len(quantities)])"),
+        ("tsp", "np.arange(1, 20)", "int(detours[len(detours)])"),
+        ("tsp", "np.abs(np.arange(50) - 25) * 1000 + 1", "int(np.argmin(detours))"),
+    ],
+)
+def test_other_solutions_are_mended_too(name, upper, lower):
+    """Programs are wrong in the engine of another problem: it is solved all the same."""
+    problem = api.make_problem(name, baseline="nearest")
+    given = api.ProblemInstance(problem, next(problem.generate("lower_train", 3)))
     written = programs_for(problem, BY_HAND)
-    source = (
-        f"def {improver.NAMES[1]}({SPLIT_POSITION}):\n    return int(quantities[len(quantities)])\n"
-    )
-    wrong = Programs(written.upper, (replace(written.lowers[0], source=source),))
-    shared = blocks.shared_block(problem, parts.data)
+
+    def answering(program, answer):
+        head = program.source.partition("\n")[0]
+        return (
+            program if answer is None else replace(program, source=f"{head}\n    return {answer}\n")
+        )
+
+    wrong = Programs(answering(written.upper, upper), (answering(written.lowers[0], lower),))
+    shared = blocks.shared_block(problem, given.data)
     with closing(shared), improver.sandbox_of(problem, shared) as sandbox:
-        found = searched(sandbox, parts, wrong, repairs=300)
-    assert (found.fallbacks >= 300, found.failure) == (True, "")
+        found = searched(sandbox, given, wrong, repairs=300)
+    assert (found.fallbacks > 0, found.failure) == (True, "")
 
 
 @pytest.fixture(scope="module")

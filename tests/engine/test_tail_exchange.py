@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cases import have_compiled
 
 from specahd.engine import changes, links, runner, timed
 from specahd.engine.orders import Order
@@ -40,6 +41,7 @@ def exchanged(arrays, routes, exchanges=20, temperature=0.0):
     """Return a search in which nothing but tails changed places, and its routes."""
     flat = np.array([node for route in routes for node in (0, *route)][1:])
     flat.flags.writeable = False
+    have_compiled(runner.TIMED_POSITIONS)
     search = search_for(arrays, [flat], 0)
     lowers = runner.TIMED_POSITIONS.always("int(np.argmin(a0))")
     limits = (0, 1, 0.0, 1, 2, 0.0, 1.0, temperature, temperature)

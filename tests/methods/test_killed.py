@@ -1,4 +1,7 @@
-"""Every method of ``conf/method`` in processes that are killed twice and go on: the same bytes."""
+"""Methods of each kind in processes that are killed twice and go on: the same bytes.
+
+That every method goes on alike, tests/contracts/test_methods.py says, without processes.
+"""
 
 import signal
 from collections import Counter
@@ -10,7 +13,6 @@ from killed_training import PROGRAMS, train
 from tiny_trainings import LentWorkers, tiny_pools
 
 from commands import run
-from specahd.config import files
 from specahd.core import journal
 from test_commands import tree
 
@@ -29,7 +31,8 @@ def pools(tmp_path_factory):
     return tiny_pools("cvrp", tmp_path_factory.mktemp("pools"))
 
 
-@pytest.mark.parametrize("method", files.choices("method"))
+# Two levels, more passes, a portfolio of programs, and one that asks for texts.
+@pytest.mark.parametrize("method", ["specahd", "specahd_passes", "eoh_s", "reevo"])
 def test_it_goes_on_to_the_bytes_of_a_training_that_nobody_disturbed(
     workers, pools, tmp_path, method
 ):

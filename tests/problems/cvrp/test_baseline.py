@@ -43,7 +43,8 @@ def test_by_hand(data):
 @pytest.mark.parametrize("pool", POOLS)
 def test_feasible_on_every_pool_and_savings_is_cheaper(pool):
     ratios = []
-    for instance in generate(pool, 2024):
+    # Every seventh: of all families and sizes.
+    for instance in list(generate(pool, 2024))[::7]:
         first, second = nearest(instance), savings(instance)
         assert check(instance, first) == check(instance, second) == ()
         ratios.append(cost(instance, second) / cost(instance, first))

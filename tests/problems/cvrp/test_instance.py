@@ -1,8 +1,7 @@
-import numpy as np
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.problems.cvrp.instance import dumps, read
+from specahd.problems.cvrp.instance import read
 
 
 def test_reads_an_instance(data):
@@ -10,18 +9,6 @@ def test_reads_an_instance(data):
     assert (tiny.name, tiny.size, tiny.coords_from_scaling) == ("tiny", 5, False)
     with pytest.raises(ValueError, match="read-only"):
         tiny.coords[0, 0] = 1.0
-
-
-def test_explicit_instance_gets_coordinates(data, tmp_path):
-    tiny = read(data / "tiny-explicit.vrp")
-    assert tiny.coords_from_scaling
-    assert tiny.coords.shape == (4, 2)
-    path = tmp_path / "copy.vrp"
-    path.write_text(dumps(tiny))
-    again = read(path)
-    assert again.coords_from_scaling
-    np.testing.assert_array_equal(again.coords, tiny.coords)
-    np.testing.assert_array_equal(again.matrix, tiny.matrix)
 
 
 def test_demand_above_capacity_is_refused(data, tmp_path):

@@ -1,11 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from specahd.problems.cvrp.baseline import nearest
-from specahd.problems.cvrp.checker import check
-from specahd.problems.cvrp.generator import generate
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.base import Region
@@ -53,24 +48,6 @@ def test_merge_judges_no_coverage():
 )
 def test_malformed_output_merges_to_nothing(output):
     assert merge(SOLUTION, Region((4, 5)), output) is None
-
-
-@given(st.data())
-def test_merging_a_sound_rebuild_is_feasible(data):
-    instance = next(iter(generate("upper_train", 7)))
-    solution = nearest(instance)
-    chosen = data.draw(
-        st.lists(st.integers(1, instance.size), min_size=2, max_size=15, unique=True)
-    )
-    region = Region(tuple(chosen))
-    problem = CVRP()
-    [customers] = problem.operator.inputs(instance, solution, region)
-    assert customers.tolist() == sorted(chosen)
-    order = data.draw(st.permutations(range(1, len(chosen) + 1)))
-    # A route for each: as many separators as there can be.
-    route = [index for node in order for index in (node, 0)][:-1]
-    merged = problem.operator.merge(instance, solution, region, [ints(*route)])
-    assert check(instance, merged) == ()
 
 
 def test_descriptor_by_hand():

@@ -54,7 +54,8 @@ def test_by_hand():
 @pytest.mark.parametrize("pool", POOLS)
 def test_feasible_on_every_pool_and_splitting_pays(pool):
     ratios = []
-    for instance in generate(pool, 2024):
+    # Every seventh: of all families and sizes.
+    for instance in list(generate(pool, 2024))[::7]:
         first, second = nearest(instance), unsplit(instance)
         assert check(instance, first) == check(instance, second) == ()
         # No load is wasted: the vehicles are full, but for the last.

@@ -14,10 +14,6 @@ def path(tmp_path):
     return made
 
 
-def as_text(data, name):
-    return (data / f"{name}.vrp").read_text().replace("TYPE: CVRP", "TYPE: SDVRP")
-
-
 def test_reads_an_instance(path):
     square = read(path)
     assert (square.name, square.size, square.capacity) == ("square", 3, 10)
@@ -36,20 +32,6 @@ def test_both_forms_are_one_instance(path, tmp_path):
     np.testing.assert_array_equal(again.coords, square.coords)
     np.testing.assert_array_equal(again.demands, square.demands)
     assert dumps(again) == dumps(square)
-
-
-def test_explicit_instance_gets_coordinates(data, tmp_path):
-    text = (data / "tiny-explicit.vrp").read_text()
-    path = tmp_path / "x.vrp"
-    path.write_text(text.replace("CVRP", "SDVRP"))
-    tiny = read(path)
-    assert tiny.coords_from_scaling
-    assert tiny.coords.shape == (4, 2)
-    path.write_text(dumps(tiny))
-    again = read(path)
-    assert again.coords_from_scaling
-    np.testing.assert_array_equal(again.coords, tiny.coords)
-    np.testing.assert_array_equal(again.matrix, tiny.matrix)
 
 
 def test_more_loads_than_anyone_drives_are_refused(tmp_path):

@@ -97,7 +97,8 @@ def test_greedy_costs_about_as_much_as_a_slow_one_on_many_cities():
 @pytest.mark.parametrize("pool", POOLS)
 def test_feasible_on_every_pool_and_greedy_is_cheapest(pool):
     costs = []
-    for instance in generate(pool, 2024):
+    # Every seventh: of all families and sizes.
+    for instance in list(generate(pool, 2024))[::7]:
         tours = [baseline(instance) for baseline in BASELINES]
         assert all(check(instance, tour) == () for tour in tours)
         costs.append([cost(instance, tour) for tour in tours])

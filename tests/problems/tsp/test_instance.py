@@ -1,18 +1,12 @@
-import numpy as np
 import pytest
 
-from specahd.core.errors import FileError
 from specahd.problems.tsp.checker import check, cost
-from specahd.problems.tsp.instance import dumps, read
+from specahd.problems.tsp.instance import read
 from specahd.problems.tsp.problem import TSP
 
 TRIANGLE = (
     "NAME : three\nTYPE : TSP\nDIMENSION : 3\nEDGE_WEIGHT_TYPE : EUC_2D\n"
     "NODE_COORD_SECTION\n1 0 0\n2 3 4\n3 0 4\nEOF\n"
-)
-EXPLICIT = (
-    "NAME : four\nTYPE : TSP\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : EXPLICIT\n"
-    "EDGE_WEIGHT_FORMAT : LOWER_ROW\nEDGE_WEIGHT_SECTION\n3\n4 5\n8 6 7\nEOF\n"
 )
 
 
@@ -36,27 +30,3 @@ def test_three_nodes_are_an_instance(write):
         tour = problem.baseline(triangle, name)
         assert check(triangle, tour) == ()
         assert cost(triangle, tour) == 12
-
-
-def test_fewer_are_none(write):
-    text = TRIANGLE.replace("DIMENSION : 3", "DIMENSION : 2").replace("3 0 4\n", "")
-    with pytest.raises(FileError, match=r"x.tsp: DIMENSION is 2, expected at least 3\.$"):
-        read(write(text))
-
-
-def test_no_number_is_no_coordinate(write):
-    with pytest.raises(FileError, match=r"x.tsp: NODE_COORD_SECTION puts node 2 at \(3, nan\)"):
-        read(write(TRIANGLE.replace("2 3 4", "2 3 nan")))
-
-
-def test_explicit_instance_gets_coordinates(write, tmp_path):
-    four = read(write(EXPLICIT))
-    assert four.coords_from_scaling
-    assert four.coords.shape == (4, 2)
-    assert cost(four, (0, 1, 2, 3)) == 3 + 5 + 7 + 8
-    copy = tmp_path / "copy.tsp"
-    copy.write_text(dumps(four))
-    again = read(copy)
-    assert again.coords_from_scaling
-    np.testing.assert_array_equal(again.coords, four.coords)
-    np.testing.assert_array_equal(again.matrix, four.matrix)

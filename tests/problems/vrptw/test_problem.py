@@ -66,10 +66,3 @@ def test_repairing_by_hand(line):
     late = problem.operator.merge(line, solution, region, [np.array([2, 1])])
     assert [violation.kind for violation in problem.check(line, late)] == ["late"]
     assert problem.describe(line, solution, region).shape == (len(problem.descriptor_names),)
-
-
-def test_solution_files(line, tmp_path):
-    problem = VRPTW()
-    path = tmp_path / "x.sol"
-    path.write_text(problem.solution_files("x", ((1, 2), (3,), (4,)), 180.0)[".sol"])
-    assert problem.read_solution(path) == (((1, 2), (3,), (4,)), 180.0)

@@ -1,12 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from specahd.problems.vrptw.baseline import nearest
-from specahd.problems.vrptw.checker import check
 from specahd.problems.vrptw.descriptor import NAMES
-from specahd.problems.vrptw.generator import generate
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
 from specahd.routing.base import Region
@@ -14,21 +9,6 @@ from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
 
 PROBLEM = VRPTW()
-INSTANCE = next(iter(generate("upper_train", 7)))
-SOLUTION = nearest(INSTANCE)
-
-
-@given(st.data())
-def test_merging_everyone_alone_is_feasible(data):
-    chosen = data.draw(
-        st.lists(st.integers(1, INSTANCE.size), min_size=2, max_size=15, unique=True)
-    )
-    region = Region(tuple(chosen))
-    order = data.draw(st.permutations(range(1, len(chosen) + 1)))
-    # A route for each: as many separators as there can be.
-    route = np.array([index for node in order for index in (node, 0)][:-1])
-    merged = PROBLEM.operator.merge(INSTANCE, SOLUTION, region, [route])
-    assert check(INSTANCE, merged) == ()
 
 
 def test_descriptor_by_hand(line):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import vrplib as other_reader
 
+from routing.formats.refusals import assert_refused
 from specahd.core.errors import FileError
 from specahd.routing.formats import solomon
 from specahd.routing.geometry import Convention
@@ -88,8 +89,8 @@ TORN = {
     "zero capacity": ("         200", " 0", "CAPACITY is 0, expected an integer in"),
     "fractional capacity": ("         200", " 1.5", "CAPACITY is 1.5, expected an integer in"),
     "nan capacity": ("         200", " nan", "CAPACITY is nan, expected an integer in"),
-    "six columns": ("912        967         90", "912 967", "line 11 is .* expected 7 numbers"),
-    "word": ("912", "9l2", "line 11 is .* expected 7 numbers"),
+    "six columns": ("912        967         90", "912 967", ", expected 7 numbers"),
+    "word": ("912", "9l2", ", expected 7 numbers"),
     "row missing": (
         "    2      45.5       70         30        825        870.5       90\n",
         "",
@@ -110,20 +111,13 @@ TORN = {
     "closes first": ("967", "911", "DUE DATE of customer 1 is 911, expected a number in"),
     "negative service": ("967         90", "967 -9", "SERVICE TIME of customer 1 is -9, expected"),
     "nan coordinate": ("45         68", "nan 68", "XCOORD. of customer 1 is nan, expected"),
-    "huge coordinate": ("45         68", "45 1e10", r"YCOORD. of customer 1 is 1e\+10, expected"),
+    "huge coordinate": ("45         68", "45 1e10", "YCOORD. of customer 1 is 1e+10, expected"),
 }
 
 
 @pytest.mark.parametrize("case", TORN)
 def test_malformed_file_is_named_in_one_sentence(path, case):
-    old, new, message = TORN[case]
-    assert old in TEXT
-    path.write_text(TEXT.replace(old, new, 1))
-    with pytest.raises(FileError, match=message) as caught:
-        solomon.read(path, Convention.DIMACS)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
+    assert_refused(lambda path: solomon.read(path, Convention.DIMACS), path, TEXT, *TORN[case])
 
 
 def test_no_customer(path):

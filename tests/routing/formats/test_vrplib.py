@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import vrplib as other_reader
 
+from routing.formats.refusals import assert_refused
 from specahd.core.errors import FileError
 from specahd.routing.formats import vrplib
 from specahd.routing.geometry import Convention
@@ -73,9 +74,9 @@ TORN = {
     "two depots": ("\t3\n", "\t3\n\t4\n", "expected one node and then -1"),
     "unknown depot": ("\t3\n", "\t7\n", "names node 7, expected 1 to 6"),
     "depot demand": ("3 0\n4 6", "3 2\n4 6", "the depot 3 the demand 2, expected 0"),
-    "nan coordinate": ("4 30 40", "4 nan 40", r"node 4 at \(nan, 40\)"),
-    "infinite coordinate": ("4 30 40", "4 30 inf", r"node 4 at \(30, inf\)"),
-    "huge coordinate": ("4 30 40", "4 30 1e200", r"expected each to be a number in"),
+    "nan coordinate": ("4 30 40", "4 nan 40", "node 4 at (nan, 40)"),
+    "infinite coordinate": ("4 30 40", "4 30 inf", "node 4 at (30, inf)"),
+    "huge coordinate": ("4 30 40", "4 30 1e200", "expected each to be a number in"),
     "word as coordinate": ("4 30 40", "4 30 4O", "holds '4O', expected numbers"),
     "negative demand": ("2 5\n", "2 -5\n", "node 2 the demand -5"),
     "fractional demand": ("2 5\n", "2 5.5\n", "node 2 the demand 5.5"),
@@ -85,18 +86,10 @@ TORN = {
     "no capacity": ("CAPACITY : 10\n", "", "CAPACITY is missing"),
     "capacity no number": ("CAPACITY : 10", "CAPACITY : ten", "CAPACITY is 'ten'"),
     "no customer": ("DIMENSION	:  6", "DIMENSION : 1", "expected at least 2"),
-    "other weights": (
-        "EUC_2D",
-        "MAN_2D",
-        "EDGE_WEIGHT_TYPE is 'MAN_2D', expected EUC_2D or CEIL_2D",
-    ),
+    "other weights": ("EUC_2D", "MAN_2D", "EDGE_WEIGHT_TYPE is 'MAN_2D', expected EUC_2D or CEIL"),
     "other type": ("TYPE: CVRP", "TYPE: TSP", "TYPE is 'TSP', expected CVRP"),
     "other section": ("DEMAND_SECTION", "PICKUP_SECTION", "PICKUP_SECTION is not supported"),
-    "other constraint": (
-        "CAPACITY",
-        "DISTANCE : 200\nCAPACITY",
-        "DISTANCE is not supported",
-    ),
+    "other constraint": ("CAPACITY", "DISTANCE : 9\nCAPACITY", "DISTANCE is not supported"),
     "section twice": ("DEPOT_SECTION", "DEMAND_SECTION", "DEMAND_SECTION occurs twice"),
     "field twice": ("CAPACITY : 10", "CAPACITY : 10\nCAPACITY : 10", "CAPACITY occurs twice"),
     "prose": ("TYPE: CVRP", "Dear reader", "line 3 is 'Dear reader', expected"),
@@ -105,16 +98,8 @@ TORN = {
 
 @pytest.mark.parametrize("case", TORN)
 def test_malformed_file_is_named_in_one_sentence(data, tmp_path, case):
-    old, new, message = TORN[case]
     text = (data / "tiny.vrp").read_text()
-    assert old in text
-    path = tmp_path / "torn.vrp"
-    path.write_text(text.replace(old, new))
-    with pytest.raises(FileError, match=message) as caught:
-        vrplib.read(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
+    assert_refused(vrplib.read, tmp_path / "x", text, *TORN[case])
 
 
 def test_every_torn_file_is_refused(data, tmp_path):
@@ -139,18 +124,15 @@ def test_every_torn_file_is_refused(data, tmp_path):
     ],
 )
 def test_malformed_matrix(data, tmp_path, old, new, message):
-    path = tmp_path / "torn.vrp"
-    path.write_text((data / "tiny-explicit.vrp").read_text().replace(old, new))
-    with pytest.raises(FileError, match=message):
-        vrplib.read(path)
+    text = (data / "tiny-explicit.vrp").read_text()
+    assert_refused(vrplib.read, tmp_path / "x", text, old, new, message)
 
 
 def test_asymmetric_matrix(data, tmp_path):
     text = (data / "tiny-explicit.vrp").read_text().replace("LOWER_ROW", "FULL_MATRIX")
-    path = tmp_path / "x.vrp"
-    path.write_text(text.replace("  3\n  4 5\n  8 6 7", "0 3 4 8 3 0 5 6 4 5 0 7 8 6 9 0"))
-    with pytest.raises(FileError, match="not symmetric"):
-        vrplib.read(path)
+    new = "0 3 4 8 3 0 5 6 4 5 0 7 8 6 9 0"
+    old = "  3\n  4 5\n  8 6 7"
+    assert_refused(vrplib.read, tmp_path / "x", text, old, new, "not symmetric")
 
 
 def test_what_is_no_text_or_no_file(tmp_path):

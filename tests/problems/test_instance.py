@@ -1,0 +1,41 @@
+"""What the instances of every problem have in common."""
+
+import numpy as np
+import pytest
+
+from offered import PROBLEMS, problem
+from problems.described import described
+
+WINDOWS = """SERVICE_TIME_SECTION
+1 0
+2 1
+3 1.5
+4 1
+TIME_WINDOW_SECTION
+1 0 99.5
+2 3 30
+3 0 30
+4 0 30
+DEPOT_SECTION"""
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_explicit_instance_gets_coordinates(name, data, tmp_path):
+    text = (data / "tiny-explicit.vrp").read_text().replace("CVRP", name.upper())
+    if name == "tsp":
+        [text] = described(name).formats
+    elif name == "vrptw":
+        text = text.replace("DEPOT_SECTION", WINDOWS)
+    path = tmp_path / "x"
+    path.write_text(text)
+    first = problem(name).read(path)
+    assert first.coords_from_scaling
+    assert first.coords.shape == (4, 2)
+    with pytest.raises(ValueError, match="read-only"):
+        first.coords[0, 0] = 1.0
+    path.write_text(problem(name).dumps(first))
+    again = problem(name).read(path)
+    assert again.coords_from_scaling
+    np.testing.assert_array_equal(again.coords, first.coords)
+    np.testing.assert_array_equal(again.matrix, first.matrix)
+    assert problem(name).dumps(again) == problem(name).dumps(first)
