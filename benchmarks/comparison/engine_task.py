@@ -8,7 +8,7 @@ the programs that come with specahd. SIZES instances are taken of each size (def
 which families alternate. All have one core and the same seed; on one instance all follow each
 other, so that a busy machine hinders them alike. OUT/rows.jsonl receives one line for each
 solution and is read again: what is there is not made twice. OUT/methods.md is the table, which
-benchmarks/comparison/results.py puts into docs/results.md.
+benchmarks/comparison/results.py puts into the note of the eleven methods.
 """
 
 import json

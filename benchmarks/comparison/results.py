@@ -1,4 +1,4 @@
-"""Put the tables of a comparison into docs/results.md.
+"""Put the tables of a comparison into the note of the eleven methods.
 
     python benchmarks/comparison/results.py NAME METHODS.md
 
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "results.md"
+DOCUMENT = Path(__file__).parents[1] / "notes" / "2026-11-22-eleven-methods-at-equal-budget.md"
 
 
 def filled(document: str, name: str, report: str) -> str:
