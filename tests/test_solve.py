@@ -296,7 +296,9 @@ def test_a_sample_that_is_not_there_is_the_one_that_comes_with_specahd(tmp_path,
     ours = f"instance='{SAMPLES / 'cvrp.vrp'}'"
     assert quote_files(["samples/cvrp.vrp"]) == quote_files(["instance=samples/cvrp.vrp"]) == [ours]
     for given in ("samples/cvrp.vrp", ["samples/cvrp.vrp"]):
-        evaluated = EvaluateConfig(checkpoint="c", instance=given, executor={"workers": 1}, tracking={})
+        evaluated = EvaluateConfig(
+            checkpoint="c", instance=given, executor={"workers": 1}, tracking={}
+        )
         assert evaluated.instances == [str(SAMPLES / "cvrp.vrp")]
     for other in ("samples/none.vrp", "samples/../checkpoints/cvrp.yaml", "cvrp.vrp"):
         assert quote_files([other]) == [f"instance='{other}'"]
