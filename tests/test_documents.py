@@ -169,6 +169,17 @@ def test_the_diagrams_are_those_of_the_script(tmp_path):
         assert drawn.read_text() == (ROOT / "docs" / "pictures" / drawn.name).read_text()
 
 
+def test_the_shell_completes_as_the_page_says():
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text()
+    [function] = re.findall(r"^```bash\n(.*?)```$", page, re.S | re.M)
+    asked = 'COMP_LINE="specahd train problem="; _specahd; echo ${COMPREPLY[*]}'
+    where = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", function + asked], env=where, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [f"problem={name}" for name in ("cvrp", "sdvrp", "tsp", "vrptw")]
+
+
 def test_links_between_pages_lead_somewhere():
     """Without mkdocs, which ``make docs`` asks for more."""
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
