@@ -2,9 +2,10 @@
 
     python benchmarks/novelty.py [PROGRAMS] [--memory structural] [--set base_url=http://HOST/v1]
 
-Prints the Markdown tables of docs/reference/memory.md. The labelled pairs are made from the
-vocabularies of all problems, PROGRAMS programs (20) of each contract; the journals of finished
-pilot runs (benchmarks/pilot.py) say what the filter would have turned away, and what that scored.
+Prints the Markdown tables of benchmarks/notes/2026-11-20-what-structural-turns-away.md. The
+labelled pairs are made from the vocabularies of all problems, PROGRAMS programs (20) of each
+contract; the journals of finished pilot runs (benchmarks/pilot.py) say what the filter would have
+turned away, and what that scored.
 Memories with encoders (`--memory three`) need their server.
 """
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import textstat
 
 from commands import run
 
@@ -26,6 +27,8 @@ ELSEWHERE = ("needs", "run by")
 CLONE = ("benchmarks", "cassettes", "conf", "docs", "src", "tests")
 # The guide to methods shows a class and its file, which tests/contracts/test_methods.py run.
 TRIED = {"add-a-method"}
+# Seconds of a command: a sweep of a minute takes several on a busy machine.
+PATIENCE = 3000
 KNOWN = ("specahd", "python", "cmp", "export")
 
 
@@ -73,9 +76,10 @@ def run_words(words, folder, environment):
     # A second of search shows as much as ten.
     expanded = [re.sub(r"^time_limit=\d+$", "time_limit=1", word) for word in expanded]
     if words[:2] == ["python", "-m"]:
-        done = run(words[2], *expanded[3:], cwd=folder, env=environment)
+        done = run(words[2], *expanded[3:], cwd=folder, env=environment, timeout=PATIENCE)
     elif words[0] == "specahd":
-        done = run(f"specahd.{words[1]}", *expanded[2:], cwd=folder, env=environment)
+        module = f"specahd.{words[1]}"
+        done = run(module, *expanded[2:], cwd=folder, env=environment, timeout=PATIENCE)
     else:
         expanded[0] = sys.executable if words[0] == "python" else words[0]
         where = {**os.environ, **environment}
@@ -140,12 +144,40 @@ def test_the_readme_is_short_and_its_words_come_first():
         assert f"| {word} |" in text
 
 
+def prose(page):
+    """Return a page's sentences: no code, table, heading, picture or address."""
+    text = re.sub(r"<!--.*?-->|^``` ?.*?^```$", "", page.read_text(), flags=re.S | re.M)
+    lines = ["" if line.startswith(("|", "#", "![")) else line for line in text.splitlines()]
+    text = re.sub(r"^ *(?:[-*]|\d+\.) ", "\n", "\n".join(lines), flags=re.M)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "name", text))
+    # A paragraph or an item ends a sentence, whatever mark it has.
+    return re.sub(r"[.:;,]?\s*\n\s*\n", ".\n\n", text.replace("*", ""))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_first_pages_are_easy_to_read(page):
+    assert textstat.flesch_reading_ease(prose(page)) > 50
+    words = [len(each.split()) for each in re.split(r"(?<=[.!?])\s", prose(page)) if each.strip()]
+    assert sum(words) / len(words) <= 15
+
+
 def test_the_diagrams_are_those_of_the_script(tmp_path):
     """The layers are drawn from the contract of the linter."""
     done = subprocess.run([sys.executable, ROOT / "scripts" / "diagrams.py", tmp_path], check=False)
     assert done.returncode == 0
     for drawn in tmp_path.iterdir():
         assert drawn.read_text() == (ROOT / "docs" / "pictures" / drawn.name).read_text()
+
+
+def test_the_shell_completes_as_the_page_says():
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text()
+    [function] = re.findall(r"^```bash\n(.*?)```$", page, re.S | re.M)
+    asked = 'COMP_LINE="specahd train problem="; _specahd; echo ${COMPREPLY[*]}'
+    where = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", function + asked], env=where, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [f"problem={name}" for name in ("cvrp", "sdvrp", "tsp", "vrptw")]
 
 
 def test_links_between_pages_lead_somewhere():

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from numba import njit
-from numba.core.event import TimingListener, install_listener
+from numba.core.event import TimingListener, install_listener, trigger_event
 
 from specahd import api
 from specahd.api import starts
@@ -143,3 +143,19 @@ def test_compiling_takes_nothing_of_the_time():
         start = starts.construct_start(compiling, instance, SearchLimit(600.0), lambda: False)
     assert listener.done
     assert start.seconds + listener.duration <= time.monotonic() - began
+
+
+def test_a_compilation_under_way_takes_nothing_of_the_time_either(monkeypatch):
+    class Compiling(CVRP):
+        def baseline(self, instance, name=None):
+            with trigger_event("numba:compile"):
+                time.sleep(1.0)
+            return super().baseline(instance, name)
+
+    monkeypatch.setattr(starts, "LEAST_SECONDS", 0.8)
+    compiling = Compiling(baseline="savings")
+    instance = next(iter(compiling.generate("lower_train", 5)))
+    compiling.cost(instance, super(Compiling, compiling).baseline(instance))  # loads its loops
+    start = starts.construct_start(compiling, instance, SearchLimit(0.8), lambda: False)
+    assert (start.ended, start.case.source) == (None, "savings")
+    assert start.seconds < 0.8

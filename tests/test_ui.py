@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
@@ -36,6 +37,12 @@ QUIET = [
     "--window-size=1600,1000",
 ]
 PATIENCE = 120
+# What a picture keeps of a page, in pixels: left, top, right, bottom. The rest is MLflow's menu.
+PARTS = {
+    "runs": (215, 150, 1425, 440),
+    "compare": (515, 345, 1545, 705),
+    "candidate": (560, 135, 1560, 700),
+}
 # An element that is narrower than its words is cut.
 UNCUT = """
     const words = document.createRange();
@@ -128,7 +135,10 @@ class Page:
     def keep(self, name):
         if "SPECAHD_PICTURES" in os.environ:
             time.sleep(1)  # what slides in has come to rest
-            self.browser.save_screenshot(Path(os.environ["SPECAHD_PICTURES"], f"mlflow-{name}.png"))
+            path = Path(os.environ["SPECAHD_PICTURES"], f"mlflow-{name}.png")
+            self.browser.save_screenshot(path)
+            if name in PARTS:
+                Image.open(path).crop(PARTS[name]).save(path, optimize=True)
 
 
 @pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium or chromedriver is missing")

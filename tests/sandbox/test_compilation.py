@@ -2,12 +2,15 @@
 
 import importlib.util
 import multiprocessing
+import os
+import socket
 
 import pytest
 from numba import njit
 
 from specahd.core.compilation import listening
 from specahd.sandbox.client import SandboxClient
+from specahd.sandbox.zygote import _report_compilation
 
 LOOPS = """
 from numba import njit
@@ -88,3 +91,16 @@ def test_a_zygote_tells_who_started_it(loops, shared, tmp_path):
         assert "seccomp" in client.status
         client.close()
     assert told == ["compiling"]
+
+
+def test_a_zygote_for_which_nobody_waits_ends_without_a_word(capfd):
+    ours, its = socket.socketpair()
+    ours.close()
+    zygote = os.fork()
+    if not zygote:
+        try:
+            _report_compilation(its)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(zygote, 0)[1]) == 0
+    assert capfd.readouterr().err == ""

@@ -49,12 +49,14 @@ def construct_start(
     most = float("inf") if limit.repairs is not None else max(limit.time_limit, LEAST_SECONDS)
 
     # After the search was imported, which takes numba with it.
-    from numba.core.event import TimingListener, install_listener
+    from numba.core.event import install_listener
 
-    compiling = TimingListener()  # type: ignore[no-untyped-call]
+    from specahd.core.compilation import CompilationClock
+
+    compiling = CompilationClock()
 
     def spent() -> float:
-        return time.monotonic() - began - (compiling.duration if compiling.done else 0.0)
+        return time.monotonic() - began - compiling.seconds
 
     def given_up() -> bool:
         return stopped() or spent() > most

@@ -9,3 +9,9 @@ CONF_DIR = _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 """``conf/`` at the top of a checkout, ``specahd/conf`` inside an installed wheel."""
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 """Files to try ``specahd solve`` with: one of each problem, and a table of stops."""
+
+
+def find_file(file: str) -> str:
+    """Return the path of a file; a sample that is missing here comes with specahd."""
+    ours = {f"{SAMPLES.name}/{sample.name}" for sample in SAMPLES.iterdir()}
+    return str(SAMPLES.parent / file) if file in ours and not Path(file).exists() else file

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hydra.core.override_parser.types import Quote, QuotedString
 
-from specahd.config import SAMPLES
+from specahd.config import find_file
 from specahd.config.schemas import SolveConfig
 from specahd.core.errors import ConfigError
 
@@ -40,9 +40,9 @@ def quote_files(words: Sequence[str]) -> list[str]:
         option, given, value = word.partition("=")
         is_file = option not in options and Path(word).is_file() if given else word[:1] != "-"
         if is_file and before not in _TAKE_A_WORD:
-            files.append(_resolve_sample(word))
+            files.append(find_file(word))
             continue
-        value = _resolve_sample(value) if option == "instance" else value
+        value = find_file(value) if option == "instance" else value
         path = value.strip("'\"")
         names_file = option in _FILES and path not in ("", "null")
         text = (names_file and not sweeping) or option == _LIST
@@ -59,12 +59,6 @@ def quote_files(words: Sequence[str]) -> list[str]:
     if len(files) + len(instances) > 1:
         raise ConfigError(f"Expected one file, got {' and '.join(files + instances)}.")
     return [*(f"instance={quote(file)}" for file in files), *options_and_files]
-
-
-def _resolve_sample(file: str) -> str:
-    """Return the path of a file; samples that are missing here come with specahd."""
-    ours = {f"{SAMPLES.name}/{sample.name}" for sample in SAMPLES.iterdir()}
-    return str(SAMPLES.parent / file) if file in ours and not Path(file).exists() else file
 
 
 def quote(word: str) -> str:

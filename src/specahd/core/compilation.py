@@ -43,6 +43,34 @@ def listening(tell: Callable[[], None]) -> Iterator[None]:
         _listeners.remove(announcement)
 
 
+class CompilationClock(Listener):
+    """The wall time in which numba compiled, up to now if it compiles.
+
+    numba's own listener knows a duration only when a compilation has ended.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        # Seconds that are over, and since when numba compiles; read by another thread.
+        self._state: tuple[float, float | None] = (0.0, None)
+
+    def on_start(self, event: Event) -> None:
+        if self._depth == 0:
+            self._state = (self._state[0], time.monotonic())
+        self._depth += 1
+
+    def on_end(self, event: Event) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._state = (self.seconds, None)
+
+    @property
+    def seconds(self) -> float:
+        """Wall seconds of all compilations, nested ones counted once."""
+        over, since = self._state
+        return over if since is None else over + time.monotonic() - since
+
+
 class Stopwatch:
     """The wall time of a block, without that in which numba compiled or read its cache.
 

@@ -111,6 +111,14 @@ def _report(control: socket.socket, report: Any) -> None:
     control.sendall(json.dumps(report).encode() + b"\n")
 
 
+def _report_compilation(control: socket.socket) -> None:
+    """Tell the parent why it waits; end if it has gone, before there is any child."""
+    try:
+        _report(control, COMPILING)
+    except ConnectionError:
+        os._exit(0)
+
+
 def _load(name: str, compiling: Callable[[], None] = lambda: None) -> Runner:
     module, _, function = name.partition(":")
     runner: Runner = getattr(importlib.import_module(module), function)
@@ -130,7 +138,8 @@ def main() -> NoReturn:
     # First, since compiling a loop warns of what no user can act on.
     warnings.simplefilter("ignore")
     control = socket.socket(fileno=start["control"])
-    runners = {name: _load(name, partial(_report, control, COMPILING)) for name in start["runners"]}
+    compiling = partial(_report_compilation, control)
+    runners = {name: _load(name, compiling) for name in start["runners"]}
     shared = SharedArrays.attach(start["shared"], start["directory"])
     np.seterr(all="ignore")
     confinement.adopt_orphans()
