@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.ranges import check_choice, check_range
-from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
+from specahd.problems.vrptw.family import FAMILY
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
@@ -84,7 +84,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
-    engine = families.VRPTW
+    engine = FAMILY
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
