@@ -40,10 +40,10 @@ def keep_beside(kind: type) -> None:
         for value in vars(each).values()
         if isinstance(value, Dispatcher) and value.stats.cache_path is not None
     }
-    before: Any = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         for loop in loops.values():
             loop.enable_caching()
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
