@@ -23,8 +23,8 @@ _OURS = (Path(__file__).parent, Path(kernels.__file__).parent)
 
 def keep_beside(kind: type) -> None:
     """Have this process keep the engine's loops beside the module of a class, if it is not ours."""
-    module = sys.modules[kind.__module__]
-    if kind.__module__.partition(".")[0] == _PACKAGE or module.__file__ is None:
+    module, root = sys.modules[kind.__module__], kind.__module__.partition(".")[0]
+    if root == _PACKAGE or module.__file__ is None:
         return
     home = Path(module.__file__).parent
     files = [file for folder in (home, *_OURS) for file in sorted(folder.glob("*.py"))]
@@ -36,7 +36,7 @@ def keep_beside(kind: type) -> None:
     loops = {
         id(value): value
         for name, each in tuple(sys.modules.items())
-        if name.partition(".")[0] == _PACKAGE
+        if name.partition(".")[0] in (_PACKAGE, root)
         for value in vars(each).values()
         if isinstance(value, Dispatcher) and value.stats.cache_path is not None
     }

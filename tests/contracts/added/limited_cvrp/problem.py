@@ -104,16 +104,17 @@ class LimitedCVRP(CVRP):
         return nearest(instance, self.longest(instance))
 
     def check(self, instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
+        violations = CVRP.check(instance, solution)
+        if violations:
+            # A customer that does not exist is at no distance.
+            return violations
         longest = self.longest(instance) * (1.0 + _MARGIN)
         shape = instance.coords, instance.convention, instance.matrix
         lengths = [routes_length((route,), *shape) for route in solution]
-        return (
-            *CVRP.check(instance, solution),
-            *(
-                Violation("length", f"Route {route} is {length:g} long, more than {longest:g}.")
-                for route, length in enumerate(lengths, 1)
-                if length > longest
-            ),
+        return tuple(
+            Violation("length", f"Route {route} is {length:g} long, more than {longest:g}.")
+            for route, length in enumerate(lengths, 1)
+            if length > longest
         )
 
     def layout(
