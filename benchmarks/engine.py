@@ -10,13 +10,14 @@ import time
 
 import numpy as np
 
-from specahd.engine import interfaces, runner
+from specahd.engine import interfaces
 from specahd.engine.blocks import MATRIX_NODES
 from specahd.engine.orders import Order, Report
 from specahd.engine.route_ends import strings_and_ends
 from specahd.engine.schedule import SMALL, group_count, neighbour_count, temperatures
 from specahd.engine.strings import greedy_with_blinks
 from specahd.engine.written import in_turn
+from specahd.problems.cvrp import runners as cvrp
 from specahd.routing.geometry import Convention
 from specahd.routing.kernels.distances import CODES, fill_distance_matrix
 
@@ -70,10 +71,10 @@ def measure(size, upper):
     start, nothing = start_of(block), np.zeros(0, np.int64)
     groups = group_count(size)
     warm = Order(0, size // 2, 0.0, groups, 50, 0.0, 0.0, cold, cold)
-    first = Report.decode(runner.GROUPS(upper, block, [warm.encode(), start]).arrays[0])
+    first = Report.decode(cvrp.GROUPS(upper, block, [warm.encode(), start]).arrays[0])
     began = time.process_time()
     order = Order(0, 10**12, SECONDS, groups, 50, 0.0, 1.0, hot, cold)
-    report = Report.decode(runner.GROUPS(upper, block, [order.encode(), nothing]).arrays[0])
+    report = Report.decode(cvrp.GROUPS(upper, block, [order.encode(), nothing]).arrays[0])
     seconds = time.process_time() - began
     repairs, passes = report.repairs - first.repairs, report.passes - first.passes
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -86,8 +87,8 @@ def measure(size, upper):
 
 if __name__ == "__main__":
     whole = interfaces.GROUPS.source_of(strings_and_ends)
-    drawn, turned = (runner.GROUPS.translate(text, UPPER) for text in (whole, in_turn(whole)))
-    runner.POSITIONS.translate(interfaces.POSITIONS.source_of(greedy_with_blinks), LOWER)
+    drawn, turned = (cvrp.GROUPS.translate(text, UPPER) for text in (whole, in_turn(whole)))
+    cvrp.POSITIONS.translate(interfaces.POSITIONS.source_of(greedy_with_blinks), LOWER)
     for argument in sys.argv[1:] or ("1000", "10000", "100000"):
         size = int(argument)
         measure(size, turned if size + 1 > SMALL else drawn)

@@ -14,16 +14,16 @@ import numpy as np
 from numba import njit
 
 from engine import block_of, start_of
-from specahd.engine import changes, interfaces, passes, runner, strings
+from specahd.engine import changes, interfaces, passes, strings
 from specahd.engine.borrowed_views import borrowed
 from specahd.engine.naming import ask, next_group
 from specahd.engine.orders import Order
 from specahd.engine.random import refill, uniform
-from specahd.engine.renumbered import search_for
 from specahd.engine.schedule import group_count, temperatures
 from specahd.engine.state import NOISE as CUT_FROM
 from specahd.engine.state import NOISE_PER_GROUP, Scratch
 from specahd.engine.steps import choose, find_positions, insert, remove, show, undo
+from specahd.problems.cvrp import runners as cvrp
 
 STAGES = (
     "noise",
@@ -94,7 +94,7 @@ def counted(search):
 def measure(size, upper, lower):
     block = block_of(size, np.random.default_rng(0))
     hot, cold = temperatures(block["neighbour_distances"])
-    search = search_for(block, [start_of(block)], 0)
+    search = cvrp.GROUPS.search_for(block, [start_of(block)], 0)
     groups = group_count(size)
     middle = float(np.sqrt(hot * cold))
     search.run(upper, lower, Order(0, 20 * size, 0.0, groups, SIZE, 0.0, 0.5, hot, middle))
@@ -136,9 +136,7 @@ def measure(size, upper, lower):
 
 if __name__ == "__main__":
     groups, position = interfaces.GROUPS, interfaces.POSITIONS
-    upper = runner.GROUPS.translate(groups.source_of(strings.adjacent_strings), groups.name)
-    lower = runner.POSITIONS.translate(
-        position.source_of(strings.greedy_with_blinks), position.name
-    )
+    upper = cvrp.GROUPS.translate(groups.source_of(strings.adjacent_strings), groups.name)
+    lower = cvrp.POSITIONS.translate(position.source_of(strings.greedy_with_blinks), position.name)
     for argument in sys.argv[1:] or ("1000", "100000"):
         measure(int(argument), upper, lower)

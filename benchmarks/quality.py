@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ from solve import best_known, pyvrp_data
 from specahd import api
 from specahd.api.problems import settings_of
 from specahd.api.programs import BY_HAND, programs_for
-from specahd.engine import runner
 from specahd.engine.blocks import shared_block
-from specahd.engine.improver import MAX_SIZE, runners
+from specahd.engine.improver import MAX_SIZE
 from specahd.engine.orders import Order, Report
 from specahd.engine.schedule import group_count, temperatures
 from specahd.repair.cases import make_case
@@ -28,7 +28,8 @@ from specahd.repair.cases import make_case
 def engine(problem: Any, instance: Any, seconds: float, seed: int) -> tuple[Any, int]:
     """Return the best solution after so many CPU seconds, and the repairs."""
     written = programs_for(problem, BY_HAND)
-    uppers, lowers = (getattr(runner, name.partition(":")[2]) for name in runners(problem))
+    runners = import_module(problem.engine.runners)
+    uppers, lowers = runners.GROUPS, runners.POSITIONS
     upper = uppers.translate(written.upper.source, "select_customer_groups")
     for lower in written.lowers:
         lowers.translate(lower.source, "select_position")

@@ -35,9 +35,9 @@ SMALL = [
 ]
 
 
-def call(command, *arguments, cwd, env=None, check=True, cold=False):
+def call(command, *arguments, cwd, env=None, check=True, cold=False, timeout=300):
     """Run a command to its end and return it; unless told otherwise, it has to succeed."""
-    done = run(f"specahd.{command}", *arguments, cwd=cwd, env=env, cold=cold)
+    done = run(f"specahd.{command}", *arguments, cwd=cwd, env=env, cold=cold, timeout=timeout)
     if check:
         assert done.returncode == 0, done.stderr
     return done

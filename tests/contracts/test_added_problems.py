@@ -1,7 +1,8 @@
-"""A problem and a repair operator that a user adds: nothing of specahd is edited for them.
+"""Problems and a repair operator that a user adds: nothing of specahd is edited for them.
 
-``added`` holds a fifth problem (one folder, one file of configuration) and a second repair
-operator of the CVRP, with a lower contract of its own.
+``added`` holds a problem that is trained, one that the engine trains and solves (each is one
+folder and one file of configuration), and a second repair operator of the CVRP, with a lower
+contract of its own.
 """
 
 import inspect
@@ -22,6 +23,7 @@ from problems.described import described
 from specahd import api
 from specahd.api.plans import TrainingPlan
 from specahd.api.problems import settings_of
+from specahd.api.programs import BY_HAND
 from specahd.api.training import load_budget
 from specahd.checkpoint import thaw
 from specahd.config import files
@@ -101,6 +103,7 @@ def _importable(monkeypatch):
     ("name", "test"),
     [
         *(("open_tsp", test) for test in KEPT),
+        *(("limited_cvrp", test) for test in KEPT),
         *(("cvrp_giant_tour", test) for test in OF_OPERATORS),
     ],
 )
@@ -167,6 +170,32 @@ def test_a_fifth_problem_is_trained_offline(tmp_path):
     [instance, _] = api.read_pool(problem, "selection", tmp_path / "pools", count=2)
     solution = api.load(checkpoint, problem=problem).repair(instance)
     assert solution.cost < solution.incumbent_cost
+
+
+def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_engine(tmp_path):
+    asked = "problem=limited_cvrp", "problem.repairs_per_customer=5", "budget.programs=2"
+    # The first time its loops are compiled, on a busy machine for minutes.
+    call("train", *SMALL, *asked, cwd=tmp_path, env=ENV, timeout=900)
+    samples = [record for record in lines(tmp_path, "journal") if "sample" in record]
+    assert {record["contract"] for record in samples} == {"insertion", "ordered_groups"}
+    rows = lines(tmp_path, "validation")
+    assert all(row["feasible"] and row["cost"] < row["baseline_cost"] for row in rows)
+
+    problem = problem_of("limited_cvrp")
+    data = next(problem.generate("validation", 1))
+    given = api.ProblemInstance(problem, data)
+    for programs in (BY_HAND, tmp_path / "run" / "checkpoint"):
+        solved = api.solve(given, repairs=5000, seed=1, checkpoint=programs)
+        assert solved.failure == ""
+        assert problem.check(data, solved.data) == ()
+        assert solved.cost < solved.incumbent_cost
+    # The same instance has a cheaper solution that the constraint forbids.
+    free = api.solve(api.ProblemInstance(api.make_problem("cvrp"), data), repairs=5000, seed=1)
+    assert {violation.kind for violation in problem.check(data, free.data)} == {"length"}
+    assert free.cost < solved.cost
+    # What numba keeps of its loops names its types, and lies beside them.
+    kept = ADDED / "limited_cvrp" / "__pycache__"
+    assert list(kept.glob("engine-*/**/passes.improve-*.nbi"))
 
 
 def test_a_second_lower_contract_is_trained_with_a_language_model(tmp_path):

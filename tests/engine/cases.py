@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 
-from specahd.engine import runner
 from specahd.sandbox.session import Sandbox
 from specahd.sandbox.shared_arrays import SharedArrays
 
@@ -40,10 +39,11 @@ def have_compiled(role):
     In a new clone each process of the tests would else compile them for itself: half a minute of
     CPU time a problem.
     """
-    [name] = [name for name, each in vars(runner).items() if each is role]
+    uppers = getattr(role, "_uppers", role)
+    name = uppers.family.groups if role is uppers else uppers.family.positions
     with (
         closing(SharedArrays.allocate([])) as shared,
-        Sandbox(shared, [], compiled=[f"{runner.__name__}:{name}"]) as sandbox,
+        Sandbox(shared, [], compiled=[name]) as sandbox,
     ):
         assert sandbox.status
 

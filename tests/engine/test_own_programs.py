@@ -1,7 +1,7 @@
 """What comes with specahd is compiled once and kept on disk; what anybody else wrote never is."""
 
 import inspect
-from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import numba
@@ -11,9 +11,9 @@ import pytest
 from specahd.api.problems import make_problem
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
 from specahd.core.program import Level
-from specahd.engine import improver, interfaces, naming, passes, runner, strings, written
-from specahd.engine.families import CVRP
+from specahd.engine import interfaces, naming, passes, runner, strings, written
 from specahd.engine.schedule import SMALL
+from specahd.problems.cvrp import runners as cvrp
 from specahd.routing.base import contracts
 from specahd.routing.compiled.runner import compiled, types_of
 
@@ -24,7 +24,7 @@ PARAMETERS = "detours, distances, rests, noise, demand, depot_distance, capacity
 @pytest.fixture
 def runners():
     """Two runners of lower programs, as two processes have them."""
-    of = (interfaces.POSITIONS, [])
+    of = (interfaces.POSITIONS, [], "cvrp")
     return runner.EngineProgram(*of), runner.EngineProgram(*of)
 
 
@@ -45,7 +45,6 @@ def shipped(tmp_path, monkeypatch):
     upper = "def select_customer_groups(a, b):\n    return a\n"
     (folder / "cvrp" / "programs" / "upper.py").write_text(upper)
     monkeypatch.setattr(written, "SHIPPED", folder)
-    monkeypatch.setattr(written, "FAMILIES", [replace(CVRP, evolved=bool)])
     return text
 
 
@@ -64,7 +63,7 @@ def position(program):
 
 
 def test_texts_are_those_of_the_package(shipped):
-    found = list(written.sources(interfaces.POSITIONS, [strings.greedy_with_blinks]))
+    found = list(written.sources(interfaces.POSITIONS, [strings.greedy_with_blinks], "cvrp"))
     assert found == [interfaces.POSITIONS.source_of(strings.greedy_with_blinks), shipped]
 
 
@@ -76,7 +75,7 @@ def test_what_searches_large_instances_is_one_of_them():
     )
     upper = programs_for(problem, BY_HAND, large).upper
     assert upper.source != programs_for(problem, BY_HAND).upper.source
-    texts = written.sources(interfaces.GROUPS, runner.GROUPS._functions)
+    texts = written.sources(interfaces.GROUPS, cvrp.GROUPS._functions)
     assert upper.source in texts
 
 
@@ -88,14 +87,15 @@ def test_programs_of_ours_have_one_text(name, checkpoint):
     """Solving runs the strongest seed programs or what is shipped; the zygote has them compiled."""
     problem = make_problem(name, repair="insertion")
     programs = programs_for(problem, checkpoint)
-    own = dict(zip(Level, improver.runners(problem), strict=True))
+    runners = import_module(problem.engine.runners)
+    own = dict(zip(Level, (runners.GROUPS, runners.POSITIONS), strict=True))
     for program in (programs.upper, *programs.lowers):
         contract = contracts(problem.operator)[program.level]
         if checkpoint == BY_HAND:
             assert program == contract.seeds[-1]
-        compiles = getattr(runner, own[program.level].partition(":")[2])
+        compiles = own[program.level]
         assert contract.arguments == compiles._interface.names
-        texts = written.sources(compiles._interface, compiles._functions)
+        texts = written.sources(compiles._interface, compiles._functions, compiles._shipped)
         assert program.source in texts
 
 
@@ -130,13 +130,13 @@ def test_what_is_kept_is_known_by_its_text(kept):
         text = ANSWER.format(PARAMETERS, f"len(detours) * 0 + {number}")
         for _ in range(2):
             program = compiled(text, "select_position", *types_of(interfaces.POSITIONS), True)
-            holder = runner.POSITIONS._list(program)
+            holder = cvrp.POSITIONS._list(program)
             assert position(holder) == number
 
 
 def test_loops_are_compiled_for_no_types_but_those_of_the_warm_up():
     """In a confined child, other ones would cost seconds that nobody sees."""
-    runner.POSITIONS.warm_up()
+    cvrp.POSITIONS.warm_up()
     loops = naming.name_groups, passes.improve
     try:
         for loop in loops:

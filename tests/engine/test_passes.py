@@ -11,13 +11,13 @@ from specahd.engine import (
     passes,
     programs,
     route_ends,
-    runner,
     strings,
 )
 from specahd.engine.capacitated import state_for
 from specahd.engine.orders import Order, Report
 from specahd.engine.random import state_of, uniform
 from specahd.engine.state import Instance, Scratch
+from specahd.problems.cvrp import runners as cvrp
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.problems.cvrp.problem import CVRP
 from specahd.routing.kernels.distances import CODES
@@ -50,15 +50,15 @@ def block(instance):
 
 @pytest.fixture(scope="module")
 def upper():
-    return translated(runner.GROUPS, strings.adjacent_strings)
+    return translated(cvrp.GROUPS, strings.adjacent_strings)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The only lower program but those that tests add; its number."""
-    held = runner.POSITIONS.held
+    held = cvrp.POSITIONS.held
     number = 0 if held is None else len(held)
-    translated(runner.POSITIONS, strings.greedy_with_blinks)
+    translated(cvrp.POSITIONS, strings.greedy_with_blinks)
     return number
 
 
@@ -79,7 +79,7 @@ def routes_of(answer):
 def search(program, block, instance, lower=0, repairs=3000, seed=0, temperature=20.0):
     start = flat([[node] for node in range(1, instance.size + 1)])
     order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature, (lower,))
-    answer = runner.GROUPS(program, block, [order.encode(), start])
+    answer = cvrp.GROUPS(program, block, [order.encode(), start])
     return Report.decode(answer.arrays[0]), answer
 
 
@@ -98,7 +98,7 @@ def test_orders_and_reports_come_back():
 
 @pytest.mark.parametrize("function", GROUPS)
 def test_hand_written_programs_improve_and_stay_feasible(function, block, instance, lower):
-    program = translated(runner.GROUPS, function)
+    program = translated(cvrp.GROUPS, function)
     report, answer = search(program, block, instance, lower)
     alone = CVRP().cost(instance, [[node] for node in range(1, instance.size + 1)])
     assert is_true(report, answer, instance)
@@ -127,7 +127,7 @@ def test_computed_distances_act_like_a_matrix(block, instance, upper, lower):
 def test_the_state_is_what_was_counted(block, instance, upper, lower):
     """Costs, loads, edges and what upper programs see, after annealing, against the instance."""
     search(upper, block, instance, lower, temperature=200.0)
-    state, demands = runner.GROUPS._search._state, instance.demands
+    state, demands = cvrp.GROUPS._search._state, instance.demands
     matrix, size = block["distance_matrix"], instance.size
     nodes, edges = state.nodes, state.edges
     place = np.where(np.arange(len(nodes)) > size, 0, np.arange(len(nodes)))
@@ -140,7 +140,7 @@ def test_the_state_is_what_was_counted(block, instance, upper, lower):
     assert (np.bincount(routes, demands[1:], len(state.route_loads)) == state.route_loads).all()
     free = state.free[: state.integers[changes.FREE]]
     assert sorted([*free.tolist(), *set(routes.tolist())]) == list(range(len(state.route_loads)))
-    capacitated.show(state, runner.GROUPS._search._instance)
+    capacitated.show(state, cvrp.GROUPS._search._instance)
     shown = state.upper_inputs[:, 1:]
     assert (shown[changes.PRECEDING] == place[nodes[1 : size + 1, links.BEFORE]]).all()
     assert (shown[changes.FOLLOWING] == place[nodes[1 : size + 1, links.BEHIND]]).all()
@@ -193,8 +193,8 @@ def test_undo_restores_every_bit(block, instance):
     ],
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
-    number = len(runner.POSITIONS.held)
-    runner.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
+    number = len(cvrp.POSITIONS.held)
+    cvrp.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, instance, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
     if len(answer.arrays) > 1:
@@ -211,7 +211,7 @@ def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instan
     ],
 )
 def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
-    program = runner.GROUPS.translate(program_of("choose", UPPER, body), "choose")
+    program = cvrp.GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, instance, lower, repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
@@ -221,7 +221,7 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
 
 @pytest.mark.parametrize("body", ["return demands[:0].copy()", "return demands[10**6 + demands]"])
 def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower):
-    program = runner.GROUPS.translate(program_of("choose", UPPER, body), "choose")
+    program = cvrp.GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, instance, lower, repairs=500)
     assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
     assert len(answer.arrays) == 1
@@ -229,11 +229,11 @@ def test_a_program_that_names_nobody_ends_the_slice(body, block, instance, lower
 
 def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     _, answer = search(upper, block, instance, lower)
-    groups = translated(runner.GROUPS, strings.nearest_customers)
+    groups = translated(cvrp.GROUPS, strings.nearest_customers)
     source = program_of("worst", LOWER, "return int(np.argmax(detours))")
-    runner.POSITIONS.translate(source, "worst")
-    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(runner.POSITIONS.held) - 1,))
-    said = runner.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]
+    cvrp.POSITIONS.translate(source, "worst")
+    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(cvrp.POSITIONS.held) - 1,))
+    said = cvrp.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]
     report = Report.decode(said)
     assert report.cost == report.best == CVRP().cost(instance, routes_of(answer.arrays[1]))
     assert report.kept == 0
@@ -244,7 +244,7 @@ def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
 def test_a_slice_goes_on_where_the_last_one_ended(block, instance, upper, lower):
     report, _ = search(upper, block, instance, lower)
     order = Order(0, 10**9, 0.05, 4, 30, 0.0, 1.0, 0.0, 0.0, (lower,))
-    answer = runner.GROUPS(upper, block, [order.encode(), np.zeros(0, np.int64)])
+    answer = cvrp.GROUPS(upper, block, [order.encode(), np.zeros(0, np.int64)])
     later = Report.decode(answer.arrays[0])
     assert later.repairs > report.repairs
     assert later.best <= report.best

@@ -9,13 +9,14 @@ from cases import translated
 
 from specahd import api
 from specahd.api.programs import BY_HAND, EVOLVED, programs_for
-from specahd.engine import blocks, interfaces, renumbered, runner, strings
+from specahd.engine import blocks, interfaces, renumbered, strings
 from specahd.engine.blocks import shared_block
 from specahd.engine.orders import Order, Report
-from specahd.engine.renumbered import RenumberedSearch, search_for
+from specahd.engine.renumbered import RenumberedSearch
 from specahd.engine.route_ends import strings_and_ends
-from specahd.engine.searches import Search
 from specahd.engine.written import in_turn
+from specahd.problems.cvrp import runners as cvrp
+from specahd.problems.vrptw import runners as vrptw
 from specahd.routing.groups import separated
 from specahd.routing.space_filling import along_curve
 
@@ -42,6 +43,8 @@ class Place:
         self.start = self.problem.baseline(self.data)
         self.routes = self.problem.flat(self.data, self.start)
         self.alone = (np.insert(np.arange(1, CUSTOMERS + 1), np.arange(CUSTOMERS), 0)[1:],)
+        self.runners = {"cvrp": cvrp, "vrptw": vrptw}[name]
+        self.search_for = self.runners.GROUPS.search_for
         self.shared = shared_block(self.problem, self.data)
         self.arrays = self.shared.arrays(0)
 
@@ -63,29 +66,28 @@ def place(request, small):
 
 
 def test_large_instances_without_a_matrix_are_renumbered(place, monkeypatch):
-    assert isinstance(search_for(place.arrays, place.routes, 0), RenumberedSearch)
+    assert isinstance(place.search_for(place.arrays, place.routes, 0), RenumberedSearch)
     looked_up = {name: each for name, each in place.arrays.items() if name != "convention"}
     looked_up["distance_matrix"] = np.ones((CUSTOMERS + 1, CUSTOMERS + 1))
-    assert type(search_for(looked_up, place.routes, 0)) is Search
+    assert type(place.search_for(looked_up, place.routes, 0)) is place.runners.GROUPS.kind
     monkeypatch.setattr(renumbered, "SMALL", CUSTOMERS + 1)
-    assert type(search_for(place.arrays, place.routes, 0)) is Search
+    assert type(place.search_for(place.arrays, place.routes, 0)) is place.runners.GROUPS.kind
 
 
 @pytest.mark.parametrize("part", [False, True])
 def test_numbers_inside_follow_the_curve(place, part):
     [routes] = place.routes
     kept = routes[: np.flatnonzero(routes == 0)[10]] if part else routes
-    inside = search_for(place.arrays, [kept], 0, part=part)
+    inside = place.search_for(place.arrays, [kept], 0, part=part)
     assert inside._nodes[0] == 0
     assert sorted(inside._nodes) == sorted({0, *kept.tolist()})
     assert (np.diff(along_curve(place.data.coords[inside._nodes[1:]])) >= 0).all()
 
 
 def test_the_best_routes_cost_what_is_reported(place):
-    timed = "ready_times" in place.arrays
-    upper = (runner.TIMED_GROUPS if timed else runner.GROUPS).always("np.arange(1, 31)")
-    positions = runner.TIMED_POSITIONS if timed else runner.POSITIONS
-    search = search_for(place.arrays, place.alone, 0)
+    upper = place.runners.GROUPS.always("np.arange(1, 31)")
+    positions = place.runners.POSITIONS
+    search = place.search_for(place.arrays, place.alone, 0)
     said, *routes = search.run(upper, positions.always("int(np.argmin(a0))"), ORDER).arrays
     solution = place.problem.unflat(place.data, routes)
     assert place.problem.check(place.data, solution) == ()
@@ -98,8 +100,8 @@ def test_the_best_routes_cost_what_is_reported(place):
 
 def test_groups_are_named_and_given_in_the_numbers_outside(small):
     place = Place("cvrp")
-    upper = translated(runner.GROUPS, strings.adjacent_strings)
-    search = search_for(place.arrays, place.routes, 0)
+    upper = translated(cvrp.GROUPS, strings.adjacent_strings)
+    search = place.search_for(place.arrays, place.routes, 0)
     sizes, customers = search.propose(upper, ORDER).arrays
     group = customers[: sizes[0]]
     # Strings: most of them are beside another one.
@@ -107,9 +109,9 @@ def test_groups_are_named_and_given_in_the_numbers_outside(small):
     moved = np.isin(routes, group)
     assert (np.convolve(moved, [1, 0, 1], "same")[moved] > 0).mean() > 0.5
     # Where a group is given, nobody else moves.
-    lower = runner.POSITIONS.always("int(np.argmin(a0))")
-    search = search_for(place.arrays, place.alone, 0)
-    _, after = search.run(runner.GROUPS.nobody, lower, ORDER, group).arrays
+    lower = cvrp.POSITIONS.always("int(np.argmin(a0))")
+    search = place.search_for(place.arrays, place.alone, 0)
+    _, after = search.run(cvrp.GROUPS.nobody, lower, ORDER, group).arrays
     assert sorted(after[after > 0]) == list(range(1, CUSTOMERS + 1))
     assert len(separated(after)) < CUSTOMERS
     assert staying(after, group) == staying(*place.alone, group)

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from specahd.engine.families import CVRP, VRPTW
 from specahd.engine.schedule import (
     group_count,
     neighbour_count,
     on_short_routes,
     temperatures,
 )
+from specahd.problems.cvrp.family import FAMILY as CVRP
+from specahd.problems.vrptw.family import FAMILY as VRPTW
 
 
 def test_temperatures_are_in_the_unit_of_the_nearest_distances():

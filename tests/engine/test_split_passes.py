@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from cases import block_of, translated
 
-from specahd.engine import changes, deliveries, links, runner, seeds, strings
+from specahd.engine import changes, deliveries, links, seeds, strings
 from specahd.engine.orders import Order, Report
+from specahd.problems.sdvrp import runners as sdvrp
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.problems.sdvrp.problem import SDVRP
 from specahd.routing.kernels.distances import CODES
@@ -30,16 +31,16 @@ def instance_of(seed, size, demands, capacity, side=1000):
 
 @pytest.fixture(scope="module")
 def upper():
-    return translated(runner.GROUPS, strings.adjacent_strings)
+    return translated(sdvrp.GROUPS, strings.adjacent_strings)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The number of the hand-written program; that of the seed function is one higher."""
-    held = runner.SPLIT_POSITIONS.held
+    held = sdvrp.POSITIONS.held
     number = 0 if held is None else len(held)
-    translated(runner.SPLIT_POSITIONS, strings.greedy_in_parts)
-    translated(runner.SPLIT_POSITIONS, seeds.least_detour_per_unit)
+    translated(sdvrp.POSITIONS, strings.greedy_in_parts)
+    translated(sdvrp.POSITIONS, seeds.least_detour_per_unit)
     return number
 
 
@@ -59,7 +60,7 @@ def search(program, block, instance, lower, repairs=3000, seed=0, temperature=50
     most = min(30, instance.size)
     order = Order(seed, repairs, 0.0, 1, most, 0.0, 1.0, temperature, 0.05 * temperature, (lower,))
     inputs = [order.encode(), *PROBLEM.flat(instance, start)]
-    answer = runner.GROUPS(program, block, inputs)
+    answer = sdvrp.GROUPS(program, block, inputs)
     said, *routes = answer.arrays
     return Report.decode(said), PROBLEM.unflat(instance, routes) if routes else start
 
@@ -125,7 +126,7 @@ def test_tiny_instances_are_solved_to_the_optimum(seed, upper, lower):
 def test_the_state_is_what_was_counted(upper, block, instance, lower):
     """After annealing, hot to the end: lists, loads, deliveries and what upper programs see."""
     search(upper, block, instance, lower, temperature=2000.0)
-    held = runner.GROUPS._search
+    held = sdvrp.GROUPS._search
     state = held._state
     owners, quantities, heads, more, spare, left, *_ = state.own
     nodes, edges, matrix, size = state.nodes, state.edges, block["distance_matrix"], instance.size
@@ -182,9 +183,9 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
 def test_whatever_lower_programs_answer_all_is_delivered(
     answer, wrong, upper, block, instance, lower
 ):
-    number = len(runner.SPLIT_POSITIONS.held)
+    number = len(sdvrp.POSITIONS.held)
     source = f"def choose({', '.join(LOWER.split())}):\n    return {answer}\n"
-    runner.SPLIT_POSITIONS.translate(source, "choose")
+    sdvrp.POSITIONS.translate(source, "choose")
     report, solution = search(upper, block, instance, number, repairs=1000, temperature=1e6)
     # A customer may be asked for again, part by part.
     assert (report.mended >= report.repairs) == wrong
@@ -197,32 +198,32 @@ def test_whatever_lower_programs_answer_all_is_delivered(
 def test_groups_are_named_as_a_pass_reads_them(block, instance):
     answer = "return np.array([3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, 41, 40, 0, 2, 0, 6])"
     source = f"def choose({', '.join(UPPER.split())}):\n    {answer}\n"
-    program = runner.GROUPS.translate(source, "choose")
+    program = sdvrp.GROUPS.translate(source, "choose")
     inputs = [
         Order.asking(0, 3, 3, 0.5).encode(),
         *PROBLEM.flat(instance, PROBLEM.baseline(instance)),
     ]
-    lengths, customers = runner.GROUPS(program, block, inputs).arrays
+    lengths, customers = sdvrp.GROUPS(program, block, inputs).arrays
     assert (lengths.tolist(), customers.tolist()) == ([3, 2, 1], [3, 1, 7, 5, 40, 2])
 
 
 def test_who_names_groups_sees_the_solution():
     """Behind 1 and 4 comes the depot, which stands between two groups."""
     source = f"def choose({', '.join(UPPER.split())}):\n    return following[1:] * 1\n"
-    program = runner.GROUPS.translate(source, "choose")
+    program = sdvrp.GROUPS.translate(source, "choose")
     instance = instance_of(2, 4, (9, 10), 50)
     routes = np.array([2, 4, 0, 3, 1]), np.array([9, 9, 0, 9, 9])
     inputs = [Order.asking(0, 9, 4, 0.0).encode(), *routes]
-    lengths, customers = runner.GROUPS(program, block_of(PROBLEM, instance), inputs).arrays
+    lengths, customers = sdvrp.GROUPS(program, block_of(PROBLEM, instance), inputs).arrays
     assert (lengths.tolist(), customers.tolist()) == ([2], [4, 1])
 
 
 def test_a_lower_program_alone_moves_the_given_group(block, instance, lower):
-    program = translated(runner.SPLIT_POSITIONS, strings.greedy_in_parts)
+    program = translated(sdvrp.POSITIONS, strings.greedy_in_parts)
     start, group = PROBLEM.baseline(instance), (7, 3, 22)
     order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
     inputs = [order.encode(), *PROBLEM.flat(instance, start), np.array(group)]
-    said, *routes = runner.SPLIT_POSITIONS(program, block, inputs).arrays
+    said, *routes = sdvrp.POSITIONS(program, block, inputs).arrays
     report, solution = Report.decode(said), PROBLEM.unflat(instance, routes)
     assert report.repairs == 30
     assert report.best == PROBLEM.cost(instance, solution) < PROBLEM.cost(instance, start)
@@ -238,12 +239,12 @@ def others(solution, group):
 
 def test_a_group_that_needs_too_many_nodes_is_taken_back(upper, block, instance, lower):
     search(upper, block, instance, lower)
-    held = runner.GROUPS._search
+    held = sdvrp.GROUPS._search
     nodes, own = held._state.nodes, held._state.own
     own.left[0] = 0
     before = nodes.copy(), own.heads.copy()
     order = Order(0, 100, 0.0, 1, 30, 0.0, 1.0, 1e6, 1e6, (lower,))
-    said = runner.GROUPS(upper, block, [order.encode(), *(np.zeros(0, np.int64),) * 2]).arrays[0]
+    said = sdvrp.GROUPS(upper, block, [order.encode(), *(np.zeros(0, np.int64),) * 2]).arrays[0]
     assert Report.decode(said).repairs > 0
     assert (nodes[:, :2] == before[0][:, :2]).all()
     assert (own.heads == before[1]).all()
@@ -260,7 +261,7 @@ def test_whole_loads_to_one_customer_stay_apart(upper, lower):
     report, solution = search(upper, block, instance, lower)
     assert PROBLEM.check(instance, solution) == ()
     assert PROBLEM.cost(instance, solution) < PROBLEM.cost(instance, start)
-    held = runner.GROUPS._search
+    held = sdvrp.GROUPS._search
     assert held._instance.demands[3] == 17
     apart = len(held._direct) * 2 * block["distance_matrix"][0, 3]
     others = sum(2 * block["distance_matrix"][0, each] for each in held._direct if each != 3)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from cases import have_compiled
 
-from specahd.engine import changes, links, runner, timed
+from specahd.engine import changes, links, timed
 from specahd.engine.orders import Order
-from specahd.engine.renumbered import search_for
+from specahd.problems.vrptw import runners as vrptw
 
 CLOSES = 1000.0
 
@@ -41,12 +41,12 @@ def exchanged(arrays, routes, exchanges=20, temperature=0.0):
     """Return a search in which nothing but tails changed places, and its routes."""
     flat = np.array([node for route in routes for node in (0, *route)][1:])
     flat.flags.writeable = False
-    have_compiled(runner.TIMED_POSITIONS)
-    search = search_for(arrays, [flat], 0)
-    lowers = runner.TIMED_POSITIONS.always("int(np.argmin(a0))")
+    have_compiled(vrptw.POSITIONS)
+    search = vrptw.GROUPS.search_for(arrays, [flat], 0)
+    lowers = vrptw.POSITIONS.always("int(np.argmin(a0))")
     limits = (0, 1, 0.0, 1, 2, 0.0, 1.0, temperature, temperature)
     # A hundred passes whose upper program names nobody.
-    search.run(runner.TIMED_GROUPS.nobody, lowers, Order(*limits, exchanges=exchanges))
+    search.run(vrptw.GROUPS.nobody, lowers, Order(*limits, exchanges=exchanges))
     return search, routes_of(search)
 
 

@@ -17,21 +17,22 @@ from specahd.engine import interfaces, runner, strings, tiled, timed_strings
 from specahd.engine.blocks import shared_block
 from specahd.engine.neighbourhood_search import run_search
 from specahd.engine.orders import Order, Report
-from specahd.engine.renumbered import PartSearch
 from specahd.engine.tiled import TiledEngine, tiled_engine
 from specahd.engine.tiles import tiles
+from specahd.problems.cvrp import runners as cvrp
+from specahd.problems.vrptw import runners as vrptw
 from specahd.routing.geometry import Convention
 from specahd.routing.groups import separated
 from specahd.sandbox.calls import Result
 
 RUNNERS = {
     "cvrp": (
-        *(runner.GROUPS, strings.adjacent_strings),
-        *(runner.POSITIONS, strings.greedy_with_blinks),
+        *(cvrp.GROUPS, strings.adjacent_strings),
+        *(cvrp.POSITIONS, strings.greedy_with_blinks),
     ),
     "vrptw": (
-        *(runner.TIMED_GROUPS, timed_strings.strings_in_time),
-        *(runner.TIMED_POSITIONS, strings.greedy_in_time),
+        *(vrptw.GROUPS, timed_strings.strings_in_time),
+        *(vrptw.POSITIONS, strings.greedy_in_time),
     ),
 }
 """What compiles upper programs and one of them, and the same of lower ones."""
@@ -40,8 +41,9 @@ RUNNERS = {
 class Here:
     """Answers as a process of programs does, in this one; may be told to say something else."""
 
-    def __init__(self, program, arrays, change=lambda output: output):
-        self._runner = runner.UpperProgram(interfaces.GROUPS, [])
+    def __init__(self, uppers, program, arrays, change=lambda output: output):
+        self._runner = runner.UpperProgram(uppers.family, uppers.kind, interfaces.GROUPS, [])
+        self._runner.lowers = uppers.lowers
         self._program, self._arrays, self._change = program, arrays, change
         self.asked, self.said = [], []
 
@@ -67,13 +69,13 @@ class Place:
         [self.flat] = self.problem.flat(self.data, self.start)
         self.shared = shared_block(self.problem, self.data)
         self.arrays = self.shared.arrays(0)
-        uppers, choosing, positions, written = RUNNERS[name]
-        self.upper = translated(uppers, choosing)
+        self.uppers, choosing, positions, written = RUNNERS[name]
+        self.upper = translated(self.uppers, choosing)
         self.lower = 0 if positions.held is None else len(positions.held)
         translated(positions, written)
 
     def workers(self, *changes):
-        return [Here(self.upper, self.arrays, change) for change in changes]
+        return [Here(self.uppers, self.upper, self.arrays, change) for change in changes]
 
     def engine(self, workers, seed=0, **options):
         return TiledEngine(workers, self.problem, self.data, self.arrays, 1, seed, **options)
@@ -129,8 +131,8 @@ def test_a_part_is_searched_alone_and_reports_what_it_costs(places, name):
 def test_lists_of_a_part_name_its_customers_in_their_order(places, name):
     place = places[name]
     part, _ = tiles(place.flat, place.data.coords, 2, np.random.default_rng(0))
-    search = PartSearch(place.arrays, (part,), 0)
-    _, near, away, depot, demands, _ = search._instance
+    search = place.uppers.search_for(place.arrays, (part,), 0, part=True)
+    _, near, away, depot, demands, _ = search._search._instance
     nodes = np.array([0, *sorted(part[part > 0])])
     assert (demands == place.data.demands[nodes]).all()
     cut = 0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from cases import block_of, translated
 
-from specahd.engine import interfaces, links, runner, strings, timed, timed_strings
+from specahd.engine import interfaces, links, strings, timed, timed_strings
 from specahd.engine.orders import Order, Report
+from specahd.problems.vrptw import runners as vrptw
 from specahd.problems.vrptw.contracts import ORDERED_GROUPS
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.problems.vrptw.problem import VRPTW
@@ -44,13 +45,13 @@ ALONE = np.array([node for one in range(1, SIZE + 1) for node in (0, one)][1:], 
 
 @pytest.fixture(scope="module")
 def search(block):
-    upper = translated(runner.TIMED_GROUPS, timed_strings.strings_in_time)
-    translated(runner.TIMED_POSITIONS, strings.greedy_in_time)
+    upper = translated(vrptw.GROUPS, timed_strings.strings_in_time)
+    translated(vrptw.POSITIONS, strings.greedy_in_time)
 
     def call(seed, repairs=5000, temperature=100.0, start=ALONE, upper=upper, exchanges=0):
         heats = temperature, 0.05 * temperature
         order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, *heats, exchanges=exchanges)
-        return runner.TIMED_GROUPS(upper, block, [order.encode(), start]).arrays
+        return vrptw.GROUPS(upper, block, [order.encode(), start]).arrays
 
     return call
 
@@ -89,7 +90,7 @@ def test_solutions_are_in_time_and_cost_what_is_said(search, instance, exchanges
 def test_times_are_those_of_a_walk_along_the_routes(search, instance, block, exchanges):
     """After annealing, hot to the end, what was kept up to date is what a walk finds."""
     search(2, temperature=2000.0, exchanges=exchanges)
-    held = runner.TIMED_GROUPS._search
+    held = vrptw.GROUPS._search
     state = held._state
     ready, due, service, start, latest, *_ = state.own
     kept = [start.copy(), latest.copy()]
@@ -111,8 +112,8 @@ def test_times_are_those_of_a_walk_along_the_routes(search, instance, block, exc
 def test_programs_see_the_times_of_the_current_solution(search, block, exchanges):
     """After annealing, hot to the end, they are those that a walk along the routes finds."""
     search(4, temperature=2000.0, exchanges=exchanges)
-    held = runner.TIMED_GROUPS._search
-    held.propose(runner.TIMED_GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
+    held = vrptw.GROUPS._search
+    held.propose(vrptw.GROUPS.nobody, Order.asking(0, 4, 30, 0.5))
     views = held._state.own.views
     following = np.ascontiguousarray(held._state.nodes[:, links.BEHIND])
     times = walked(links.flat_routes(following, SIZE), block)
@@ -129,8 +130,8 @@ def test_each_parameter_is_what_its_name_says(search, block):
     for name, times in zip(names, kept, strict=True):
         chosen = f"def choose({', '.join(interfaces.TIMED_GROUPS.names)}):"
         source = f"{chosen}\n    return np.argsort({name}[1:]) + 1\n"
-        program = runner.TIMED_GROUPS.translate(source, "choose")
-        _, customers = runner.TIMED_GROUPS(program, block, [order, flat]).arrays
+        program = vrptw.GROUPS.translate(source, "choose")
+        _, customers = vrptw.GROUPS(program, block, [order, flat]).arrays
         assert len(customers) == SIZE
         assert (times[customers] == np.sort(times[1:])).all(), name
 
@@ -139,11 +140,11 @@ def test_nothing_of_a_search_follows_from_what_programs_see_of_times(search):
     """Whatever a program may have written there."""
     nothing = np.zeros(0, np.int64)
     # A program that does not look at them.
-    upper = runner.TIMED_GROUPS.translate(ORDERED_GROUPS.seed.source, ORDERED_GROUPS.name)
+    upper = vrptw.GROUPS.translate(ORDERED_GROUPS.seed.source, ORDERED_GROUPS.name)
     search(6, upper=upper)
     expected = search(6, start=nothing, upper=upper)
     search(6, upper=upper)
-    runner.TIMED_GROUPS._search._state.own.views[:] = -1e9
+    vrptw.GROUPS._search._state.own.views[:] = -1e9
     again = search(6, start=nothing, upper=upper)
     assert all((one == other).all() for one, other in zip(expected, again, strict=True))
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from cases import block_of, program_of, translated
 
-from specahd.engine import changes, links, passes, programs, runner, seeds, tour_strings, tours
+from specahd.engine import changes, links, passes, programs, seeds, tour_strings, tours
 from specahd.engine.orders import Order, Report
 from specahd.engine.state import Instance, Scratch
+from specahd.problems.tsp import runners as tsp
 from specahd.problems.tsp.instance import TSPInstance
 from specahd.problems.tsp.problem import TSP
 from specahd.routing.kernels.distances import CODES
@@ -37,22 +38,22 @@ def block(instance):
 
 @pytest.fixture(scope="module")
 def upper():
-    return translated(runner.TOUR_GROUPS, tour_strings.neighbouring_strings)
+    return translated(tsp.GROUPS, tour_strings.neighbouring_strings)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The only lower program but those that tests add; its number."""
-    held = runner.TOUR_POSITIONS.held
+    held = tsp.POSITIONS.held
     number = 0 if held is None else len(held)
-    translated(runner.TOUR_POSITIONS, tour_strings.greedy_with_blinks)
+    translated(tsp.POSITIONS, tour_strings.greedy_with_blinks)
     return number
 
 
 def search(program, block, lower=0, repairs=3000, seed=0, temperature=20.0):
     start = np.arange(1, len(block["coords"]))
     order = Order(seed, repairs, 0.0, 4, 30, 0.0, 1.0, temperature, 0.05 * temperature, (lower,))
-    answer = runner.TOUR_GROUPS(program, block, [order.encode(), start])
+    answer = tsp.GROUPS(program, block, [order.encode(), start])
     return Report.decode(answer.arrays[0]), answer
 
 
@@ -70,9 +71,9 @@ def is_true(report, answer, instance):
     ],
 )
 def test_written_programs_improve_and_stay_feasible(groups, position, block, instance):
-    program = translated(runner.TOUR_GROUPS, groups)
-    number = len(runner.TOUR_POSITIONS.held)
-    translated(runner.TOUR_POSITIONS, position)
+    program = translated(tsp.GROUPS, groups)
+    number = len(tsp.POSITIONS.held)
+    translated(tsp.POSITIONS, position)
     report, answer = search(program, block, number)
     assert is_true(report, answer, instance)
     assert report.best < 0.3 * TSP().cost(instance, tuple(range(instance.size)))
@@ -111,14 +112,14 @@ def test_computed_distances_act_like_a_matrix(block, instance, upper, lower):
 def test_the_state_is_what_was_counted(block, instance, upper, lower):
     """Length, edges and what upper programs see, after annealing, against the instance."""
     search(upper, block, lower, temperature=200.0)
-    state, matrix = runner.TOUR_GROUPS._search._state, block["distance_matrix"]
+    state, matrix = tsp.GROUPS._search._state, block["distance_matrix"]
     nodes = np.arange(instance.size)
     before, behind = state.nodes[:, links.BEFORE], state.nodes[:, links.BEHIND]
     assert (before[behind] == nodes).all()
     assert (state.edges == matrix[nodes, behind]).all()
     assert state.costs[changes.CURRENT] == state.edges.sum()
     assert sorted(tours.flat_tour(behind.copy()).tolist()) == nodes[1:].tolist()
-    tours.show(state, runner.TOUR_GROUPS._search._instance)
+    tours.show(state, tsp.GROUPS._search._instance)
     assert (state.upper_inputs[changes.PRECEDING] == before).all()
     assert (state.upper_inputs[changes.FOLLOWING] == behind).all()
     assert (state.gains == state.edges + state.edges[before] - matrix[before, behind]).all()
@@ -181,7 +182,7 @@ def test_positions_are_the_gaps_next_to_neighbours_each_once(block, instance):
 def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upper, lower):
     """All nodes leave at once: the first that is inserted has no neighbour there."""
     everybody = program_of("choose", UPPER, "return np.arange(1, len(preceding))")
-    program = runner.TOUR_GROUPS.translate(everybody, "choose")
+    program = tsp.GROUPS.translate(everybody, "choose")
     instance = instance_of(20, 8)
     report, answer = search(program, block_of(TSP(), instance), lower, repairs=19)
     assert report.repairs == 19
@@ -198,8 +199,8 @@ def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upp
     ],
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
-    number = len(runner.TOUR_POSITIONS.held)
-    runner.TOUR_POSITIONS.translate(program_of("choose", LOWER, body), "choose")
+    number = len(tsp.POSITIONS.held)
+    tsp.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
     if len(answer.arrays) > 1:
@@ -216,7 +217,7 @@ def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instan
     ],
 )
 def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lower):
-    program = runner.TOUR_GROUPS.translate(program_of("choose", UPPER, body), "choose")
+    program = tsp.GROUPS.translate(program_of("choose", UPPER, body), "choose")
     report, answer = search(program, block, lower, repairs=500)
     assert report.dropped > 0
     assert report.repairs >= 500
@@ -226,27 +227,27 @@ def test_hostile_answers_of_upper_programs_are_dropped(body, block, instance, lo
 
 def test_groups_are_named_as_a_pass_reads_them(block):
     answer = "return np.array([3, 1, 7, 9, 3, 0, -4, 10**9, 0, 5, 60, 59, 0, 2, 0, 6])"
-    program = runner.TOUR_GROUPS.translate(program_of("choose", UPPER, answer), "choose")
+    program = tsp.GROUPS.translate(program_of("choose", UPPER, answer), "choose")
     inputs = [Order.asking(0, 3, 3, 0.5).encode(), np.arange(1, 60)]
-    lengths, nodes = runner.TOUR_GROUPS(program, block, inputs).arrays
+    lengths, nodes = tsp.GROUPS(program, block, inputs).arrays
     assert (lengths.tolist(), nodes.tolist()) == ([3, 2, 1], [3, 1, 7, 5, 59, 2])
 
 
 def test_who_names_groups_sees_the_tour():
     """Node 0, where the tour ends, stands between two groups."""
     source = program_of("choose", UPPER, "return following[1:] * 1")
-    program = runner.TOUR_GROUPS.translate(source, "choose")
+    program = tsp.GROUPS.translate(source, "choose")
     inputs = [Order.asking(0, 9, 4, 0.0).encode(), np.array([3, 1, 4, 2])]
-    lengths, nodes = runner.TOUR_GROUPS(program, block_of(TSP(), instance_of(5, 1)), inputs).arrays
+    lengths, nodes = tsp.GROUPS(program, block_of(TSP(), instance_of(5, 1)), inputs).arrays
     assert (lengths.tolist(), nodes.tolist()) == ([1, 2], [4, 1, 2])
 
 
 def test_a_lower_program_alone_moves_the_given_group(block, instance):
-    program = translated(runner.TOUR_POSITIONS, tour_strings.greedy_with_blinks)
+    program = translated(tsp.POSITIONS, tour_strings.greedy_with_blinks)
     start, group = np.arange(1, 60), [7, 3, 22]
     order = Order(1, 30, 0.0, 1, 3, 0.0, 0.0, 0.0, 0.0)
     inputs = [order.encode(), start, np.array(group)]
-    said, tour = runner.TOUR_POSITIONS(program, block, inputs).arrays
+    said, tour = tsp.POSITIONS(program, block, inputs).arrays
     report = Report.decode(said)
     cost = TSP().cost
     assert report.repairs == 30
@@ -256,7 +257,7 @@ def test_a_lower_program_alone_moves_the_given_group(block, instance):
 
 def test_a_program_that_names_nobody_ends_the_slice(block, lower):
     source = program_of("choose", UPPER, "return preceding[:0].copy()")
-    program = runner.TOUR_GROUPS.translate(source, "choose")
+    program = tsp.GROUPS.translate(source, "choose")
     report, answer = search(program, block, lower, repairs=500)
     assert (report.repairs, report.passes) == (0, passes.EMPTY_PASSES)
     assert len(answer.arrays) == 1
@@ -264,13 +265,11 @@ def test_a_program_that_names_nobody_ends_the_slice(block, lower):
 
 def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     _, answer = search(upper, block, lower)
-    number = len(runner.TOUR_POSITIONS.held)
+    number = len(tsp.POSITIONS.held)
     source = program_of("worst", LOWER, "return int(np.argmax(detours))")
-    runner.TOUR_POSITIONS.translate(source, "worst")
+    tsp.POSITIONS.translate(source, "worst")
     order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (number,))
-    report = Report.decode(
-        runner.TOUR_GROUPS(upper, block, [order.encode(), answer.arrays[1]]).arrays[0]
-    )
+    report = Report.decode(tsp.GROUPS(upper, block, [order.encode(), answer.arrays[1]]).arrays[0])
     assert report.cost == report.best == TSP().cost(instance, (0, *answer.arrays[1].tolist()))
     # Groups of up to 19 nodes are given up before the last.
     assert report.repairs < 8 * 4 * report.passes

@@ -94,6 +94,12 @@ def settings_of(problem: AnyProblem) -> dict[str, Any]:
     }
 
 
+def with_options(problem: AnyProblem, **options: Any) -> AnyProblem:
+    """Return a problem of the same class, with some options otherwise."""
+    changed: AnyProblem = type(problem)(**{**settings_of(problem), **options})
+    return changed
+
+
 def checkpoint_problem(checkpoint: "Checkpoint", baseline: str | None = None) -> AnyProblem:
     """Make a checkpoint's problem again, under another baseline if one is asked for.
 

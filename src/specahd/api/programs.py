@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from specahd.api.problems import make_problem, settings_of
+from specahd.api.problems import with_options
 from specahd.core.errors import ConfigError
 from specahd.core.program import Level
 from specahd.engine.improver import Programs
@@ -50,7 +50,7 @@ def programs_for(
             f"{problem.name} cannot be solved yet, only evaluated with a checkpoint: it has no "
             f"engine for the repair operator {OPERATOR}."
         )
-    inserting = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
+    inserting = with_options(problem, repair=OPERATOR)
     if checkpoint == BY_HAND:
         upper, lower = (contracts(inserting.operator)[level].seeds[-1] for level in Level)
         if instance is not None and problem.engine.in_turn(instance):

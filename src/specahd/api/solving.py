@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specahd.api.problems import ProblemInstance, Source, make_problem, read, settings_of
+from specahd.api.problems import ProblemInstance, Source, read, with_options
 from specahd.api.programs import OPERATOR, programs_for, stronger_programs
 from specahd.api.solutions import Solution
 from specahd.api.starts import UNCONSTRUCTED, Start, construct_start
@@ -292,8 +292,7 @@ def _for_solving(given: ProblemInstance) -> AnyProblem:
     problem = given.problem
     if not problem.engine:
         return problem
-    settings = {**settings_of(problem), "baseline": problem.construction_of(given.data)}
-    return make_problem(problem.name, **settings)
+    return with_options(problem, baseline=problem.construction_of(given.data))
 
 
 def _routed_improver(
@@ -304,7 +303,7 @@ def _routed_improver(
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver
     # The descriptor of regions is the operator's too.
-    trained = make_problem(problem.name, **{**settings_of(problem), "repair": OPERATOR})
+    trained = with_options(problem, repair=OPERATOR)
     operator = trained.operator
     assert isinstance(operator, PassOperator)
     return RoutedImprover(trained, operator, case, programs.router, range(size), improver)

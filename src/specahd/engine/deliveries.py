@@ -37,7 +37,10 @@ from specahd.engine.state import MAX_SIZE, State
 from specahd.routing.base import IntArray
 from specahd.routing.kernels.distances import between
 
+choose_groups = capacitated.choose_groups
 choose = position_call(interfaces.SPLIT_POSITIONS)
+close_gaps = capacitated.close_gaps
+exchange_tails = capacitated.exchange_tails
 
 
 class Parts(NamedTuple):

@@ -6,90 +6,83 @@ from typing import Any
 import numpy as np
 
 from specahd.core.answer import Answer
-from specahd.engine import links
 from specahd.engine.orders import Order
 from specahd.engine.schedule import SMALL
-from specahd.engine.searches import (
-    DEMANDS,
-    NOBODY,
-    Arrays,
-    Search,
-    SplitSearch,
-    TourSearch,
-)
+from specahd.engine.searches import DEMANDS, NOBODY, Arrays, Search
 from specahd.routing.base import IntArray
 from specahd.routing.distances import MATRIX
 from specahd.routing.space_filling import along_curve
 
 
-class RenumberedSearch(Search):
+class RenumberedSearch:
     """A search in which nodes have other numbers than for whoever asks.
 
     Parameters
     ----------
+    kind
+        Of the search that has them.
     arrays
-        Of the whole instance, of CVRP or VRPTW.
+        Of the whole instance.
     nodes
-        The depot and all nodes of the routes; their places are their numbers here.
+        The depot and all nodes of the routes; their places are their numbers there.
+    part
+        Whether the routes are some of a solution's: their customers are an instance of their own,
+        and answers tell the current routes, too.
     """
 
     def __init__(
-        self, arrays: Arrays, routes: Sequence[IntArray], seed: int, nodes: IntArray
+        self,
+        kind: type[Search],
+        arrays: Arrays,
+        routes: Sequence[IntArray],
+        seed: int,
+        nodes: IntArray,
+        part: bool = False,
     ) -> None:
-        self._nodes = nodes
+        self._nodes, self._part = nodes, part
         self._places = np.zeros(len(arrays[DEMANDS]), np.int64)
         self._places[nodes] = np.arange(len(nodes))
         own = self._places[routes[0]]
         # As they come to any search; loops are compiled for no other arrays.
         own.flags.writeable = False
-        super().__init__(_part(arrays, nodes, self._places), (own,), seed)
+        self._search = kind(_part(arrays, nodes, self._places), (own,), seed)
 
     def propose(self, upper: Any, order: Order) -> Answer:
-        sizes, customers = super().propose(upper, order).arrays
+        sizes, customers = self._search.propose(upper, order).arrays
         return Answer([sizes, self._nodes[customers]])
 
     def run(self, upper: Any, lowers: Any, order: Order, group: IntArray = NOBODY) -> Answer:
-        return super().run(upper, lowers, order, self._places[group])
-
-    def best_routes(self) -> tuple[IntArray, ...]:
-        return tuple(self._nodes[routes] for routes in super().best_routes())
-
-
-class PartSearch(RenumberedSearch):
-    """A search for some of a solution's routes: their customers are an instance of their own."""
-
-    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        super().__init__(arrays, routes, seed, _numbered(arrays, np.union1d(routes[0], 0)))
-
-    def _answer(self) -> Answer:
-        answer = super()._answer()
-        following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
-        current = self._nodes[links.flat_routes(following, len(self._state.gains) - 1)]
+        answer = self._search.run(upper, lowers, order, self._places[group])
         report, *best = answer.arrays
-        return Answer([report, current, *best], answer.fallbacks)
+        routes = [self._search.current_routes(), *best] if self._part else best
+        return Answer([report, *(self._nodes[each] for each in routes)], answer.fallbacks)
 
 
 def search_for(
-    arrays: Arrays, routes: Sequence[IntArray], seed: int, *, part: bool = False
-) -> Search:
-    """Return a search that begins at a solution; one with quantities has split deliveries.
+    kind: type[Search],
+    arrays: Arrays,
+    routes: Sequence[IntArray],
+    seed: int,
+    *,
+    parted: bool,
+    part: bool = False,
+) -> Search | RenumberedSearch:
+    """Return a search that begins at a solution.
 
     Parameters
     ----------
+    parted
+        As in :class:`specahd.engine.family.Family`.
     part
         Whether the routes are some of a solution's; answers tell the current ones, too.
     """
-    if DEMANDS not in arrays:
-        return TourSearch(arrays, routes, seed)
-    if len(routes) > 1:
-        return SplitSearch(arrays, routes, seed)
-    if part:
-        return PartSearch(arrays, routes, seed)
-    nodes = np.arange(len(arrays[DEMANDS]))
+    if not parted:
+        return kind(arrays, routes, seed)
+    nodes = np.union1d(routes[0], 0) if part else np.arange(len(arrays[DEMANDS]))
     numbered = _numbered(arrays, nodes)
-    if numbered is nodes:
-        return Search(arrays, routes, seed)
-    return RenumberedSearch(arrays, routes, seed, numbered)
+    if numbered is nodes and not part:
+        return kind(arrays, routes, seed)
+    return RenumberedSearch(kind, arrays, routes, seed, numbered, part)
 
 
 def _numbered(arrays: Arrays, nodes: IntArray) -> IntArray:

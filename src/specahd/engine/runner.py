@@ -1,21 +1,21 @@
 """What the sandbox child calls: one slice of a search, its programs compiled, its state kept.
 
-A session launches one upper program under :data:`GROUPS` and lower programs under
-:data:`POSITIONS` (for the SDVRP :data:`SPLIT_POSITIONS`; for the VRPTW :data:`TIMED_GROUPS` and
-:data:`TIMED_POSITIONS`, for the TSP :data:`TOUR_GROUPS` and :data:`TOUR_POSITIONS`), and calls the
-upper one for a slice, or for the groups that it names; or a lower one alone, for one group.
+The module that a :class:`~specahd.engine.family.Family` names has what runs its programs:
+``GROUPS``, an :class:`UpperProgram`, and ``POSITIONS``, a :class:`LowerProgram`. A session launches
+one upper program under the former and lower programs under the latter, and calls the upper one for
+a slice, or for the groups that it names; or a lower one alone, for one group.
 :mod:`specahd.engine.orders` has the inputs and the answers. Everything stays in this forked
 process: the translated lower programs, and between slices the solution. The block holds
 ``coords``, ``demands``, ``capacity`` and the distances as the problem's ``layout`` has them,
 and ``neighbours`` and ``neighbour_distances``, of integers and floats of 64 bits and of shape
-(n + 1, k), nearest first; for the VRPTW also the windows.
+(n + 1, k), nearest first.
 
 A program that raises has answered nothing: the engine goes on without it, and counts it among
 what was mended. One that does not compile fails at launch, since the interpreter would be too
 slow by a factor of a hundred.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,23 +24,17 @@ from numba import njit, types
 
 from specahd.core.answer import Answer
 from specahd.core.interface import Interface
-from specahd.engine import interfaces, route_ends, strings, timed_strings, tour_strings
-from specahd.engine.capacitated import Loads
-from specahd.engine.deliveries import Parts
+from specahd.engine.family import Family
+from specahd.engine.foreign_loops import keep_beside
 from specahd.engine.orders import Order
-from specahd.engine.renumbered import search_for
-from specahd.engine.searches import DEMANDS, READY, Search
-from specahd.engine.timed import Times
-from specahd.engine.tours import Tour
+from specahd.engine.renumbered import RenumberedSearch, search_for
+from specahd.engine.searches import Search
 from specahd.engine.written import sources
 from specahd.routing.base import IntArray
 from specahd.routing.compiled.runner import compiled, in_list, types_of
 from specahd.routing.distances import CONVENTION, MATRIX
 
 Arrays = Mapping[str, Any]
-
-_LOWERS: dict[type, "LowerProgram"] = {}
-"""What compiles lower programs, by :attr:`Search.own`."""
 
 
 class EngineProgram:
@@ -50,9 +44,16 @@ class EngineProgram:
     ----------
     functions
         Programs that are written by hand.
+    shipped
+        As :func:`specahd.engine.written.sources` takes it.
     """
 
-    def __init__(self, interface: Interface, functions: Sequence[Callable[..., Any]]) -> None:
+    def __init__(
+        self,
+        interface: Interface,
+        functions: Sequence[Callable[..., Any]],
+        shipped: str | None = None,
+    ) -> None:
         self._interface = interface
         self._arguments, self._answer = types_of(interface)
         function = types.FunctionType(self._answer(*self._arguments))
@@ -61,7 +62,7 @@ class EngineProgram:
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
         self._held: Any = None
-        self._functions = tuple(functions)
+        self._functions, self._shipped = tuple(functions), shipped
         # This package's own programs by their texts, compiled or read from disk in the zygote.
         self._own: dict[str, Any] = {}
 
@@ -75,7 +76,7 @@ class EngineProgram:
 
         Only the zygote does so: no text of a launch is ever looked up or kept on disk.
         """
-        for source in dict.fromkeys(sources(self._interface, self._functions)):
+        for source in dict.fromkeys(sources(self._interface, self._functions, self._shipped)):
             self._own[source] = self._compiled(source, self._interface.name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:
@@ -119,9 +120,29 @@ class EngineProgram:
 
 
 class UpperProgram(EngineProgram):
-    """Compiles upper programs, and runs slices with them and all launched lower programs."""
+    """Compiles upper programs of a problem, and runs slices with them and the lower programs.
 
-    _search: Search | None = None
+    Parameters
+    ----------
+    family
+        The problem's.
+    kind
+        Of its searches.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        kind: type[Search],
+        interface: Interface,
+        functions: Sequence[Callable[..., Any]],
+    ) -> None:
+        super().__init__(interface, functions, family.name if family.evolved else None)
+        keep_beside(kind)
+        self.family, self.kind = family, kind
+        # The lower programs beside them.
+        self.lowers: LowerProgram | None = None
+        self._search: Search | RenumberedSearch | None = None
 
     def warm_up(self) -> None:
         """Make this package's own programs ready; lower programs tell what the loops are."""
@@ -132,20 +153,27 @@ class UpperProgram(EngineProgram):
         """A program that names no group, as loops take it."""
         return self.always("np.zeros(0, np.int64)")
 
+    def search_for(
+        self, arrays: Arrays, routes: Sequence[IntArray], seed: int, *, part: bool = False
+    ) -> Search | RenumberedSearch:
+        """Return a search that begins at a solution, or at some of its routes."""
+        return search_for(self.kind, arrays, routes, seed, parted=self.family.parted, part=part)
+
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Run a slice; or answer with the groups that a pass would repair."""
         order, routes = Order.decode(inputs[0]), inputs[1:]
         if not order.repairs:
-            return search_for(arrays, routes, order.seed).propose(program, order)
+            return self.search_for(arrays, routes, order.seed).propose(program, order)
         if len(routes[0]) or self._search is None:
             # The last one's arrays may be large.
             self._search = None
-            self._search = search_for(arrays, routes, order.seed, part=order.part)
-        return self._search.run(program, _LOWERS[self._search.own].held, order)
+            self._search = self.search_for(arrays, routes, order.seed, part=order.part)
+        assert self.lowers is not None
+        return self._search.run(program, self.lowers.held, order)
 
 
 class LowerProgram(EngineProgram):
-    """Compiles lower programs, and runs one of them alone.
+    """Compiles lower programs of a problem, and runs one of them alone.
 
     Parameters
     ----------
@@ -153,20 +181,13 @@ class LowerProgram(EngineProgram):
         What runs the upper programs beside them.
     function
         The program that is written by hand.
-    own
-        Of searches with them (:attr:`Search.own`).
     """
 
     def __init__(
-        self,
-        uppers: UpperProgram,
-        interface: Interface,
-        function: Callable[..., Any],
-        own: type,
+        self, uppers: UpperProgram, interface: Interface, function: Callable[..., Any]
     ) -> None:
-        super().__init__(interface, [function])
-        self._uppers, self._own_type = uppers, own
-        _LOWERS[own] = self
+        super().__init__(interface, [function], uppers._shipped)
+        self._uppers, uppers.lowers = uppers, self
 
     def warm_up(self) -> None:
         """Search a little in the zygote: a confined child can write no compiled loop to disk.
@@ -178,8 +199,12 @@ class LowerProgram(EngineProgram):
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)
-        for arrays, routes in _tiny(self._own_type):
-            with search_for(arrays, routes, 0).compiling() as search:
+        both, routes = self._uppers.kind.tiny()
+        for array in (*both.values(), *routes):
+            array.flags.writeable = False
+        for without in (CONVENTION, MATRIX):
+            arrays = {name: array for name, array in both.items() if name != without}
+            with self._uppers.kind(arrays, routes, 0).compiling() as search:
                 search.run(self._uppers.nobody, program, order, group)
                 search.best_routes()
                 search.propose(self._uppers.nobody, order)
@@ -187,52 +212,9 @@ class LowerProgram(EngineProgram):
     def __call__(self, program: Any, arrays: Arrays, inputs: Sequence[IntArray]) -> Answer:
         """Let a lower program alone take a group out and insert it again."""
         order, routes, group = Order.decode(inputs[0]), inputs[1:-1], inputs[-1]
-        search = search_for(arrays, routes, order.seed)
+        search = self._uppers.search_for(arrays, routes, order.seed)
         return search.run(self._uppers.nobody, program, order, group.copy())
-
-
-def _tiny(own: type) -> Iterator[tuple[Arrays, list[IntArray]]]:
-    """Yield two blocks of two customers: with a distance matrix, and without one."""
-    arrays: dict[str, Any] = {
-        "coords": np.arange(6.0).reshape(3, 2),
-        "neighbours": np.array([[1], [2], [1]]),
-        "neighbour_distances": np.ones((3, 1)),
-        MATRIX: np.ones((3, 3)),
-        CONVENTION: np.zeros(1, np.int64),
-    }
-    routes = [np.array([2, 1] if own is Tour else [1, 0, 2])]
-    if own is not Tour:
-        arrays.update({DEMANDS: np.array([0, 1, 1]), "capacity": np.array([2])})
-    if own is Parts:
-        routes.append(np.array([1, 0, 1]))
-    if own is Times:
-        windows = {READY: 0.0, "due_times": 100.0, "service_times": 0.0}
-        arrays.update({name: np.full(3, time) for name, time in windows.items()})
-    for array in (*arrays.values(), *routes):
-        array.flags.writeable = False
-    for without in (CONVENTION, MATRIX):
-        yield {name: array for name, array in arrays.items() if name != without}, routes
 
 
 def _appended(programs: Any, program: Any) -> None:
     programs.append(program)
-
-
-GROUPS = UpperProgram(interfaces.GROUPS, [strings.adjacent_strings, route_ends.strings_and_ends])
-"""What runs upper programs of the engine, and with them all launched lower programs."""
-POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks, Loads)
-"""What compiles lower programs of the engine, and runs one of them alone."""
-TIMED_GROUPS = UpperProgram(interfaces.TIMED_GROUPS, [timed_strings.strings_in_time])
-"""The same for the VRPTW as :data:`GROUPS`."""
-TIMED_POSITIONS = LowerProgram(
-    TIMED_GROUPS, interfaces.TIMED_POSITIONS, strings.greedy_in_time, Times
-)
-"""The same for the VRPTW as :data:`POSITIONS`."""
-SPLIT_POSITIONS = LowerProgram(GROUPS, interfaces.SPLIT_POSITIONS, strings.greedy_in_parts, Parts)
-"""The same for the SDVRP as :data:`POSITIONS`."""
-TOUR_GROUPS = UpperProgram(interfaces.TOUR_GROUPS, [tour_strings.neighbouring_strings])
-"""The same for the TSP as :data:`GROUPS`."""
-TOUR_POSITIONS = LowerProgram(
-    TOUR_GROUPS, interfaces.TOUR_POSITIONS, tour_strings.greedy_with_blinks, Tour
-)
-"""The same for the TSP as :data:`POSITIONS`."""

@@ -8,25 +8,14 @@ from typing import Any, Self
 import numpy as np
 
 from specahd.core.answer import Answer
-from specahd.engine import (
-    capacitated,
-    changes,
-    deliveries,
-    links,
-    naming,
-    passes,
-    timed,
-    tours,
-)
+from specahd.engine import capacitated, changes, links, naming, passes
 from specahd.engine.orders import Order, Report
 from specahd.engine.state import Instance, Span, State
 from specahd.routing.base import IntArray
 from specahd.routing.distances import CONVENTION, MATRIX
 
-READY = "ready_times"
-"""What a block has if customers have time windows."""
 DEMANDS = "demands"
-"""What the block of a TSP does not have."""
+"""What the block of a problem without vehicles does not have."""
 NOBODY = np.zeros(0, np.int64)
 """A group without customers: the upper program is asked."""
 _STEP_SECONDS = 0.02
@@ -39,6 +28,9 @@ Arrays = Mapping[str, Any]
 class Search:
     """One solution under way, and what the block says of its instance.
 
+    This is what vehicles of one capacity need; a problem derives a class that changes how a search
+    begins, how its solutions are told, and :meth:`tiny`.
+
     Parameters
     ----------
     routes
@@ -47,23 +39,31 @@ class Search:
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
         self._instance = _instance(arrays)
-        self._state = self._begun(arrays, routes, seed)
+        self._state = self.begun(arrays, routes, seed)
         self._told = self._state.costs[changes.BEST]
         self._replaced = 0
 
-    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
+    @staticmethod
+    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+        """Return the block of an instance of two customers, and routes of a solution.
+
+        Loops are compiled for it. It has distances in both forms that a block may have.
+        """
+        arrays: dict[str, Any] = {
+            "coords": np.arange(6.0).reshape(3, 2),
+            DEMANDS: np.array([0, 1, 1]),
+            "capacity": np.array([2]),
+            "neighbours": np.array([[1], [2], [1]]),
+            "neighbour_distances": np.ones((3, 1)),
+            MATRIX: np.ones((3, 3)),
+            CONVENTION: np.zeros(1, np.int64),
+        }
+        return arrays, [np.array([1, 0, 2])]
+
+    def begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
         """Return the state that begins at a solution."""
         distances, demands = self._instance.distances, self._instance.demands
-        state = capacitated.state_for(routes[0], distances, demands, seed)
-        if READY not in arrays:
-            return state
-        windows = (arrays[name] for name in (READY, "due_times", "service_times"))
-        return timed.timed(state, *windows)
-
-    @property
-    def own(self) -> type:
-        """Whose functions the loop takes (:mod:`specahd.engine.steps`)."""
-        return type(self._state.own)
+        return capacitated.state_for(routes[0], distances, demands, seed)
 
     @contextmanager
     def compiling(self) -> Iterator[Self]:
@@ -126,57 +126,11 @@ class Search:
         """Return the best routes, as :mod:`specahd.engine.orders` has them."""
         return (links.flat_routes(self._state.best, len(self._state.gains) - 1),)
 
-
-class SplitSearch(Search):
-    """The same where several routes may deliver to a customer."""
-
-    def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
-        capacity, demands = int(arrays["capacity"][0]), arrays[DEMANDS]
-        kept, self._direct = _set_apart(routes[0], routes[1], capacity)
-        demands = demands - capacity * np.bincount(self._direct, minlength=len(demands))
-        demands.flags.writeable = False
-        super().__init__({**arrays, DEMANDS: demands}, kept, seed)
-
-    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
-        distances, *_, demands, capacity = self._instance
-        return deliveries.state_for(routes[0], routes[1], distances, demands, capacity, seed)
-
-    def best_routes(self) -> tuple[IntArray, ...]:
-        customers, given = deliveries.flat_deliveries(self._state)
-        apart = np.zeros((2, 2 * len(self._direct)), np.int64)
-        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance.capacity)
-        return np.concatenate((customers, apart[0])), np.concatenate((given, apart[1]))
-
-
-class TourSearch(Search):
-    """The same for a closed tour."""
-
-    def _begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
-        places = min(tours.PLACES, arrays["neighbours"].shape[1])
-        return tours.state_for(routes[0], self._instance.distances, places, seed)
-
-    def best_routes(self) -> tuple[IntArray, ...]:
-        return (tours.flat_tour(self._state.best),)
-
-
-def _set_apart(
-    stops: IntArray, given: IntArray, capacity: int
-) -> tuple[tuple[IntArray, IntArray], IntArray]:
-    """Take whole loads that go to one customer and back out of a solution, all but one of each.
-
-    A demand of very many loads would otherwise be delivered anew, load by load, in each repair.
-
-    Returns
-    -------
-    The rest of ``stops`` and ``given``, and the customers of the loads that were taken out.
-    """
-    ends = np.concatenate(([0], stops, [0])) == 0
-    direct = np.flatnonzero(ends[:-2] & ends[2:] & (stops != 0) & (given == capacity))
-    _, first = np.unique(stops[direct], return_index=True)
-    taken = np.delete(direct, first)
-    kept = np.ones(len(stops), bool)
-    kept[taken] = False
-    return (stops[kept], given[kept]), stops[taken]
+    def current_routes(self) -> IntArray:
+        """Return the routes as they are, where several processes may share them."""
+        following = np.ascontiguousarray(self._state.nodes[:, links.BEHIND])
+        current: IntArray = links.flat_routes(following, len(self._state.gains) - 1)
+        return current
 
 
 def _instance(arrays: Arrays) -> Instance:

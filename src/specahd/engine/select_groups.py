@@ -12,7 +12,7 @@ from specahd.core.contract import Contract
 from specahd.core.interface import Interface
 from specahd.core.program import Level, Tier
 from specahd.core.vocabulary import Constant, Production, Vocabulary, body, body_of, rule
-from specahd.engine import families, interfaces, route_ends, seeds, strings
+from specahd.engine import interfaces, route_ends, seeds, strings
 from specahd.routing.compiled.sentences import RULES
 
 STANDING = (
@@ -291,7 +291,7 @@ def contract(
     *,
     goal: str,
     vocabulary: Vocabulary,
-    compiled: str = families.CVRP.groups,
+    compiled: str,
     words: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[tuple[Callable[..., Any], str]] = HAND_WRITTEN,
 ) -> Contract:

@@ -1,24 +1,15 @@
 """The steps of the loop that differ by problem.
 
-A family is a module with functions of these names, or what it takes of another one. The type of
-a state's ``own`` chooses it when the loop is compiled, so that nothing is chosen while it runs.
+A family is a module with the type of its states' ``own`` and with a function of each of these
+names, its own or another family's. That type tells the loop, when it is compiled, where they are,
+so that nothing is chosen while it runs.
 """
 
+import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from numba.extending import overload
-
-from specahd.engine import capacitated, deliveries, tail_exchange, timed, tours
-
-FAMILIES: dict[type, tuple[ModuleType, ...]] = {
-    capacitated.Loads: (capacitated,),
-    timed.Times: (timed, tail_exchange, capacitated),
-    deliveries.Parts: (deliveries, capacitated),
-    tours.Tour: (tours, capacitated),
-}
-"""By the type of ``own``, where a function is looked for: the first module that has it."""
 
 
 def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,9 +17,7 @@ def _of_family(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def chosen(state: Any, *arguments: Any) -> Any:
         # The last field of a state is `own`.
-        modules = FAMILIES[state[-1].instance_class]
-        name = function.__name__
-        own = next(vars(module)[name] for module in modules if name in vars(module))
+        own = getattr(sys.modules[state[-1].instance_class.__module__], function.__name__)
 
         def call(state: Any, *arguments: Any) -> Any:
             return own(state, *arguments)

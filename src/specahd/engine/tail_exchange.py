@@ -16,7 +16,7 @@ from specahd.engine.changes import CURRENT, FREE, mark
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, ROUTE, join
 from specahd.engine.random import uniform
-from specahd.engine.timed import backward, forward
+from specahd.engine.times import backward, forward
 from specahd.routing.kernels.distances import between
 
 COOLER = 0.3

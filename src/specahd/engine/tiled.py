@@ -190,7 +190,7 @@ def working(problem: AnyProblem, instance: Any, workers: int, cluster: str | Non
     if workers > 1 and not (problem.engine and problem.engine.parted):
         raise ConfigError(
             f"Expected workers=1 for {problem.name}, got {workers}: "
-            "several share the routes of cvrp and vrptw alone."
+            "its solutions have no parts that several could search."
         )
     return tile_count(instance.size, workers)
 

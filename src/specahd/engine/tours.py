@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from specahd.engine import interfaces
+from specahd.engine import capacitated, changes, interfaces
 from specahd.engine.changes import CHANGED, CHANGES, FOLLOWING, PRECEDING
 from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEFORE_NOTED, BEHIND, BEHIND_NOTED, NODE_NOTED
@@ -32,6 +32,11 @@ OUT = -1
 
 choose_groups = groups_call(interfaces.TOUR_GROUPS)
 choose = position_call(interfaces.TOUR_POSITIONS)
+log_lines = capacitated.log_lines
+close_gaps = capacitated.close_gaps
+lacking = capacitated.lacking
+exchange_tails = capacitated.exchange_tails
+keep_best = changes.keep_best
 
 
 class Tour(NamedTuple):

@@ -7,7 +7,6 @@ from typing import Any
 
 from specahd.core.interface import Interface
 from specahd.core.syntax import parse
-from specahd.engine.families import FAMILIES
 from specahd.engine.route_ends import strings_and_ends
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints"
@@ -28,21 +27,24 @@ def in_turn(source: str) -> str:
     return source.replace(_DRAWN, _NEARBY)
 
 
-def sources(interface: Interface, functions: Sequence[Callable[..., Any]]) -> Iterator[str]:
+def sources(
+    interface: Interface, functions: Sequence[Callable[..., Any]], shipped: str | None = None
+) -> Iterator[str]:
     """Yield the texts of this package's programs of an interface, some of them twice.
 
     Parameters
     ----------
     functions
         Those that are written by hand.
+    shipped
+        The problem whose checkpoint in :data:`SHIPPED` has others; None for none of them.
     """
     for function in functions:
         source = interface.source_of(function)
         yield source
         if function is strings_and_ends:
             yield in_turn(source)
-    chosen = (family.name for family in FAMILIES if family.evolved is not None)
-    files = (file for each in chosen for file in (SHIPPED / each / "programs").glob("*.py"))
+    files = [] if shipped is None else (SHIPPED / shipped / "programs").glob("*.py")
     for file in sorted(files):
         source = file.read_text(encoding="utf-8")
         [tree] = parse(source).body

@@ -224,7 +224,7 @@ class Problem(Protocol[I, S]):
     construction: str
     """The one of them whose solutions solving starts from, unless an instance is too large."""
     engine: Any
-    """How it is solved (:class:`specahd.engine.families.Family`); None where it is not."""
+    """How it is solved (:class:`specahd.engine.family.Family`); None where it is not."""
     endings: Sequence[str]
     """Of its solution files (:meth:`solution_files`); that of solving unless asked first."""
     descriptor_names: tuple[str, ...]

@@ -1,7 +1,8 @@
 """The contracts of CVRP."""
 
-from specahd.engine import families, select_groups, select_position, strings
+from specahd.engine import select_groups, select_position, strings
 from specahd.problems.cvrp import construct
+from specahd.problems.cvrp.family import FAMILY
 from specahd.routing.vehicles import customer_groups, interfaces, next_customer, varied_customers
 
 _GOAL = (
@@ -31,12 +32,13 @@ APPEND, CONSTRUCT = next_customer.contracts(
 
 ORDERED_GROUPS = select_groups.contract(
     goal=_GOAL,
+    compiled=FAMILY.groups,
     vocabulary=select_groups.vocabulary([select_groups.ENDS]),
     others=(*select_groups.HAND_WRITTEN, select_groups.STRINGS_AND_ENDS),
 )
 INSERTION = select_position.contract(
     goal=_GOAL,
-    compiled=families.CVRP.positions,
+    compiled=FAMILY.positions,
     vocabulary=select_position.vocabulary(),
     others=[(strings.greedy_with_blinks, select_position.GREEDY_WITH_BLINKS)],
 )

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from specahd.core.ranges import check_choice
-from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.cvrp import baseline, checker, generator, instance
+from specahd.problems.cvrp.family import FAMILY
 from specahd.problems.cvrp.instance import CVRPInstance
 from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
@@ -74,7 +74,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "savings")
     construction = "savings"
-    engine = families.CVRP
+    engine = FAMILY
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 

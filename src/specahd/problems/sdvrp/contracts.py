@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from specahd.engine import families, seeds, select_groups, select_position
+from specahd.engine import seeds, select_groups, select_position
 from specahd.engine.interfaces import SPLIT_GROUPS, SPLIT_POSITIONS
 from specahd.problems.sdvrp import construct, interfaces, varied_deliveries, vocabulary
+from specahd.problems.sdvrp.family import FAMILY
 from specahd.routing.base import FloatArray, IntArray
 from specahd.routing.vehicles import customer_groups, next_customer
 
@@ -58,13 +59,14 @@ APPEND, CONSTRUCT = next_customer.contracts(
 ORDERED_GROUPS = select_groups.contract(
     SPLIT_GROUPS,
     goal=_GOAL,
+    compiled=FAMILY.groups,
     vocabulary=select_groups.vocabulary(),
 )
 INSERTION = select_position.contract(
     SPLIT_POSITIONS,
     seeds.least_detour_per_unit,
     goal=_GOAL,
-    compiled=families.SDVRP.positions,
+    compiled=FAMILY.positions,
     vocabulary=vocabulary.positions(),
     idea="Insert at the position with the least detour per unit delivered.",
     others=[vocabulary.IN_PARTS],

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.sdvrp import baseline, checker, deliveries, descriptor, generator, instance
 from specahd.problems.sdvrp.append import AppendDeliveries, DeliveryGroups
 from specahd.problems.sdvrp.deliveries import Delivery, Solution
+from specahd.problems.sdvrp.family import FAMILY
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import IntArray, PublicSet
 from specahd.routing.formats import sol
@@ -60,7 +60,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     iterated = "splitting"
     references: Sequence[str] = ("nearest", "unsplit")
     construction = "nearest"
-    engine = families.SDVRP
+    engine = FAMILY
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 

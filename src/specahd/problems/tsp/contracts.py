@@ -6,7 +6,7 @@ import numpy as np
 
 from specahd.core.contract import Contract
 from specahd.core.program import Level
-from specahd.engine import families, seeds, select_groups, select_position, tour_vocabulary
+from specahd.engine import seeds, select_groups, select_position, tour_vocabulary
 from specahd.engine.interfaces import TOUR_GROUPS, TOUR_POSITIONS
 from specahd.problems.tsp import (
     construct,
@@ -16,6 +16,7 @@ from specahd.problems.tsp import (
     varied_nodes,
     varied_segments,
 )
+from specahd.problems.tsp.family import FAMILY
 from specahd.routing.base import FloatArray, IntArray
 
 
@@ -87,7 +88,7 @@ ORDERED_GROUPS = select_groups.contract(
     TOUR_GROUPS,
     seeds.nearest_nodes,
     goal=_GOAL,
-    compiled=families.TSP.groups,
+    compiled=FAMILY.groups,
     vocabulary=tour_vocabulary.groups(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.NEIGHBOURING_STRINGS],
@@ -95,7 +96,7 @@ ORDERED_GROUPS = select_groups.contract(
 INSERTION = select_position.contract(
     TOUR_POSITIONS,
     goal=_GOAL,
-    compiled=families.TSP.positions,
+    compiled=FAMILY.positions,
     vocabulary=tour_vocabulary.positions(),
     words=tour_vocabulary.WORDS,
     others=[tour_vocabulary.GREEDY],

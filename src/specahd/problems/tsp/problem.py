@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import ConfigError
-from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.tsp import baseline, checker, descriptor, generator, instance, regions, tours
 from specahd.problems.tsp.append import AppendNodes, TourSegments, tour_from_zero
+from specahd.problems.tsp.family import FAMILY
 from specahd.problems.tsp.instance import Solution, TSPInstance
 from specahd.routing import distances
 from specahd.routing.base import FloatArray, IntArray, PublicSet, Region
@@ -83,7 +83,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     }
     references: Sequence[str] = ("nearest", "greedy", "space_filling")
     construction = "two_opt"
-    engine = families.TSP
+    engine = FAMILY
     endings: Sequence[str] = (".tour", ".sol")
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     smallest_region = regions.SMALLEST

@@ -1,8 +1,9 @@
 """The contracts of VRPTW."""
 
-from specahd.engine import families, select_groups, select_position, strings
+from specahd.engine import select_groups, select_position, strings
 from specahd.engine.interfaces import TIMED_GROUPS, TIMED_POSITIONS
 from specahd.problems.vrptw import construct, interfaces, time_vocabulary, varied_customers
+from specahd.problems.vrptw.family import FAMILY
 from specahd.routing.vehicles import customer_groups, next_customer
 
 _GOAL = (
@@ -35,14 +36,14 @@ APPEND, CONSTRUCT = next_customer.contracts(
 ORDERED_GROUPS = select_groups.contract(
     TIMED_GROUPS,
     goal=_GOAL,
-    compiled=families.VRPTW.groups,
+    compiled=FAMILY.groups,
     vocabulary=time_vocabulary.ordered_groups(),
     others=(*select_groups.HAND_WRITTEN, time_vocabulary.STRINGS_IN_TIME),
 )
 INSERTION = select_position.contract(
     TIMED_POSITIONS,
     goal=_GOAL,
-    compiled=families.VRPTW.positions,
+    compiled=FAMILY.positions,
     vocabulary=time_vocabulary.positions(),
     others=[(strings.greedy_in_time, select_position.GREEDY_OVERLOOKING)],
 )

@@ -1,5 +1,6 @@
 """VRPTW instances and their files."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specahd.core.errors import FileError
+from specahd.routing.base import FloatArray
 from specahd.routing.formats import solomon, vrplib
 from specahd.routing.formats.vrplib import TIMED, TimeWindows, VRPLIBData
 from specahd.routing.geometry import Convention, distances
@@ -41,6 +43,15 @@ class VRPTWInstance(VehicleInstance):
         super().__post_init__()
         for array in (self.windows.ready, self.windows.due, self.windows.service):
             array.flags.writeable = False
+
+    @property
+    def columns(self) -> Mapping[str, FloatArray]:
+        windows = self.windows
+        return {
+            "ready_times": windows.ready,
+            "due_times": windows.due,
+            "service_times": windows.service,
+        }
 
     @property
     def parts(self) -> int:

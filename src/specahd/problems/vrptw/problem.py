@@ -1,16 +1,12 @@
 """The VRPTW as the search sees it, put together from the modules of this folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from specahd.core.ranges import check_choice, check_range
-from specahd.engine import families
 from specahd.engine.insertion import Insertion, insertion_of
 from specahd.problems.vrptw import baseline, checker, descriptor, generator, instance
+from specahd.problems.vrptw.family import FAMILY
 from specahd.problems.vrptw.instance import VRPTWInstance
 from specahd.routing.base import PublicSet
 from specahd.routing.geometry import Convention
@@ -84,7 +80,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     iterated = "pyvrp"
     references: Sequence[str] = ("nearest", "insertion")
     construction = "insertion"
-    engine = families.VRPTW
+    engine = FAMILY
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
@@ -120,16 +116,3 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
 
     def read(self, path: Path) -> VRPTWInstance:
         return instance.read(path, _CONVENTIONS[self.convention], self.customers)
-
-    def layout(
-        self, instance: VRPTWInstance
-    ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
-        times = ("ready_times", "due_times", "service_times")
-        column = (np.float64, (instance.size + 1,))
-        return {**super().layout(instance), **dict.fromkeys(times, column)}
-
-    def fill(self, instance: VRPTWInstance, arrays: Mapping[str, NDArray[Any]]) -> None:
-        super().fill(instance, arrays)
-        arrays["ready_times"][:] = instance.windows.ready
-        arrays["due_times"][:] = instance.windows.due
-        arrays["service_times"][:] = instance.windows.service

@@ -1,5 +1,6 @@
 """What the instances of capacitated problems hold, and how they come from VRPLIB data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -92,6 +93,11 @@ class VehicleInstance:
     def size(self) -> int:
         """Number of customers."""
         return len(self.demands) - 1
+
+    @property
+    def columns(self) -> Mapping[str, FloatArray]:
+        """What a problem adds to the arrays that programs see, by name, of any shapes."""
+        return {}
 
     @property
     def measure(self) -> Convention:

@@ -89,6 +89,7 @@ class VehicleProblem(RoutingProblem[I, S]):
             "demands": (np.int64, (nodes,)),
             "capacity": (np.int64, (1,)),
             **distances.layout(nodes, instance.matrix),
+            **{name: (np.float64, column.shape) for name, column in instance.columns.items()},
         }
 
     def fill(self, instance: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -96,3 +97,5 @@ class VehicleProblem(RoutingProblem[I, S]):
         arrays["demands"][:] = instance.demands
         arrays["capacity"][:] = instance.capacity
         fill_block(arrays, instance.coords, instance.measure, instance.matrix)
+        for name, column in instance.columns.items():
+            arrays[name][:] = column

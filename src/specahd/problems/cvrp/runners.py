@@ -1,0 +1,11 @@
+"""What runs programs of the CVRP in the engine's process."""
+
+from specahd.engine import interfaces, route_ends, strings
+from specahd.engine.runner import LowerProgram, UpperProgram
+from specahd.engine.searches import Search
+from specahd.problems.cvrp.family import FAMILY
+
+GROUPS = UpperProgram(
+    FAMILY, Search, interfaces.GROUPS, [strings.adjacent_strings, route_ends.strings_and_ends]
+)
+POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks)

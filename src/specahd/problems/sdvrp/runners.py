@@ -1,0 +1,68 @@
+"""What runs programs of the SDVRP in the engine's process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.engine import deliveries, interfaces, route_ends, strings
+from specahd.engine.runner import LowerProgram, UpperProgram
+from specahd.engine.searches import DEMANDS, Search
+from specahd.engine.state import State
+from specahd.problems.sdvrp.family import FAMILY
+from specahd.routing.base import IntArray
+
+
+class SplitSearch(Search):
+    """A search where several routes may deliver to a customer."""
+
+    @staticmethod
+    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.tiny()
+        return arrays, [*routes, np.array([1, 0, 1])]
+
+    def __init__(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> None:
+        capacity, demands = int(arrays["capacity"][0]), arrays[DEMANDS]
+        kept, self._direct = _set_apart(routes[0], routes[1], capacity)
+        demands = demands - capacity * np.bincount(self._direct, minlength=len(demands))
+        demands.flags.writeable = False
+        super().__init__({**arrays, DEMANDS: demands}, kept, seed)
+
+    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        distances, *_, demands, capacity = self._instance
+        return deliveries.state_for(routes[0], routes[1], distances, demands, capacity, seed)
+
+    def best_routes(self) -> tuple[IntArray, ...]:
+        customers, given = deliveries.flat_deliveries(self._state)
+        apart = np.zeros((2, 2 * len(self._direct)), np.int64)
+        apart[:, 1::2] = self._direct, np.full(len(self._direct), self._instance.capacity)
+        return np.concatenate((customers, apart[0])), np.concatenate((given, apart[1]))
+
+
+def _set_apart(
+    stops: IntArray, given: IntArray, capacity: int
+) -> tuple[tuple[IntArray, IntArray], IntArray]:
+    """Take whole loads that go to one customer and back out of a solution, all but one of each.
+
+    A demand of very many loads would otherwise be delivered anew, load by load, in each repair.
+
+    Returns
+    -------
+    The rest of ``stops`` and ``given``, and the customers of the loads that were taken out.
+    """
+    ends = np.concatenate(([0], stops, [0])) == 0
+    direct = np.flatnonzero(ends[:-2] & ends[2:] & (stops != 0) & (given == capacity))
+    _, first = np.unique(stops[direct], return_index=True)
+    taken = np.delete(direct, first)
+    kept = np.ones(len(stops), bool)
+    kept[taken] = False
+    return (stops[kept], given[kept]), stops[taken]
+
+
+GROUPS = UpperProgram(
+    FAMILY,
+    SplitSearch,
+    interfaces.SPLIT_GROUPS,
+    [strings.adjacent_strings, route_ends.strings_and_ends],
+)
+POSITIONS = LowerProgram(GROUPS, interfaces.SPLIT_POSITIONS, strings.greedy_in_parts)

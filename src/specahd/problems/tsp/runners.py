@@ -1,0 +1,36 @@
+"""What runs programs of the TSP in the engine's process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.engine import interfaces, tour_strings, tours
+from specahd.engine.runner import LowerProgram, UpperProgram
+from specahd.engine.searches import DEMANDS, Search
+from specahd.engine.state import State
+from specahd.problems.tsp.family import FAMILY
+from specahd.routing.base import IntArray
+
+
+class TourSearch(Search):
+    """A search for a closed tour."""
+
+    @staticmethod
+    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, _ = Search.tiny()
+        del arrays[DEMANDS], arrays["capacity"]
+        return arrays, [np.array([2, 1])]
+
+    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        places = min(tours.PLACES, arrays["neighbours"].shape[1])
+        return tours.state_for(routes[0], self._instance.distances, places, seed)
+
+    def best_routes(self) -> tuple[IntArray, ...]:
+        return (tours.flat_tour(self._state.best),)
+
+
+GROUPS = UpperProgram(
+    FAMILY, TourSearch, interfaces.TOUR_GROUPS, [tour_strings.neighbouring_strings]
+)
+POSITIONS = LowerProgram(GROUPS, interfaces.TOUR_POSITIONS, tour_strings.greedy_with_blinks)

@@ -1,0 +1,33 @@
+"""What runs programs of the VRPTW in the engine's process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specahd.engine import interfaces, strings, timed, timed_strings
+from specahd.engine.runner import LowerProgram, UpperProgram
+from specahd.engine.searches import Search
+from specahd.engine.state import State
+from specahd.problems.vrptw.family import FAMILY
+from specahd.routing.base import IntArray
+
+_TIMES = ("ready_times", "due_times", "service_times")
+
+
+class TimedSearch(Search):
+    """A search with time windows."""
+
+    @staticmethod
+    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.tiny()
+        windows = zip(_TIMES, (0.0, 100.0, 0.0), strict=True)
+        return {**arrays, **{name: np.full(3, time) for name, time in windows}}, routes
+
+    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        state = super().begun(arrays, routes, seed)
+        return timed.timed(state, *(arrays[name] for name in _TIMES))
+
+
+GROUPS = UpperProgram(FAMILY, TimedSearch, interfaces.TIMED_GROUPS, [timed_strings.strings_in_time])
+POSITIONS = LowerProgram(GROUPS, interfaces.TIMED_POSITIONS, strings.greedy_in_time)

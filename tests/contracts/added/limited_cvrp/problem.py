@@ -1,0 +1,127 @@
+"""The CVRP whose routes may be so long: what it shares with the CVRP comes from there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from limited_cvrp.family import FAMILY
+from specahd.core.ranges import check_number
+from specahd.engine.insertion import Insertion, insertion_of
+from specahd.problems.cvrp.instance import CVRPInstance
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import POOLS, PublicSet, Violation
+from specahd.routing.generation import Slot, instances
+from specahd.routing.geometry import distances
+from specahd.routing.problem import Baselines, Operators
+from specahd.routing.vehicles.feasibility import routes_length
+from specahd.routing.vehicles.routes import Solution
+
+_MARGIN = 1e-9
+"""The share of the limit that sums of distances may be wrong by."""
+
+
+def _insertion(problem: "LimitedCVRP") -> Insertion:
+    from limited_cvrp.contracts import INSERTION, ORDERED_GROUPS
+
+    return insertion_of(problem, ORDERED_GROUPS, INSERTION)
+
+
+def from_depot(instance: CVRPInstance) -> np.ndarray:
+    """Return the distances from the depot to all nodes, shape (n + 1,)."""
+    return distances(instance.coords[0], instance.coords, instance.convention)
+
+
+def nearest(instance: CVRPInstance, longest: float) -> Solution:
+    """Go on to the nearest customer that fits, as long as the vehicle can be back in time."""
+    back = from_depot(instance)
+    left, routes = list(range(1, instance.size + 1)), []
+    while left:
+        here, load, length, route = 0, 0, 0.0, []
+        while True:
+            away = distances(instance.coords[here], instance.coords, instance.convention)
+            fits = [
+                node
+                for node in left
+                if load + instance.demands[node] <= instance.capacity
+                and length + away[node] + back[node] <= longest
+            ]
+            if not fits:
+                break
+            here = min(fits, key=lambda node: (away[node], node))
+            load, length = load + int(instance.demands[here]), length + float(away[here])
+            left.remove(here)
+            route.append(here)
+        routes.append(tuple(route))
+    return tuple(routes)
+
+
+def drawn(rng: np.random.Generator, slot: Slot) -> CVRPInstance:
+    """Draw 20 customers or a few more anywhere in a square, of which 12 fit on a route."""
+    size = 20 + slot.number
+    points = rng.integers(0, 1001, size=(size + 1, 2)).astype(np.float64)
+    demands = np.append(0, rng.integers(1, 10, size))
+    return CVRPInstance(slot.name("uniform", size + 1), points, demands, 60)
+
+
+class LimitedCVRP(CVRP):
+    """The CVRP in which no route is longer than ``reach`` times that to the farthest customer."""
+
+    name = "limited_cvrp"
+    public_sets: Sequence[PublicSet] = ()
+    baselines: ClassVar[Baselines] = {"nearest": nearest}
+    iterated = ""
+    references: Sequence[str] = ("nearest",)
+    construction = "nearest"
+    engine = FAMILY
+    operators: ClassVar[Operators] = {"insertion": _insertion}
+
+    def __init__(
+        self,
+        repair: str = "insertion",
+        baseline: str = "nearest",
+        max_regions: int = 8,
+        max_size: int = 50,
+        repairs_per_customer: int = 50,
+        final_repairs_per_customer: int | None = None,
+        reach: float = 1.5,
+    ) -> None:
+        searches = repairs_per_customer, final_repairs_per_customer
+        super().__init__(baseline, repair, max_regions, max_size, *searches)
+        check_number("reach", reach, 1.0, 1e6)
+        self.reach = reach
+
+    def longest(self, instance: CVRPInstance) -> float:
+        """Return the length that no route exceeds, in the unit of distances."""
+        return self.reach * 2.0 * float(from_depot(instance).max())
+
+    def generate(self, pool: str, seed: int) -> Iterator[CVRPInstance]:
+        serials = {name: range(10 * index, 10 * index + 6) for index, name in enumerate(POOLS)}
+        return instances(self.name, pool, seed, serials, drawn)
+
+    def baseline(self, instance: CVRPInstance, name: str | None = None) -> Solution:
+        self.expect_baseline(name or self.baseline_name)
+        return nearest(instance, self.longest(instance))
+
+    def check(self, instance: CVRPInstance, solution: Solution) -> tuple[Violation, ...]:
+        violations = CVRP.check(instance, solution)
+        if violations:
+            # A customer that does not exist is at no distance.
+            return violations
+        longest = self.longest(instance) * (1.0 + _MARGIN)
+        shape = instance.coords, instance.convention, instance.matrix
+        lengths = [routes_length((route,), *shape) for route in solution]
+        return tuple(
+            Violation("length", f"Route {route} is {length:g} long, more than {longest:g}.")
+            for route, length in enumerate(lengths, 1)
+            if length > longest
+        )
+
+    def layout(
+        self, instance: CVRPInstance
+    ) -> Mapping[str, tuple[type[np.generic], tuple[int, ...]]]:
+        return {**super().layout(instance), "longest": (np.float64, (1,))}
+
+    def fill(self, instance: CVRPInstance, arrays: Mapping[str, Any]) -> None:
+        super().fill(instance, arrays)
+        arrays["longest"][:] = self.longest(instance)

@@ -1,0 +1,30 @@
+"""What runs programs in the engine's process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from limited_cvrp.family import FAMILY
+from limited_cvrp.lengths import limited
+from specahd.engine import interfaces, strings
+from specahd.engine.runner import LowerProgram, UpperProgram
+from specahd.engine.searches import Search
+from specahd.engine.state import State
+from specahd.routing.base import IntArray
+
+
+class LimitedSearch(Search):
+    """A search for routes of limited length."""
+
+    @staticmethod
+    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.tiny()
+        return {**arrays, "longest": np.array([100.0])}, routes
+
+    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        return limited(super().begun(arrays, routes, seed), float(arrays["longest"][0]))
+
+
+GROUPS = UpperProgram(FAMILY, LimitedSearch, interfaces.GROUPS, [strings.adjacent_strings])
+POSITIONS = LowerProgram(GROUPS, interfaces.POSITIONS, strings.greedy_with_blinks)
