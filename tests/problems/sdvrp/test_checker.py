@@ -211,3 +211,11 @@ def test_sums_beyond_64_bits_are_exact(square):
     solution = tuple((Delivery(1, quantity),) for quantity in (huge, huge, 4))
     details = [violation.detail for violation in check(square, solution)]
     assert f"Customer 1 receives {2 * huge + 4} of 4." in details
+
+
+def test_the_bound_is_each_customers_share_of_its_round_trips():
+    coords = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 10.0]])
+    instance = SDVRPInstance("two", coords, np.array([0, 6, 15]), 10)
+    # 6/10 of 2 x 5 and 15/10 of 2 x 10.
+    assert SDVRP().lower_bound(instance) == pytest.approx(6 + 30)
+    assert cost(instance, SDVRP().baseline(instance, "nearest")) >= 36
