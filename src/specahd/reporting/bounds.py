@@ -8,10 +8,9 @@ from specahd.runs.rows import Row
 
 BOUND = "2 Σ q d / Q"
 HOW_TO_READ_BOUNDS = (
-    f"{BOUND} is a lower bound on the cost of an instance with split deliveries: of the demands q, "
-    "the distances d from the depot and the capacity Q: a vehicle that brings q to a customer "
-    "drives there and back, of which that customer's part is q / Q. No solution is cheaper by more "
-    "than the rounding of distances, so its improvement is the most that a method can have."
+    f"{BOUND} is a lower bound on the cost with split deliveries: a vehicle of capacity Q that "
+    "brings q to a customer at distance d from the depot drives there and back, of which that "
+    "customer's part is q / Q. No method can gain more, but for the rounding of distances."
 )
 
 

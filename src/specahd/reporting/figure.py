@@ -24,6 +24,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#
 """Okabe and Ito's."""
 _DASHES = ("-", "--", ":", "-.")
 """Beside colours, so that lines differ in grey too."""
+_SIGNS = ("", "o", "^", "s", "x")
 _MARKERS = {"complete": "o", "partial": "^", "timeout": "x"}
 _FEW = 4
 """So many lines of a panel have bands."""
@@ -136,13 +137,21 @@ def _style(number: int) -> dict[str, Any]:
         "color": _COLOURS[number % len(_COLOURS)],
         "linestyle": _DASHES[number % len(_DASHES)],
         "drawstyle": "steps-post",
+        # Colours and dashes are used up sooner in grey.
+        "marker": _SIGNS[number // len(_DASHES) % len(_SIGNS)],
+        "markevery": 0.15,
+        "markersize": 4,
     }
 
 
 def _logarithmic(panel: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter("{x:g}")
-    panel.xaxis.set_minor_formatter("{x:g}")
+    # Every digit of every decade would be too many words.
+    panel.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _kind(run: Run) -> str:
@@ -178,7 +187,8 @@ def _draw_level(
                 for points in best_score_curve(run, level):
                     places, scores = zip(*points, strict=True)
                     told = label if len(groups) > 1 else f"seed {run.seed}"
-                    panel.plot(places, scores, label=told, linewidth=1.0, marker=".", **style)
+                    panel.plot(places, scores, ".", color=style["color"], markersize=3)
+                    panel.plot(places, scores, label=told, linewidth=1.0, **style)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     panel.ticklabel_format(axis="y", useOffset=False)
     panel.set_xlabel("programs", fontsize=9)
@@ -198,8 +208,11 @@ def _legend(figure: "Figure", panels: Any) -> None:
         for line, text in zip(*panel.get_legend_handles_labels(), strict=True):
             known.setdefault(text, line)
     if known:
+        # Inches of the longest name and of the line before it.
+        width = 0.6 + 0.075 * max(map(len, known))
+        columns = min(4, max(1, int(figure.get_figwidth() / width)))
         figure.legend(
-            known.values(), known.keys(), loc="outside lower center", ncols=4, frameon=False,
+            known.values(), known.keys(), loc="outside lower center", ncols=columns, frameon=False,
             fontsize=9,
         )  # fmt: skip
 

@@ -30,25 +30,11 @@ def rasterise(svg: str) -> bytes:
         for group in root:
             moved = re.search(r"translate\(([-\d.]+)", group.get("transform", ""))
             shift = float(moved[1]) if moved else 0.0
-            _dot(panel, [each for each in group if _kind(each) == "circle"], shift)
             for element in group:
                 _draw(panel, element, shift)
         image = io.BytesIO()
         figure.savefig(image, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
     return image.getvalue()
-
-
-def _kind(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
-def _dot(panel: "Axes", circles: list[Element], shift: float) -> None:
-    """Draw circles of one size at once, of which there are thousands."""
-    if circles:
-        xs = [float(each.attrib["cx"]) + shift for each in circles]
-        ys = [float(each.attrib["cy"]) for each in circles]
-        size = 2 * float(circles[0].attrib["r"])
-        panel.plot(xs, ys, "o", color="black", markersize=size, markeredgewidth=0)
 
 
 def _draw(panel: "Axes", element: Element, shift: float) -> None:
@@ -57,7 +43,7 @@ def _draw(panel: "Axes", element: Element, shift: float) -> None:
     def number(name: str, default: float = 0.0) -> float:
         return float(said.get(name, default))
 
-    match _kind(element):
+    match element.tag.rpartition("}")[2]:
         case "text":
             panel.text(number("x") + shift, number("y"), element.text or "", fontsize=12)
         case "rect":
@@ -76,7 +62,13 @@ def _trace(panel: "Axes", said: Mapping[str, str], shift: float) -> None:
     from matplotlib.path import Path
 
     steps = _STEP.findall(said["d"])
-    if steps:
+    if said.get("stroke-linecap") == "round":
+        # Points, which have round ends and no length.
+        xs, ys = [float(x) + shift for _, x, _ in steps], [float(y) for _, _, y in steps]
+        style = _style(said)
+        size, colour = style["linewidth"], style["edgecolor"]
+        panel.plot(xs, ys, "o", color=colour, markersize=size, markeredgewidth=0)
+    elif steps:
         codes = [Path.MOVETO if code == "M" else Path.LINETO for code, _, _ in steps]
         path = Path([(float(x) + shift, float(y)) for _, x, y in steps], codes)
         panel.add_patch(PathPatch(path, **_style(said)))
