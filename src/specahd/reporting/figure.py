@@ -24,6 +24,8 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#
 """Okabe and Ito's."""
 _DASHES = ("-", "--", ":", "-.")
 """Beside colours, so that lines differ in grey too."""
+_WIDE = 300
+"""Of axes that span a wider range, only powers of ten have words."""
 _SIGNS = ("", "o", "^", "s", "x")
 _MARKERS = {"complete": "o", "partial": "^", "timeout": "x"}
 _FEW = 4
@@ -148,7 +150,8 @@ def _logarithmic(panel: Any) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     panel.set_xscale("log")
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = panel.get_xlim()
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _WIDE * low else (1,)))
     panel.xaxis.set_major_formatter("{x:g}")
     # Every digit of every decade would be too many words.
     panel.xaxis.set_minor_formatter(NullFormatter())

@@ -105,8 +105,8 @@ def named_sections(folder: Path | None) -> Iterator[Section]:
     references = sorted({each.name for group in sets.values() for each in group if each.peer})
     lines = [line for name, group in sets.items() for line in _lines(name, group, references)]
     columns = (
-        "set", "method", "instances", "feasible", "T", "B", "B's gap", "gap", "s", "other methods",
-        *references,
+        "set", "method", "instances", "gap", "other methods", *references, "feasible", "T", "s",
+        "B", "B's gap",
     )  # fmt: skip
     parts: list[Part] = [_TEXT, Table(columns, lines, words=2, name="sets")]
     panels = {name: curves for name, group in sets.items() if (curves := _curves(group))}
@@ -165,13 +165,13 @@ def _lines(name: str, methods: Sequence[_Method], references: Sequence[str]) -> 
             name,
             method.name,
             str(len({row.instance for row in method.rows})),
+            _mean_gap([row.gap for row in done]),
+            *(_outcomes(method, each) for each in (rivals, *peers)),
             f"{sum(row.feasible for row in method.rows) / len(method.rows):.0%}",
             str(method.failures()),
+            f"{method.seconds:.3g}" if isfinite(method.seconds) else "–",
             ", ".join(sorted({row.baseline for row in method.rows})),
             _mean_gap([row.baseline_gap for row in done]),
-            _mean_gap([row.gap for row in done]),
-            f"{method.seconds:.3g}" if isfinite(method.seconds) else "–",
-            *(_outcomes(method, each) for each in (rivals, *peers)),
         ]
 
 
