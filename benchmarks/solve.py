@@ -154,13 +154,12 @@ def solvers(problem: str) -> dict[str, Any]:
     return found
 
 
-def best_known(file: Path) -> float:
+def best_known(given: Any, file: Path) -> published.BestKnown:
     """Return the best known cost of an instance of the public sets, in its convention here."""
-    given = api.read(file)
     known = published.best_known(given.problem, given.data, file)
     if known is None or not known.comparable:
         raise LookupError(f"{published.FILE} has no {file.stem} of {file.parent}.")
-    return known.value
+    return known
 
 
 def checked_cost(given: Any, routes: Any) -> float:
@@ -183,6 +182,7 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     for file in map(Path, files):
         given = api.read(file)
+        known = best_known(given, file)
         for seed in map(int, seeds.split(",")):
             for name, solve in solvers(given.problem.name).items():
                 if (file.stem, name, seed) in done:
@@ -191,20 +191,22 @@ def main(out: str, seconds: str, seeds: str, *files: str) -> None:
                 routes, told = solve(given, float(seconds), seed)
                 wall = time.perf_counter() - began
                 cost = checked_cost(given, routes)
+                begun = beginning(given)
+                found = cost if math.isfinite(cost) else None
                 row = {
-                    **beginning(given),
+                    **begun,
+                    **published.published_fields(known, found, begun["baseline_cost"]),
                     "instance": file.stem,
                     "solver": name,
                     "seed": seed,
                     "seconds": float(seconds),
                     "wall": round(wall, 1),
-                    "cost": cost,
-                    "status": "ok" if math.isfinite(cost) else "T",
-                    "gap": cost / best_known(file) - 1.0,
+                    "cost": found,
+                    "status": "T" if found is None else "ok",
                     "repairs": 0,
                     **told,
                 }
-                row["improvement"] = 1.0 - cost / row["baseline_cost"]
+                row["improvement"] = None if found is None else 1.0 - cost / row["baseline_cost"]
                 done[file.stem, name, seed] = row
                 with Path(out).open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(row) + "\n")
@@ -217,7 +219,15 @@ def beginning(given: Any) -> dict[str, Any]:
     problem, data = given.problem, given.data
     name = problem.construction_of(data)
     cost = problem.cost(data, problem.baseline(data, name))
-    return {"size": data.size, "baseline": name, "baseline_cost": cost, "steps": []}
+    return {
+        "problem": problem.name,
+        "size": data.size,
+        "baseline": name,
+        "baseline_cost": cost,
+        # What checked_cost refuses ends the benchmark.
+        "feasible": True,
+        "steps": [],
+    }
 
 
 def table(done: dict[Any, Any]) -> None:
@@ -228,7 +238,8 @@ def table(done: dict[Any, Any]) -> None:
     for instance in dict.fromkeys(instance for instance, _, _ in done):
         cells = []
         for name in names:
-            gaps = [row["gap"] for key, row in done.items() if key[:2] == (instance, name)]
+            rows = [row for key, row in done.items() if key[:2] == (instance, name)]
+            gaps = [row["gap"] for row in rows if row["gap"] is not None]
             cells.append(f"{statistics.median(gaps):+.2%} ({len(gaps)})" if gaps else "")
         print(f"| {instance} | " + " | ".join(cells) + " |")
 

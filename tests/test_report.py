@@ -28,6 +28,7 @@ def test_the_same_rows_anywhere_give_the_same_files(tmp_path):
         assert sorted(path.name for path in place.iterdir()) == ["report", "runs"]
     assert reports[0] == reports[1]
     assert sorted(reports[0]) == [
+        "convergence.png",
         "convergence.svg",
         "convergence/cvrp-lower.csv",
         "convergence/cvrp-upper.csv",

@@ -53,6 +53,7 @@ def test_a_file_is_solved_and_everything_is_written(place):
     [solution] = (place / "solutions").glob("*/*.sol")
     statistics = json.loads(solution.with_suffix(".json").read_text())
     assert cost_of(solution, place / "large.vrp") == statistics["cost"]
+    assert (statistics["set"], statistics["best_known"], statistics["gap"]) == (None, None, None)
     assert statistics["cost"] < statistics["start"]["cost"]
     assert statistics["start"]["source"] == "savings"
     assert (statistics["ended"], statistics["failure"]) == ("time", "")
@@ -107,6 +108,18 @@ def test_a_small_instance_is_solved_as_by_one_worker(place):
     assert (place / "one.sol").read_bytes() == (place / "two.sol").read_bytes()
     assert "keeps 1 of 2 workers busy" in done.stderr
     assert "nowhere:1 is not used." in done.stderr
+
+
+def test_a_public_instance_has_its_gap(place):
+    (place / "sets" / "cvrp_x").mkdir(parents=True)
+    (place / "large.vrp").rename(place / "sets" / "cvrp_x" / "large.vrp")
+    columns = "set,name,bks,convention,verified_cost,note"
+    (place / "sets" / "bks.csv").write_text(f"{columns}\ncvrp_x,large,100,euc2d-rounded,,\n")
+    call("solve", "instance=sets/cvrp_x/large.vrp", "repairs=300", "out=one.sol", cwd=place)
+    told = json.loads((place / "one.json").read_text())
+    assert (told["set"], told["best_known"]) == ("cvrp_x", 100.0)
+    assert told["gap"] == pytest.approx(told["cost"] / 100 - 1)
+    assert told["baseline_gap"] == pytest.approx(told["baseline_cost"] / 100 - 1)
 
 
 def test_deliveries_are_split_and_an_incumbent_with_parts_is_never_spoilt(place):

@@ -139,6 +139,8 @@ def write(
                 "baseline_cost": case.cost,
                 "cost": cost,
                 "improvement": (case.cost - cost) / case.cost,
+                "feasible": True,
+                "lower_bound": problem.lower_bound(instance),
                 "status": "ok",
                 "steps": [],
             }

@@ -1,13 +1,13 @@
 """``python -m specahd.report``: one summary of stored runs, in Markdown and in HTML.
 
 The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html`` (which
-needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), ``convergence.svg``,
-``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that counts:
-the lineage of its programs, and the course of its search. Equal rows give equal bytes. Runs of
-several methods are compared first: which is better, and by how much; with seconds, and other
-solvers if ``references`` names some. ``methods.md`` is that part alone. ``audit=RUN`` writes
-nothing, but repeats a run and says whether all that it states follows from its files. No language
-model is needed, and no search.
+needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), figures (SVG and
+PNG), ``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that
+counts: the lineage of its programs, and the course of its search. Equal rows give equal bytes. Runs
+of several methods are compared first: which is better, and by how much; with seconds, and other
+solvers if ``references`` names some. ``methods.md`` is that part alone. ``sets`` adds evaluations
+of public sets. ``audit=RUN`` writes nothing, but repeats a run and says whether all that it states
+follows from its files. No language model is needed, and no search.
 """
 
 import sys
@@ -25,6 +25,7 @@ from specahd.core.folders import atomic_folder, write_atomically
 from specahd.reporting.document import Document, Section
 from specahd.reporting.labels import apply_labels, read_labels
 from specahd.reporting.methods import Reference, comparison_tables, is_comparison
+from specahd.reporting.named import named_sections
 from specahd.reporting.pages import PAGES, programs_section, write_pages
 from specahd.reporting.studies import STUDY, ablation_section, routing_section
 from specahd.reporting.summary import Summary, summarise
@@ -50,6 +51,7 @@ def report(config: DictConfig) -> None:
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()
     passed_over = name_passed_over(folder, runs)
+    named = list(named_sections(Path(config.sets) if config.sets else None))
     labels = read_labels(Path(config.labels)) if config.labels else []
     runs, renamed = apply_labels(runs, labels)
     seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
@@ -66,6 +68,7 @@ def report(config: DictConfig) -> None:
         (directory / METHODS).unlink(missing_ok=True)
     chosen = choose_runs(runs)
     after = [
+        *named,
         ablations,
         routing_section(_studies(config)),
         programs_section(folder, chosen),
@@ -122,9 +125,10 @@ def _write(summary: Summary, directory: Path) -> None:
         ("report.md", summary.document.markdown()),
         ("report.html", summary.document.html()),
         ("report.tex", summary.document.latex()),
-        *((figure.file, figure.svg + "\n") for figure in summary.document.figures()),
     ):
         write_atomically(directory / name, text)
+    for figure in summary.document.figures():
+        figure.write(directory)
     tables = {table.name: table.csv() for table in summary.document.tables()}
     for folder, ending, texts in (
         ("tables", "csv", tables),

@@ -27,6 +27,7 @@ from specahd.core.folders import display_path, safe_file_name, write_errors
 from specahd.core.interrupts import Interrupts
 from specahd.core.settings import SearchLimit
 from specahd.engine.neighbourhood_search import SearchProgress
+from specahd.routing.best_known import best_known, published_fields
 from specahd.runs.files import write_json
 from specahd.tracking.observers import ProgressObserver
 from specahd.tracking.solving import SolvingLine, print_summary
@@ -63,6 +64,7 @@ class _SolutionWriter:
 def solve(config: DictConfig) -> None:
     """Solve one instance and write what was found."""
     instance = _instance(config)
+    known = best_known(instance.problem, instance.data, Path(config.instance))
     out = _out(config, instance)
     if config.plot is not None:
         require("plot", "A picture")
@@ -91,7 +93,8 @@ def solve(config: DictConfig) -> None:
             )
         finally:
             line.close()
-        print_summary(solved.statistics(), config.target, _write(config, solved, out, decided))
+        told = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
+        print_summary(solved.statistics(), config.target, _write(config, solved, out, told))
     if interrupts.pressed:
         raise KeyboardInterrupt(
             f"Interrupted; the best solution until then is in {display_path(out)}."
@@ -100,14 +103,8 @@ def solve(config: DictConfig) -> None:
 
 def _instance(config: DictConfig) -> ProblemInstance:
     """Read the instance, under a convention of its problem's if one is asked for."""
-    found = read(
-        config.instance,
-        capacity=config.capacity,
-        matrix=config.matrix,
-        ignore=config.ignore or (),
-        split=config.split,
-        speed=config.speed,
-    )
+    stated = {name: config[name] for name in ("capacity", "matrix", "split", "speed")}
+    found = read(config.instance, ignore=config.ignore or (), **stated)
     if config.convention is None:
         return found
     return under_convention(found, Path(config.instance), config.convention)
@@ -125,12 +122,11 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     return out
 
 
-def _write(config: DictConfig, solved: Solved, out: Path, decided: dict[str, Any]) -> list[Path]:
-    """Write the solution, its statistics and its picture; return the files."""
+def _write(config: DictConfig, solved: Solved, out: Path, told: dict[str, Any]) -> list[Path]:
+    """Write the solution, its statistics with what else is told, its picture; return the files."""
     solved.write(out)
     statistics = out.with_suffix(".json")
-    found = {**solved.statistics(), "routes": solved.named_routes, "inputs": decided}
-    write_json(statistics, found)
+    write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **told})
     written = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)

@@ -108,3 +108,13 @@ def test_other_baselines_are_averaged_over_what_did_not_fail():
     solution = PROBLEM.baseline(CASE.instance, "savings")
     # B itself is passed over.
     assert found.references == {"savings": PROBLEM.cost(CASE.instance, solution)}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_row_tells_the_bound_of_split_deliveries_alone(name):
+    problem = instantiate(OmegaConf.load(CONF_DIR / "problem" / f"{name}.yaml"))
+    case = make_case(problem, next(iter(problem.generate("selection", 0))))
+    bound = problem.lower_bound(case.instance)
+    assert (bound is not None) == (name == "sdvrp")
+    found = evaluation_row(problem, case, replace(repair(), solution=case.baseline))
+    assert found.get("lower_bound") == bound

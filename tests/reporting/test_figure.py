@@ -1,13 +1,17 @@
 """What the figures of a report show, and what they leave out."""
 
+import io
 import re
 
 import pytest
+from matplotlib.image import imread
 
 from run_directories import row, sample, write_run
 from specahd.core.program import Level
 from specahd.reporting.aggregates import convergence_band, group_by_kind
+from specahd.reporting.charts import drawing
 from specahd.reporting.figure import draw_convergence, draw_seconds
+from specahd.reporting.raster import rasterise
 from specahd.runs.reading import read_runs
 
 
@@ -35,13 +39,37 @@ def test_there_is_no_empty_panel(tmp_path):
     lower = [sample("lower", 1, 0.1)] * 4
     both = draw_convergence(group_by_kind(runs_of(tmp_path / "a", 0, 1)))
     one = draw_convergence(group_by_kind(runs_of(tmp_path / "b", 0, 1, samples=lower)))
-    assert [len(set(re.findall(r'id="(axes_\d+)"', svg))) for svg in (both, one)] == [2, 1]
+    assert [len(set(re.findall(r'id="(axes_\d+)"', each.svg))) for each in (both, one)] == [2, 1]
     runs_of(tmp_path / "c", 0, 1, problem="tsp", samples=lower)
     mixed = draw_convergence(group_by_kind(runs_of(tmp_path / "c", 0, 1)))
-    assert len(set(re.findall(r'id="(axes_\d+)"', mixed))) == 3
+    assert len(set(re.findall(r'id="(axes_\d+)"', mixed.svg))) == 3
 
 
 def test_seconds_are_drawn_where_they_are_known(tmp_path):
     groups = group_by_kind(runs_of(tmp_path, 0, validation=[row("a", 9, 90.0)]))
-    assert draw_seconds(groups, {}) == ""
-    assert draw_seconds(groups, {"cvrp-0": {"a": 2.0}}).startswith("<svg")
+    assert draw_seconds(groups, {}) is None
+    drawn = draw_seconds(groups, {"cvrp-0": {"a": 2.0}})
+    assert drawn.svg.startswith("<svg")
+    assert drawn.png.startswith(b"\x89PNG")
+
+
+def test_a_drawing_of_ours_becomes_a_picture_with_its_shapes(tmp_path):
+    shapes = [
+        '<g transform="translate(50 0)"><path d="M0 10L40 10" stroke="#d55e00" fill="none"/>',
+        '<path d="M20 30h0" stroke="#000" stroke-width="8" stroke-linecap="round"/>',
+        '<text x="0" y="38">a &lt; b</text></g>',
+        '<g><rect x="5" y="5" width="30" height="20"/></g>',
+    ]
+    svg = drawing(shapes, 100, 40, "shapes")
+    assert rasterise(svg) == rasterise(svg)
+    shown = imread(io.BytesIO(rasterise(svg)))[:, :, :3]
+    scale = shown.shape[1] / 100
+
+    def pixel(x, y):
+        return shown[int(y * scale), int(x * scale)].round(2).tolist()
+
+    assert shown.shape[0] == pytest.approx(40 * scale, abs=1)
+    assert pixel(20, 15) == pixel(70, 30) == [0, 0, 0]
+    assert pixel(95, 20) == [1, 1, 1]
+    red, green, blue = pixel(60, 10)
+    assert red > green > blue

@@ -1,4 +1,5 @@
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,23 @@ def test_a_size_averages_what_all_methods_solved_and_counts_the_rest(tmp_path):
     assert (eoh[1], ours[1]) == ("**90.0**", "**90.0**")
     assert columns[4] == "gap"
     assert (eoh[3:5], ours[3:5]) == (["1/1", "–"], ["2/2", "+20.00%"])
+
+
+def test_the_bound_stands_below_all_where_a_run_or_a_reference_tells_it(tmp_path):
+    rows = [row("a", 200, 90.0), row("b", 200, 60.0)]
+    for method in ("eoh", "specahd"):
+        write_run(tmp_path / method, method=method, validation=rows)
+    bounded = [reference("a", 200, 70.0), reference("b", 200, 50.0)]
+    bounded = [replace(each, lower_bound=40.0 + 20 * (each.instance == "b")) for each in bounded]
+    runs = read_runs(tmp_path)
+    told = comparison_tables(runs, UNKNOWN, {"cvrp": [Reference("savings", bounded, {})]}, UNPAID)
+    *_, last = table(told, "cvrp")
+    assert last == ["2 Σ q d / Q", "50.0", "+50.00%", "–", "–", "bound", "–", "0"]
+    assert "a lower bound on the cost" in told.markdown()
+    told = comparison_tables(
+        runs, UNKNOWN, {"cvrp": [Reference("savings", bounded[:1], {})]}, UNPAID
+    )
+    assert "Σ" not in told.markdown()
 
 
 def test_each_problem_has_a_table(folder):

@@ -47,6 +47,14 @@ def test_the_tables_hold_the_means_of_the_rows(runs):
     assert upper == ["cvrp", "upper", "4", "2", "0", "2"]
 
 
+def test_sizes_have_their_bound_where_every_row_tells_one(tmp_path):
+    costs = [row("a", 200, 90.0) | {"lower_bound": 80.0}, row("b", 200, 90.0) | {"lower_bound": 70}]
+    write_run(tmp_path / "a", problem="sdvrp", validation=costs)
+    markdown = summarise(read_runs(tmp_path)).document.markdown()
+    columns, _, told = cells(markdown, "Validation by size")
+    assert (columns[-1], told[-1]) == ("2 Σ q d / Q", "75.0")
+
+
 def test_metrics_and_curves_are_data(runs):
     summary = summarise(runs)
     assert sorted(summary.metrics) == ["cvrp", "tsp"]

@@ -81,9 +81,12 @@ def count_against_journals(place: Path, jobs: int, uri: str) -> None:
         >= {"problem": "cvrp", "llm": "offline", "jobs": str(jobs)}.items()
     )
     assert [file.path for file in client.list_artifacts(parent.info.run_id)] == [
+        "figures",
         "jobs.csv",
         "pages",
     ]
+    figures = client.list_artifacts(parent.info.run_id, "figures")
+    assert {"figures/convergence.png", "figures/convergence.svg"} <= {each.path for each in figures}
 
 
 def lines(path: Path) -> list[dict]:

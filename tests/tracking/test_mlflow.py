@@ -77,7 +77,8 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         for path in ("run", "checkpoint", "figures")
     }
     assert artifacts["checkpoint"] == {"manifest.json"}
-    assert artifacts["figures"] == {"convergence.png", "routes.png"}
+    kept = {f"{name}.{end}" for name in ("convergence", "routes") for end in ("png", "svg")}
+    assert artifacts["figures"] == kept
     assert artifacts["run"] >= {"config.yaml", "journal.jsonl", "responses.jsonl", "wal.jsonl"}
 
 

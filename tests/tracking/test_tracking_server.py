@@ -105,4 +105,5 @@ def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     program = client.download_artifacts(last.info.run_id, "program.py")
     assert Path(program).read_text() == SOURCE
     figures = client.list_artifacts(training.info.run_id, "figures")
-    assert [Path(artifact.path).name for artifact in figures] == ["convergence.png", "routes.png"]
+    names = [Path(artifact.path).name for artifact in figures]
+    assert names == ["convergence.png", "convergence.svg", "routes.png", "routes.svg"]

@@ -16,7 +16,7 @@ from specahd.core.folders import safe_file_name
 from specahd.repair.cases import Case
 from specahd.repair.rows import evaluation_row, region_share
 from specahd.repair.system import Repair, RepairSystem
-from specahd.routing.best_known import BestKnown, best_known
+from specahd.routing.best_known import BestKnown, best_known, published_fields
 from specahd.routing.pools import definition_hash
 
 
@@ -100,17 +100,12 @@ def evaluation_identity(
 def frozen_row(loaded: LoadedCheckpoint, one: Given, case: Case, repair: Repair) -> dict[str, Any]:
     """Return an instance's row of an evaluation; equal evaluations give equal rows."""
     row = evaluation_row(loaded.problem, case, repair)
-    known = one.published
     return {
         **row,
         "checkpoint": loaded.digest,
         "instance_hash": one.hash,
         "region_share": region_share(case, repair),
-        "set": None if known is None else known.group,
-        "best_known": None if known is None else known.value,
-        "best_known_convention": None if known is None else known.convention,
-        "gap": None if known is None else known.gap(row["cost"]),
-        "baseline_gap": None if known is None else known.gap(row["baseline_cost"]),
+        **published_fields(one.published, row["cost"], row["baseline_cost"]),
     }
 
 

@@ -181,6 +181,7 @@ class ReportConfig:
     runs: str = MISSING
     evaluations: str | None = None
     references: str | None = None
+    sets: str | None = None
     labels: str | None = None
     audit: str | None = None
     tracking: Any = MISSING

@@ -87,8 +87,8 @@ def make_new_folder(path: Path) -> Path:
             return place
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file atomically, in place of an older one.
+def write_atomically(path: Path, text: str | bytes) -> None:
+    """Write a file atomically, in place of an older one; text in UTF-8.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def write_atomically(path: Path, text: str) -> None:
     draft = path.with_name(f".{path.name}.draft")
     with write_errors(path):
         try:
-            draft.write_text(text, encoding="utf-8")
+            draft.write_bytes(text.encode() if isinstance(text, str) else text)
             draft.replace(path)
         except OSError:
             with suppress(OSError):

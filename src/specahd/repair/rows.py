@@ -80,6 +80,7 @@ def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str,
     has neither a cost nor an improvement.
     """
     failed = repair.failed
+    bound = problem.lower_bound(case.instance)
     return {
         "instance": case.instance.name,
         "size": case.instance.size,
@@ -94,6 +95,7 @@ def evaluation_row(problem: AnyProblem, case: Case, repair: Repair) -> dict[str,
         "proposed": repair.proposed,
         "rejections": list(repair.rejections),
         **({"passes": repair.passes, "skipped": repair.skipped} if repair.passes > 1 else {}),
+        **({} if bound is None else {"lower_bound": bound}),
         "steps": [
             {
                 "nodes": list(step.region.nodes),

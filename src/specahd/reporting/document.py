@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from urllib.parse import quote
 
+from specahd.core.folders import write_atomically
 from specahd.reporting.page import page
 
 _LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
@@ -17,6 +18,7 @@ _LATEX = {mark: f"\\{mark}" for mark in "&%$#_{}"} | {
     "^": r"\textasciicircum{}",
     "λ": r"$\lambda$",
     "Ω": r"$\Omega$",
+    "Σ": r"$\Sigma$",
     "−": "$-$",
     "±": r"$\pm$",
     "–": "--",
@@ -55,11 +57,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """An SVG drawing, and the file beside the report that holds it too."""
+    """An SVG drawing, and the file beside the report that holds it too; the same as PNG."""
 
     file: str
     caption: str
     svg: str
+    png: bytes
+
+    def write(self, directory: Path) -> None:
+        """Write both files.
+
+        Raises
+        ------
+        WriteError
+            The disk is full, or only to be read.
+        """
+        write_atomically(directory / self.file, self.svg + "\n")
+        write_atomically((directory / self.file).with_suffix(".png"), self.png)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +154,7 @@ def _markdown(part: Part) -> str:
     match part:
         case str():
             return _escape_markdown(part)
-        case Figure(file, caption):
+        case Figure(file, caption, _, _):
             return f"![{Path(file).stem}]({file})\n\n{_escape_markdown(caption)}"
         case Code(caption, source):
             code = "\n".join(f"    {line}" for line in source.rstrip().splitlines())
@@ -157,7 +171,7 @@ def _html(part: Part) -> str:
     match part:
         case str():
             return f"<p>{escape(part)}</p>"
-        case Figure(_, caption, svg):
+        case Figure(_, caption, svg, _):
             return f"<figure>\n{svg}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
         case Code(caption, source):
             return (

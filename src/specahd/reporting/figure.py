@@ -1,10 +1,11 @@
 """The figures of a report: equal runs give equal bytes, and grey prints are readable."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specahd.core.program import Level
 from specahd.reporting.aggregates import best_score_curve, convergence_band
@@ -18,17 +19,28 @@ _FIXED: Any = {"svg.hashsalt": "specahd", "svg.fonttype": "path", "font.family":
 LEVELS = (Level.LOWER, Level.UPPER)
 _PANEL = (3.4, 2.4)
 """Inches of one panel."""
+_DOTS_PER_INCH = 150
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's."""
 _DASHES = ("-", "--", ":", "-.")
 """Beside colours, so that lines differ in grey too."""
+_WIDE = 300
+"""Of axes that span a wider range, only powers of ten have words."""
+_SIGNS = ("", "o", "^", "s", "x")
 _MARKERS = {"complete": "o", "partial": "^", "timeout": "x"}
 _FEW = 4
 """So many lines of a panel have bands."""
 
 
-def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
-    """Return an SVG: one column a problem, one row a level, one line a kind of runs.
+class Drawing(NamedTuple):
+    """A figure as SVG, and the same as PNG for who cannot take that."""
+
+    svg: str
+    png: bytes
+
+
+def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> Drawing:
+    """Draw the search: one column a problem, one row a level, one line a kind of runs.
 
     The best score so far stands over the programs asked so far, of both levels together: the mean
     over complete runs of several seeds, with a band of one deviation; else each run's.
@@ -56,20 +68,20 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> str:
             panel.set_visible(bool(panel.lines))
         _legend(figure, panels)
 
-    return _svg(draw)
+    return _drawn(draw)
 
 
 def draw_seconds(
     groups: Mapping[str, Sequence[Run]], seconds: Mapping[str, Mapping[str, float]]
-) -> str:
-    """Return an SVG of each run's seconds of validation on a logarithmic scale; empty without any.
+) -> Drawing | None:
+    """Draw each run's seconds of validation on a logarithmic scale; None without any.
 
     A circle is a complete run, a triangle a partial one, a cross one with a timeout or another
     failure of its upper program (T).
     """
     names = [name for name, runs in groups.items() if any(seconds.get(run.name) for run in runs)]
     if not names:
-        return ""
+        return None
 
     def draw(figure: "Figure") -> None:
         figure.set_size_inches(7.2, 0.32 * len(names) + 1.2)
@@ -82,16 +94,67 @@ def draw_seconds(
                         fsum(seconds[run.name].values()), place, _MARKERS[kind], label=kind,
                         color="black", markerfacecolor="none", markersize=7,
                     )  # fmt: skip
-        panel.set_xscale("log")
-        panel.xaxis.set_major_formatter("{x:g}")
-        panel.xaxis.set_minor_formatter("{x:g}")
+        _logarithmic(panel)
         panel.set_yticks(range(len(names)), reversed(names), fontsize=8)
         panel.set_ylim(-0.6, len(names) - 0.4)
         panel.set_xlabel("seconds of validation, all instances", fontsize=9)
         _open_frame(panel)
         _legend(figure, [panel])
 
-    return _svg(draw)
+    return _drawn(draw)
+
+
+def draw_anytime(panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]) -> Drawing:
+    """Draw mean excess costs, as shares, over seconds on a logarithmic scale.
+
+    Parameters
+    ----------
+    panels
+        By the title of a panel, and the name of a solver, at least one each.
+    """
+    solvers = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+
+    def draw(figure: "Figure") -> None:
+        width, height = _PANEL
+        figure.set_size_inches(max(1.2, len(panels)) * width + 0.4, height + 0.8)
+        row = figure.subplots(1, len(panels), squeeze=False)[0]
+        for panel, (title, lines) in zip(row, panels.items(), strict=True):
+            panel.set_title(title, fontsize=10)
+            for name, points in lines.items():
+                seconds, shares = zip(*points, strict=True)
+                style = _style(solvers.index(name))
+                panel.plot(seconds, [100 * share for share in shares], label=name, **style)
+            _logarithmic(panel)
+            panel.set_xlabel("seconds", fontsize=9)
+            _open_frame(panel)
+        row[0].set_ylabel("excess, %", fontsize=9)
+        _legend(figure, row)
+
+    return _drawn(draw)
+
+
+def _style(number: int) -> dict[str, Any]:
+    """Return the looks of a line among others."""
+    return {
+        "color": _COLOURS[number % len(_COLOURS)],
+        "linestyle": _DASHES[number % len(_DASHES)],
+        "drawstyle": "steps-post",
+        # Colours and dashes are used up sooner in grey.
+        "marker": _SIGNS[number // len(_DASHES) % len(_SIGNS)],
+        "markevery": 0.15,
+        "markersize": 4,
+    }
+
+
+def _logarithmic(panel: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    panel.set_xscale("log")
+    low, high = panel.get_xlim()
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _WIDE * low else (1,)))
+    panel.xaxis.set_major_formatter("{x:g}")
+    # Every digit of every decade would be too many words.
+    panel.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _kind(run: Run) -> str:
@@ -110,11 +173,7 @@ def _draw_level(
     from matplotlib.ticker import MaxNLocator
 
     for number, (name, runs) in enumerate(groups.items()):
-        style = {
-            "color": _COLOURS[number % len(_COLOURS)],
-            "linestyle": _DASHES[number % len(_DASHES)],
-            "drawstyle": "steps-post",
-        }
+        style = _style(number)
         label = name.removeprefix(f"{problem}-") if len(groups) > 1 else "mean of the seeds"
         several = list(convergence_band(runs, level))
         for part in several:
@@ -131,7 +190,8 @@ def _draw_level(
                 for points in best_score_curve(run, level):
                     places, scores = zip(*points, strict=True)
                     told = label if len(groups) > 1 else f"seed {run.seed}"
-                    panel.plot(places, scores, label=told, linewidth=1.0, marker=".", **style)
+                    panel.plot(places, scores, ".", color=style["color"], markersize=3)
+                    panel.plot(places, scores, label=told, linewidth=1.0, **style)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     panel.ticklabel_format(axis="y", useOffset=False)
     panel.set_xlabel("programs", fontsize=9)
@@ -151,22 +211,34 @@ def _legend(figure: "Figure", panels: Any) -> None:
         for line, text in zip(*panel.get_legend_handles_labels(), strict=True):
             known.setdefault(text, line)
     if known:
+        # Inches of the longest name and of the line before it.
+        width = 0.6 + 0.075 * max(map(len, known))
+        columns = min(4, max(1, int(figure.get_figwidth() / width)))
         figure.legend(
-            known.values(), known.keys(), loc="outside lower center", ncols=4, frameon=False,
+            known.values(), known.keys(), loc="outside lower center", ncols=columns, frameon=False,
             fontsize=9,
         )  # fmt: skip
 
 
-def _svg(draw: Any) -> str:
-    # Here, for it is an extra's.
+@contextmanager
+def fixed_style() -> Iterator[None]:
+    """Draw as everywhere, whatever defaults of matplotlib somebody has."""
     import matplotlib as mpl
-    from matplotlib.figure import Figure
 
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(_FIXED):
+        yield
+
+
+def _drawn(draw: Callable[["Figure"], None]) -> Drawing:
+    # Here, for it is an extra's.
+    from matplotlib.figure import Figure
+
+    with fixed_style():
         figure = Figure(layout="constrained")
         draw(figure)
-        text = io.StringIO()
+        text, image = io.StringIO(), io.BytesIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(image, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
     # What stands before the drawing itself would be no HTML.
     drawing = text.getvalue()
-    return drawing[drawing.index("<svg") :].rstrip("\n")
+    return Drawing(drawing[drawing.index("<svg") :].rstrip("\n"), image.getvalue())

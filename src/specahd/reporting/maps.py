@@ -61,7 +61,9 @@ def route_map(directory: Path) -> tuple[str, str]:
                 f'<polygon points="{corners}" fill="#000" fill-opacity="0.06" stroke="#000" '
                 f'stroke-dasharray="4 3"/><text x="{x}" y="{y - 4}">{number}</text>'
             )
-        dots = "".join(f'<circle cx="{x}" cy="{y}" r="1.6"/>' for x, y in places)
+        # One path of points with round ends, since a page of many maps would have too many circles.
+        points = "".join(f"M{x} {y}h0" for x, y in places)
+        dots = f'<path d="{points}" stroke="#000" stroke-width="3.2" stroke-linecap="round"/>'
         x, y = places[0]
         depot = f'<rect x="{x - 4}" y="{y - 4}" width="8" height="8"/>' * (len(drawn.before) > 1)
         parts.append(f"{dots}{depot}</g>")

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from math import isfinite, nan
 from statistics import fmean, stdev
 from types import MappingProxyType
 
 from specahd.reporting import ranking
 from specahd.reporting.aggregates import group_by_kind, group_by_size
+from specahd.reporting.bounds import BOUND, HOW_TO_READ_BOUNDS, lower_bounds
 from specahd.reporting.common import Common, restrict_to_common
 from specahd.reporting.document import (
     Document,
@@ -38,8 +39,8 @@ _TEXT = (
 )
 
 
-_BASELINE = "baseline"
-"""What stands for a baseline solver in the column of complete runs."""
+_BASELINE, _BOUND = "baseline", "bound"
+"""What stands for a baseline solver, or for no solver at all, in the column of complete runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +89,15 @@ class _Line:
         used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
         solved = [row for row in self.rows if not row.failed]
         gaps = mean_or_nan(row.cost / row.best_known - 1 for row in solved if row.best_known > 0)
-        below = f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
+        below = "–"
+        if self.complete not in (_BASELINE, _BOUND):
+            below = f"{sum(row.beats_baseline for row in solved)}/{len(solved)}"
         bold = [cost == least for cost, least in zip(costs, cheapest, strict=True)]
         return [
             self.name,
             *(Strong(cell) if best else cell for cell, best in zip(written, bold, strict=True)),
             _improvement(self.improvements) if self.complete != _BASELINE else "–",
-            below if self.complete != _BASELINE else "–",
+            below,
             *([format_percent(gaps)] if optional.gaps else []),
             format_number(self.seconds, 3),
             self.complete,
@@ -137,7 +140,9 @@ def comparison_tables(
         others = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         answer = _ranking(problem, common.groups, others)
         table = _table(problem, groups, common.groups, seconds, others, spending)
-        parts = [*answer, "Mean costs by size.", table, *_left_out(groups, common, others)]
+        parts = [*answer, "Mean costs by size.", table]
+        parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
+        parts += _left_out(groups, common, others)
         sections.append(Section(problem, parts))
     sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)
@@ -223,6 +228,9 @@ def _table(
         if solver.name.startswith("B: "):
             mark = _BASELINE
         lines.append(_Line(solver.name, held, shares, took, mark, Spending()))
+    if bounds := lower_bounds(chain(rows.values(), *(each.rows for each in references)), instances):
+        shares = [average_rows(bounds).improvement]
+        lines.append(_Line(BOUND, bounds, shares, nan, _BOUND, Spending()))
     optional = _Optional(
         # Replies that were recorded or composed offline are free.
         paid=any(line.spending.tokens > 0 for line in lines),

@@ -10,6 +10,7 @@ from specahd.reporting.aggregates import group_by_kind
 from specahd.reporting.document import Code, Figure, Links, Part, Section
 from specahd.reporting.frozen import read_frozen_programs
 from specahd.reporting.maps import route_map
+from specahd.reporting.raster import rasterise
 from specahd.runs.reading import Run
 from specahd.runs.rows import average_rows
 
@@ -50,7 +51,9 @@ def programs_section(folder: Path, runs: Sequence[Run]) -> Section:
         run = max(group, key=_rank)
         svg, caption = route_map(folder / run.name)
         if svg:
-            parts.append(Figure(f"routes-{name}.svg", f"{run.name}: {caption}", svg))
+            parts.append(
+                Figure(f"routes-{name}.svg", f"{run.name}: {caption}", svg, rasterise(svg))
+            )
         for program in read_frozen_programs(folder / run.name):
             score = "" if program.score is None else f", score {program.score:.4g}"
             idea = f": {program.idea}" if program.idea else ""

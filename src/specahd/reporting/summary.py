@@ -13,6 +13,7 @@ from specahd.reporting.aggregates import (
     group_by_size,
     mean_convergence,
 )
+from specahd.reporting.bounds import BOUND, HOW_TO_READ_BOUNDS
 from specahd.reporting.common import Common, restrict_to_common
 from specahd.reporting.document import (
     Document,
@@ -26,7 +27,7 @@ from specahd.reporting.document import (
 from specahd.reporting.figure import LEVELS, draw_convergence, draw_seconds
 from specahd.runs.files import POOLS
 from specahd.runs.reading import Run, choose_runs
-from specahd.runs.rows import Row, average_rows
+from specahd.runs.rows import Row, average_rows, mean_or_nan
 
 DRAWING = "convergence.svg"
 SECONDS = "seconds.svg"
@@ -78,8 +79,8 @@ def summarise(
             Section("Checkpoints", _checkpoints(groups, common, passed_over)),
             Section("Validation by size", _sizes(common.groups)),
             Section("Programs by outcome", _outcomes(groups)),
-            Section("Convergence", [Figure(DRAWING, _CAPTION, drawing)]),
-            *([Section("Seconds", [Figure(SECONDS, _TIMED, timed)])] if timed else []),
+            Section("Convergence", [Figure(DRAWING, _CAPTION, *drawing)]),
+            *([Section("Seconds", [Figure(SECONDS, _TIMED, *timed)])] if timed else []),
         ],
     )
     curves = {
@@ -152,7 +153,7 @@ def _shortfall(run: Run) -> str:
 
 
 def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
-    rows = []
+    rows, bounds = [], []
     for name, runs in groups.items():
         for size, group in group_by_size(_rows(runs, "validation")).items():
             of = average_rows(group)
@@ -163,6 +164,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
             )
             rebuilt = f"{of.rollbacks}/{of.steps}"
             named = ", ".join(sorted({row.baseline for row in group}))
+            bounds.append(mean_or_nan(row.lower_bound for row in group if not row.failed))
             counts = _below(group), rebuilt, str(of.failed)
             rows.append([name, size, str(of.rows), named, *costs, *counts])
     columns = (
@@ -173,7 +175,11 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
         "Mean costs over the instances of a size and the seeds of complete runs; "
         "a row is one of both."
     )
-    return [text, Table(columns, rows, name="validation-by-size")]
+    if not any(map(isfinite, bounds)):
+        return [text, Table(columns, rows, name="validation-by-size")]
+    rows = [[*row, format_number(bound, 1)] for row, bound in zip(rows, bounds, strict=True)]
+    table = Table((*columns, BOUND), rows, name="validation-by-size")
+    return [f"{text} {HOW_TO_READ_BOUNDS}", table]
 
 
 def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:

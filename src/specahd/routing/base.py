@@ -303,10 +303,11 @@ class Problem(Protocol[I, S]):
         ...
 
     def trivial_solution(self, instance: I) -> S | None:
-        """Return a solution that takes no time to make, however dear; None if there is none.
+        """Return a solution that takes no time to make, however dear; None if there is none."""
+        ...
 
-        It stands where a search is stopped before B has an answer, if F finds it feasible.
-        """
+    def lower_bound(self, instance: I) -> float | None:
+        """Return what no feasible solution costs less than; None where no formula tells it."""
         ...
 
     def cost(self, instance: I, solution: S) -> float:
@@ -330,10 +331,7 @@ class Problem(Protocol[I, S]):
         ...
 
     def unflat(self, instance: I, arrays: Sequence[IntArray]) -> S | None:
-        """Return the solution that untrusted code tells in that form; None where it is none.
-
-        What it is worth is the checker's business.
-        """
+        """Return the solution that untrusted code tells in that form; None where it is none."""
         ...
 
     # What the child sees

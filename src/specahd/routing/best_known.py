@@ -56,6 +56,19 @@ class BestKnown:
         return cost / self.value - 1.0 if self.comparable and cost is not None else None
 
 
+def published_fields(
+    known: BestKnown | None, cost: float | None, baseline_cost: float
+) -> dict[str, Any]:
+    """Return what a row says of a published value; null where there is none."""
+    return {
+        "set": None if known is None else known.group,
+        "best_known": None if known is None else known.value,
+        "best_known_convention": None if known is None else known.convention,
+        "gap": None if known is None else known.gap(cost),
+        "baseline_gap": None if known is None else known.gap(baseline_cost),
+    }
+
+
 def read_table(path: Path) -> list[Row]:
     """Read bks.csv.
 

@@ -83,6 +83,9 @@ class RoutingProblem(Generic[I, S]):
     def trivial_solution(self, instance: I) -> S | None:
         return None
 
+    def lower_bound(self, instance: I) -> float | None:
+        return None
+
     def routes(self, solution: S) -> Sequence[Sequence[int]]:
         return ()
 

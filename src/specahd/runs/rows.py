@@ -31,6 +31,7 @@ class RowRecord(Struct, frozen=True):
     cost: float | None = None
     improvement: float | None = None
     best_known: float | None = None
+    lower_bound: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("cost", "improvement"):
@@ -53,6 +54,8 @@ class Row:
         How many regions were rebuilt, and how many of those did not end in a feasible merge.
     best_known
         The cost of the best known solution; nan where that is not known.
+    lower_bound
+        What no solution costs less than; nan where no formula tells it.
     """
 
     instance: str
@@ -65,6 +68,7 @@ class Row:
     steps: int
     rollbacks: int
     best_known: float = nan
+    lower_bound: float = nan
 
     @property
     def beats_baseline(self) -> bool:
@@ -86,6 +90,7 @@ class Row:
             steps=len(outcomes),
             rollbacks=sum(outcome != "ok" for outcome in outcomes),
             best_known=record.best_known or nan,
+            lower_bound=record.lower_bound or nan,
         )
 
 

@@ -28,6 +28,8 @@ NOTE = "mlflow.note.content"
 """The tag that MLflow shows as a run's description, in Markdown."""
 PAGES = "pages"
 """Where pages on the run stand among its artifacts."""
+FIGURES = "figures"
+"""Where pictures of the run stand among its artifacts."""
 STATUS = "status"
 """The tag with a run's status, as in ``runs.reading``, or ``running``."""
 _LIMITED = re.compile(r"budget\.max_\w+(?==)")

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from specahd.runs.files import POOLS, SWEEP, write_json
-from specahd.tracking.description import NOTE, PAGES
+from specahd.tracking.description import FIGURES, NOTE, PAGES
 from specahd.tracking.run_writer import LONGEST_TAG
 from specahd.tracking.store import Store, one_line_error, without_password
 from specahd.tracking.sweep_note import format_improvement, resume_command, write_sweep_note
@@ -195,7 +196,12 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
     metrics = [Metric(name, float(value), now, 0) for name, value in measures.items()]
     client.log_batch(run, metrics=metrics)
     client.log_text(run, results.table(), "jobs.csv")
-    client.log_text(run, results.page(), f"{PAGES}/{RESULTS_PAGE}")
+    document = results.document()
+    client.log_text(run, document.html(), f"{PAGES}/{RESULTS_PAGE}")
+    with TemporaryDirectory() as folder:
+        for figure in document.figures():
+            figure.write(Path(folder))
+        client.log_artifacts(run, folder, FIGURES)
     _describe(client, experiment, run, results, config)
     whole = results.counts["complete"] == sum(results.counts.values())
     client.set_terminated(run, "FINISHED" if whole else "FAILED")

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
 from specahd.runs.files import CONFIG, POOLS, row_timings_file
 from specahd.runs.kinds import varying_options
 from specahd.runs.reading import Run, choose_runs, read_run, read_spending
 from specahd.runs.rows import average_rows, read_seconds
+
+if TYPE_CHECKING:
+    from specahd.reporting.document import Document
 
 RESULTS_PAGE = "results.html"
 """The page of a sweep among its artifacts."""
@@ -108,8 +112,8 @@ class SweepResults:
             writer.writerow([job.name, status, job.seed, *job.kind.values(keys), *values])
         return text.getvalue()
 
-    def page(self) -> str:
-        """Return the page that compares the jobs, with the tables and curves of a report."""
+    def document(self) -> "Document":
+        """Return what compares the jobs, with the tables and curves of a report."""
         # A command that is refused says so before these are there.
         from specahd.reporting.methods import comparison_tables, is_comparison
         from specahd.reporting.summary import summarise
@@ -124,7 +128,7 @@ class SweepResults:
             compared = comparison_tables(self.jobs, seconds, {}, spending)
             sections = [*compared.sections, *document.sections]
             document = replace(document, sections=sections)
-        return replace(document, title=f"Sweep {self.directory.name}").html()
+        return replace(document, title=f"Sweep {self.directory.name}")
 
     def _varying(self) -> list[str]:
         return varying_options(job.kind for job in self.jobs)

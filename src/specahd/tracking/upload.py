@@ -21,6 +21,7 @@ from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
 from specahd.tracking.candidates import WRITERS, Traces
 from specahd.tracking.description import (
+    FIGURES,
     NOTE,
     PAGES,
     STATUS,
@@ -267,7 +268,9 @@ class RunUpload:
         self._write_page(progress.PAGE, progress.search_page)
         yield
         for name, figure in self._figures():
-            client.log_figure(run_id, figure, f"figures/{name}", save_kwargs={"dpi": 120})
+            for ending in ("png", "svg"):
+                place = f"{FIGURES}/{name}.{ending}"
+                client.log_figure(run_id, figure, place, save_kwargs={"dpi": 120})
         client.set_terminated(run_id, _STATUS.get(status, "FAILED"), self._follower.at)
         yield
 
@@ -306,6 +309,6 @@ class RunUpload:
     def _figures(self) -> "Iterator[tuple[str, Figure]]":
         records = list(journal.read_records(self._directory / files.JOURNAL))
         if any("sample" in record for record in records):
-            yield "convergence.png", draw_convergence(records)
+            yield "convergence", draw_convergence(records)
         for drawn in journal.read_records(self._directory / files.ROUTES):
-            yield "routes.png", draw_route_map(drawn)
+            yield "routes", draw_route_map(drawn)

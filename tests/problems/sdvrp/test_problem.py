@@ -133,3 +133,11 @@ def test_the_engine_takes_solutions_and_gives_them_back(square):
 )
 def test_arrays_that_are_no_deliveries_are_no_solution(square, arrays):
     assert SDVRP().unflat(square, arrays) is None
+
+
+def test_the_bound_is_each_customers_share_of_its_round_trips():
+    coords = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 10.0]])
+    instance, problem = SDVRPInstance("two", coords, np.array([0, 6, 15]), 10), SDVRP()
+    # 6/10 of 2 x 5 and 15/10 of 2 x 10.
+    assert problem.lower_bound(instance) == pytest.approx(6 + 30)
+    assert problem.cost(instance, problem.baseline_solution(instance)) >= 36

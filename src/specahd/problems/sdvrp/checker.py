@@ -5,7 +5,7 @@ Nothing here is shared with the code that builds solutions.
 
 from collections.abc import Callable
 
-from specahd.problems.sdvrp.deliveries import Route, Solution
+from specahd.problems.sdvrp.deliveries import Delivery, Route, Solution
 from specahd.problems.sdvrp.instance import SDVRPInstance
 from specahd.routing.base import Violation
 from specahd.routing.vehicles.feasibility import routes_length
@@ -99,3 +99,15 @@ def cost(instance: SDVRPInstance, solution: Solution) -> float:
     """Return the total length of the routes in the instance's convention."""
     routes = tuple(tuple(customer for customer, _ in route) for route in solution)
     return routes_length(routes, instance.coords, instance.convention, instance.matrix)
+
+
+def lower_bound(instance: SDVRPInstance) -> float:
+    """Return 2 Σ q d / Q over the customers' demands q and distances d from the depot.
+
+    A vehicle that brings q of its capacity Q to a customer drives there and back at least: that
+    share of its route is the customer's. Distances that are rounded, and so may be a little
+    longer than a way round, leave a bound up to their rounding.
+    """
+    demands: list[int] = instance.demands.tolist()
+    trips = [cost(instance, ((Delivery(customer, 1),),)) for customer in range(1, len(demands))]
+    return sum(q * trip for q, trip in zip(demands[1:], trips, strict=True)) / instance.capacity

@@ -71,6 +71,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     cost = staticmethod(checker.cost)
     check = staticmethod(checker.check)
     describe = staticmethod(descriptor.describe)
+    lower_bound = staticmethod(checker.lower_bound)
 
     def routes(self, solution: Solution) -> Sequence[Sequence[int]]:
         return deliveries.stops(solution)
