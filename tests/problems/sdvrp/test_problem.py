@@ -140,4 +140,4 @@ def test_the_bound_is_each_customers_share_of_its_round_trips():
     instance, problem = SDVRPInstance("two", coords, np.array([0, 6, 15]), 10), SDVRP()
     # 6/10 of 2 x 5 and 15/10 of 2 x 10.
     assert problem.lower_bound(instance) == pytest.approx(6 + 30)
-    assert problem.cost(instance, problem.baseline_solution(instance)) >= 36
+    assert problem.cost(instance, problem.baseline(instance)) >= 36
