@@ -208,7 +208,8 @@ def lay_out(venv):
 
 # pip compiles what it installs, the programs of checkpoints too.
 LOADED = """
-from specahd.api.programs import EVOLVED, SHIPPED, make_problem, programs_for
+from specahd.api.problems import make_problem
+from specahd.api.programs import EVOLVED, SHIPPED, programs_for
 for name in ("cvrp", "sdvrp", "tsp", "vrptw"):
     assert list((SHIPPED / name / "programs" / "__pycache__").iterdir())
     programs_for(make_problem(name), EVOLVED)

@@ -69,7 +69,7 @@ def test_what_is_not_feasible_at_once_is_constructed(problem, instance, monkeypa
 
 def test_a_solution_without_a_construction_is_warned_of(problem, instance, monkeypatch):
     monkeypatch.setattr(starts, "LEAST_SECONDS", 0.01)
-    given = api.ProblemInstance(problem, instance)
+    given = api.ProblemInstance(CVRP(baseline="savings"), instance)
     make = starts.make_case
     assert api.solve(given, repairs=1).statistics()["warning"] == ""
     monkeypatch.setattr(starts, "make_case", lambda *_: problem.told.wait(60) and make(*_))

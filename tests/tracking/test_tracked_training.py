@@ -53,7 +53,7 @@ def test_a_training_is_in_mlflow_with_its_candidates_results_and_map(place):
     assert training.data.tags["version.specahd"]
     assert len(training.inputs.dataset_inputs) == 4
     figures = client.list_artifacts(training.info.run_id, "figures")
-    assert len(figures) == 2
+    assert len(figures) == 4
     [trace, *_] = client.search_traces(locations=[training.info.experiment_id])
     [span] = trace.data.spans
     assert "def " in span.inputs["messages"][0]["content"]

@@ -163,7 +163,7 @@ _COMMANDS: Mapping[str, Mapping[str, str]] = {
         "evaluations": "a folder of evaluations; null: the runs' own validation rows",
         "labels": "CSV of level, problem, source, label, note; null: names as they are",
         "references": "a folder of solvers' rows to stand beside several methods; null: none",
-        "sets": "a folder of evaluations of public sets, whose folders name methods; null: none",
+        "sets": "a folder of rows of public sets, in folders of methods; null: none",
         "audit": "a run to repeat from its files instead of a report; null: none",
     },
     "select": {
