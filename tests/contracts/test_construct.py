@@ -225,4 +225,6 @@ def test_any_method_may_begin_with_the_programs_by_hand(problem, name):
     assert len(by_hand) > len(contracts(problem.operator)[Level.LOWER].seeds)
     assert {one.contract for one in by_hand} == {problem.operator.contract.id}
     with pytest.raises(ConfigError, match=r"search\.seeds=single where there are no"):
-        check_extensions(offered.problem(f"{name}-insertion"), settings, portfolio=False, plain=True)
+        check_extensions(
+            offered.problem(f"{name}-insertion"), settings, portfolio=False, plain=True
+        )

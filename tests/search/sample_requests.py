@@ -103,7 +103,7 @@ ON_TOURS = {
 
 def shown(contract):
     """Return a reply to a request for the contract, and the program that it holds."""
-    ideas = ON_TOURS if ".tsp." in (contract.compiled or "") else IDEAS
+    ideas = ON_TOURS if "tsp.runners" in (contract.compiled or "") else IDEAS
     idea, body = ideas[contract.name]
     reply = f"{{{idea}}}\n\ndef {contract.name}({', '.join(contract.arguments)}):\n{body}"
     source, idea = parse_reply(reply, contract)
