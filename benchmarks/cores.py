@@ -36,7 +36,7 @@ def main(limit: str, seeds: str, workers: str, *files: str) -> None:
                 seconds = 30.0 if asked else float(amount)
                 before = cpu_seconds()
                 solved = api.solve(given, seconds, seed=seed, workers=count, **asked)
-                gap = solved.cost / best_known(file) - 1.0
+                gap = solved.cost / best_known(given, file).value - 1.0
                 gaps[file.stem, solved.workers].append(gap)
                 print(
                     f"| {file.stem} | {solved.workers} | {seed} | {solved.cost:,.0f} | {gap:+.2%} "

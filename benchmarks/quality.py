@@ -16,7 +16,7 @@ from typing import Any
 
 from solve import best_known, pyvrp_data
 from specahd import api
-from specahd.api.problems import settings_of
+from specahd.api.problems import with_options
 from specahd.api.programs import BY_HAND, programs_for
 from specahd.engine.blocks import shared_block
 from specahd.engine.improver import MAX_SIZE
@@ -67,16 +67,12 @@ def main(seconds: str, seed: str, *files: str) -> None:
     solvers = {"engine": engine, **({"PyVRP": pyvrp} if os.environ.get("PYVRP") else {})}
     for file in map(Path, files):
         given = api.read(file)
-        settings = {
-            **settings_of(given.problem),
-            "baseline": given.problem.construction_of(given.data),
-        }
-        problem = api.make_problem(given.problem.name, **settings)
+        problem = with_options(given.problem, baseline=given.problem.construction_of(given.data))
         for name, solve in solvers.items():
             routes, repairs = solve(problem, given.data, float(seconds), int(seed))
             solution = tuple(tuple(int(node) for node in route) for route in routes)
             assert not given.problem.check(given.data, solution)
-            gap = given.problem.cost(given.data, solution) / best_known(file) - 1.0
+            gap = given.problem.cost(given.data, solution) / best_known(given, file).value - 1.0
             print(f"{file.stem} {name} {gap:+.2%}, {len(routes)} routes, {repairs:,} repairs")
 
 

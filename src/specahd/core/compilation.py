@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from numba.core.event import Event, Listener, TimingListener, install_listener
+from numba.core.event import Event, Listener, install_listener
 
 
 class _CompilationListener(Listener):
@@ -85,13 +85,10 @@ class Stopwatch:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Measure the block."""
-        listener = TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
         began = time.perf_counter()
-        with install_listener("numba:compiler_lock", listener) as compilation:
+        with install_listener("numba:compiler_lock", CompilationClock()) as compilation:
             yield
-        self.seconds = time.perf_counter() - began
-        if compilation.done:
-            self.seconds -= compilation.duration
+        self.seconds = time.perf_counter() - began - compilation.seconds
 
 
 def report_compilation() -> None:

@@ -14,8 +14,9 @@ from specahd.search.base import SearchMethod
 class Single(Coupled):
     """One round of one level, with all tickets.
 
-    The lower level learns on the regions of the upper seed program, the upper level under
-    the given repertoire. A round is never begun anew, so that a tree or islands grow over
+    The lower level learns on the regions of one upper program, the last that a search begins
+    with (the seed program, unless ``search.seeds=varied``), the upper level under the given
+    repertoire. A round is never begun anew, so that a tree or islands grow over
     the whole run.
 
     Parameters

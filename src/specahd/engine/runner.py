@@ -199,7 +199,7 @@ class LowerProgram(EngineProgram):
         program = self.always("int(np.argmin(a0))")
         order = Order(0, 1, 0.0, 1, 2, 0.0, 1.0, 1.0, 1.0)
         group = np.ones(1, np.int64)
-        both, routes = self._uppers.kind.tiny()
+        both, routes = self._uppers.kind.example()
         for array in (*both.values(), *routes):
             array.flags.writeable = False
         for without in (CONVENTION, MATRIX):

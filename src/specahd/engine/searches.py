@@ -29,7 +29,7 @@ class Search:
     """One solution under way, and what the block says of its instance.
 
     This is what vehicles of one capacity need; a problem derives a class that changes how a search
-    begins, how its solutions are told, and :meth:`tiny`.
+    begins, how its solutions are told, and :meth:`example`.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class Search:
 
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
         self._instance = _instance(arrays)
-        self._state = self.begun(arrays, routes, seed)
+        self._state = self.state_from(arrays, routes, seed)
         self._told = self._state.costs[changes.BEST]
         self._replaced = 0
 
     @staticmethod
-    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
+    def example() -> tuple[dict[str, Any], list[IntArray]]:
         """Return the block of an instance of two customers, and routes of a solution.
 
         Loops are compiled for it. It has distances in both forms that a block may have.
@@ -60,7 +60,7 @@ class Search:
         }
         return arrays, [np.array([1, 0, 2])]
 
-    def begun(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
+    def state_from(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> State:
         """Return the state that begins at a solution."""
         distances, demands = self._instance.distances, self._instance.demands
         return capacitated.state_for(routes[0], distances, demands, seed)

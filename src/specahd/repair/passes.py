@@ -11,8 +11,9 @@ from itertools import cycle, islice
 from math import inf
 from typing import Any
 
-from numba.core.event import TimingListener, install_listener
+from numba.core.event import install_listener
 
+from specahd.core.compilation import CompilationClock
 from specahd.core.errors import ConfigError
 from specahd.core.program import Outcome
 from specahd.core.settings import EXTENSIONS, Settings
@@ -30,15 +31,14 @@ Rebuild = Callable[[int, tuple[IntArray, ...]], Result]
 class _Stopwatch:
     """Splits wall time by stage, without compilation; for reports only."""
 
-    def __init__(self, compilation: TimingListener) -> None:
+    def __init__(self, compilation: CompilationClock) -> None:
         self.seconds: dict[str, float] = {}
         self._compilation = compilation
         self._last = self._now()
 
     def _now(self) -> float:
         """Return the elapsed time without compilation and loading of compiled code."""
-        compiled = self._compilation.duration if self._compilation.done else 0.0
-        return time.perf_counter() - compiled
+        return time.perf_counter() - self._compilation.seconds
 
     def lap(self, stage: str) -> None:
         now = self._now()
@@ -76,14 +76,17 @@ def check_extensions(
         With the option and the reason.
     """
     where, paper = single_pass(problem, portfolio=portfolio), Settings()
+    coupled = where or ("where a method searches one level" if plain else None)
+    by_hand = problem.operator.contract.varied
+    reasons = {
+        "uppers": coupled,
+        "passes": where,
+        "tries": where,
+        "seeds": None if by_hand else "where there are no other programs by hand",
+        "incumbents": coupled,
+    }
     for name in EXTENSIONS:
-        reason, value, expected = where, getattr(settings, name), getattr(paper, name)
-        if name == "seeds":
-            # Any method may begin with the programs by hand, if the problem has some.
-            has_varied = bool(problem.operator.contract.varied)
-            reason = None if has_varied else "where there are no other programs by hand"
-        elif plain and name not in ("passes", "tries"):
-            reason = where or "where a method searches one level"
+        reason, value, expected = reasons[name], getattr(settings, name), getattr(paper, name)
         if reason is not None and value != expected:
             raise ConfigError(f"Expected search.{name}={expected} {reason}, got {value}.")
 
@@ -118,8 +121,7 @@ def repair_case(
     Repair
         That of y0 as it was, without steps, if an upper program failed in any pass.
     """
-    listener = TimingListener()  # type: ignore[no-untyped-call]  # numba has no types
-    with install_listener("numba:compiler_lock", listener) as compilation:
+    with install_listener("numba:compiler_lock", CompilationClock()) as compilation:
         return _Passes(problem, case, system, rebuild, _Stopwatch(compilation)).make(proposers)
 
 

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, log, nan
+from math import inf, isfinite, log, nan
 from pathlib import Path
 from statistics import fmean
 
@@ -245,25 +245,27 @@ def _curves(methods: Sequence[_Method]) -> Mapping[str, list[tuple[float, float]
     if not told:
         return {}
     common = set.intersection(*({row.instance for row in rows} for rows in told.values()))
-    least = {
-        name: min(row.cost or nan for rows in told.values() for row in rows if row.instance == name)
-        for name in common
+    if not common:
+        return {}
+    least: dict[str, float] = {}
+    for row in (row for rows in told.values() for row in rows):
+        least[row.instance] = min(row.cost or nan, least.get(row.instance, inf))
+    return {
+        name: _curve([row for row in rows if row.instance in common], least)
+        for name, rows in told.items()
     }
-    found = {}
-    for name, rows in told.items():
-        mine = [row for row in rows if row.instance in common]
-        if mine:
-            found[name] = _curve(mine, least)
-    return found
 
 
 def _curve(rows: Sequence[_Record], least: Mapping[str, float]) -> list[tuple[float, float]]:
-    begin = max(row.history[0][0] for row in rows)
-    begin = max(begin, 1e-3)
+    begin = max(1e-3, *(row.history[0][0] for row in rows))
     end = max(begin, *(max(row.history[-1][0], row.seconds) for row in rows))
     moments = np.exp(np.linspace(log(begin), log(end), _POINTS)).tolist()
     steps = [
-        ([each[0] for each in row.history], [each[1] for each in row.history], _against(row, least))
+        (
+            [at for at, *_ in row.history],
+            [cost for _, cost, *_ in row.history],
+            _reference(row, least),
+        )
         for row in rows
     ]
     return [
@@ -278,6 +280,7 @@ def _curve(rows: Sequence[_Record], least: Mapping[str, float]) -> list[tuple[fl
     ]
 
 
-def _against(row: _Record, least: Mapping[str, float]) -> float:
+def _reference(row: _Record, least: Mapping[str, float]) -> float:
+    """Return the best known cost of a row's instance, else the least of all rows."""
     known = row.best_known if row.gap is not None else None
     return known or least[row.instance]

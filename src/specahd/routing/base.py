@@ -303,7 +303,7 @@ class Problem(Protocol[I, S]):
         ...
 
     def trivial_solution(self, instance: I) -> S | None:
-        """Return a solution that takes no time to make, however dear; None if there is none."""
+        """Return a solution for a search that is stopped before B ends; None if there is none."""
         ...
 
     def lower_bound(self, instance: I) -> float | None:

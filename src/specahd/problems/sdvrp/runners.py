@@ -17,8 +17,8 @@ class SplitSearch(Search):
     """A search where several routes may deliver to a customer."""
 
     @staticmethod
-    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.tiny()
+    def example() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.example()
         return arrays, [*routes, np.array([1, 0, 1])]
 
     def __init__(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> None:
@@ -28,7 +28,7 @@ class SplitSearch(Search):
         demands.flags.writeable = False
         super().__init__({**arrays, DEMANDS: demands}, kept, seed)
 
-    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+    def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         distances, *_, demands, capacity = self._instance
         return deliveries.state_for(routes[0], routes[1], distances, demands, capacity, seed)
 

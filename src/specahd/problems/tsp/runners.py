@@ -17,12 +17,12 @@ class TourSearch(Search):
     """A search for a closed tour."""
 
     @staticmethod
-    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, _ = Search.tiny()
+    def example() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, _ = Search.example()
         del arrays[DEMANDS], arrays["capacity"]
         return arrays, [np.array([2, 1])]
 
-    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+    def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
         places = min(tours.PLACES, arrays["neighbours"].shape[1])
         return tours.state_for(routes[0], self._instance.distances, places, seed)
 

@@ -19,13 +19,13 @@ class TimedSearch(Search):
     """A search with time windows."""
 
     @staticmethod
-    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.tiny()
+    def example() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.example()
         windows = zip(_TIMES, (0.0, 100.0, 0.0), strict=True)
         return {**arrays, **{name: np.full(3, time) for name, time in windows}}, routes
 
-    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        state = super().begun(arrays, routes, seed)
+    def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        state = super().state_from(arrays, routes, seed)
         return timed.timed(state, *(arrays[name] for name in _TIMES))
 
 

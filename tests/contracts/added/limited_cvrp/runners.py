@@ -18,12 +18,12 @@ class LimitedSearch(Search):
     """A search for routes of limited length."""
 
     @staticmethod
-    def tiny() -> tuple[dict[str, Any], list[IntArray]]:
-        arrays, routes = Search.tiny()
+    def example() -> tuple[dict[str, Any], list[IntArray]]:
+        arrays, routes = Search.example()
         return {**arrays, "longest": np.array([100.0])}, routes
 
-    def begun(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
-        return limited(super().begun(arrays, routes, seed), float(arrays["longest"][0]))
+    def state_from(self, arrays: Mapping[str, Any], routes: Sequence[IntArray], seed: int) -> State:
+        return limited(super().state_from(arrays, routes, seed), float(arrays["longest"][0]))
 
 
 GROUPS = UpperProgram(FAMILY, LimitedSearch, interfaces.GROUPS, [strings.adjacent_strings])
