@@ -263,7 +263,7 @@ def test_what_the_image_gets_is_enough_to_install_train_and_be_healthy(tmp_path,
     assert not {"pytest", "ruff", "dvc", "torch"} & set(installed)
     pins = (ROOT / "constraints.txt").read_text().lower().splitlines()
     pinned = dict(line.split("==") for line in pins if "==" in line)
-    # A new environment of Python 3.11 brings setuptools itself; only developers need the pinned one.
+    # A new environment of Python 3.11 brings setuptools; only developers need the pinned one.
     for name in pinned.keys() & installed.keys() - {"setuptools"}:
         assert installed[name] == pinned[name]
 

@@ -1,5 +1,7 @@
 """The report's command: real processes, and a real MLflow store."""
 
+from pathlib import Path
+
 import pytest
 
 import commands
@@ -87,11 +89,30 @@ def test_the_newest_mlflow_run_learns_the_hash_of_its_checkpoint(tmp_path, monke
     assert tags == [None, "0123.dir", None]
 
 
+def test_a_report_is_one_run_of_mlflow_however_often_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_run(tmp_path / "runs" / "a")
+    client, experiment = Store(
+        "sqlite:///mlruns/mlflow.db", tmp_path / "artifacts", "specahd"
+    ).connect()
+    for name in ("it's", "it's", "other"):
+        call(f'hydra.run.dir="{name}"', cwd=tmp_path)
+    reports = client.search_runs([experiment], "tags.kind = 'report'")
+    assert {run.info.run_name: run.info.status for run in reports} == dict.fromkeys(
+        ("it's", "other"), "FINISHED"
+    )
+    for run in reports:
+        page = client.download_artifacts(run.info.run_id, "report.html", str(tmp_path))
+        assert (
+            Path(page).read_bytes() == (tmp_path / run.info.run_name / "report.html").read_bytes()
+        )
+
+
 def test_a_store_that_is_none_is_told_and_harms_nothing(tmp_path):
     write_run(tmp_path / "runs" / "a")
     (tmp_path / "dvc.lock").write_text(LOCK)
     (tmp_path / "mlruns").mkdir()
     (tmp_path / "mlruns" / "mlflow.db").write_text("no database" * 100)
     done = call("hydra.run.dir=report", cwd=tmp_path)
-    assert "The hashes of the checkpoints are not in sqlite:///mlruns/mlflow.db" in done.stderr
+    assert "The report is not in MLflow: The MLflow store sqlite:///mlruns/mlflow.db" in done.stderr
     assert (tmp_path / "report" / "report.html").is_file()

@@ -33,14 +33,14 @@ from specahd.runs.audit import audit
 from specahd.runs.files import CHECKPOINT, row_timings_file, rows_file
 from specahd.runs.reading import Run, choose_runs, name_passed_over, read_runs, read_spending
 from specahd.runs.rows import read_baseline_seconds, read_rows, read_seconds
-from specahd.tracking.provenance import tag_checkpoints
+from specahd.tracking.reports import log_report
 from specahd.tracking.store import Store
 
 METHODS = "methods.md"
 
 
 def report(config: DictConfig) -> None:
-    """Read the runs, write their report, and tell MLflow what DVC calls their checkpoints."""
+    """Read the runs, write their report, and log it to MLflow."""
     if config.audit is not None:
         with suppress(OSError):
             # Hydra makes it, and nothing is written there.
@@ -83,7 +83,7 @@ def report(config: DictConfig) -> None:
     if uri is not None:
         store = Store(uri, Path(config.tracking.artifacts), config.tracking.experiment)
         checkpoints = [folder / run.name / CHECKPOINT for run in runs]
-        sys.stderr.write(tag_checkpoints(store, Path.cwd(), checkpoints))
+        sys.stderr.write(log_report(store, Path.cwd(), directory, checkpoints))
 
 
 def _timings(config: DictConfig, folder: Path, run: Run) -> Path:

@@ -1,7 +1,8 @@
 import pytest
 
 from specahd.core.errors import FileError
-from specahd.tracking.provenance import dvc_hashes, tag_checkpoints
+from specahd.tracking.provenance import dvc_hashes
+from specahd.tracking.reports import log_report
 from specahd.tracking.store import Store
 
 LOCK = """\
@@ -50,8 +51,9 @@ def test_a_store_that_is_away_is_one_line_without_its_password(tmp_path, monkeyp
     (tmp_path / "dvc.lock").write_text(LOCK)
     checkpoint = tmp_path / "pipeline/runs/cvrp-seed0/checkpoint"
     away = Store("http://user:canary@127.0.0.1:9", tmp_path, "trial")
-    said = tag_checkpoints(away, tmp_path, [checkpoint])
-    assert said.startswith("The hashes of the checkpoints are not in http://user:***@127.0.0.1:9: ")
+    said = log_report(away, tmp_path, tmp_path, [checkpoint])
+    assert said.startswith("The report is not in MLflow: ")
+    assert "http://user:***@127.0.0.1:9" in said
     assert "canary" not in said
 
 

@@ -3,7 +3,7 @@
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,11 +13,8 @@ from specahd import __version__
 from specahd.core.environment import public_variables
 from specahd.core.errors import FileError
 from specahd.runs.files import MACHINE, write_json
-from specahd.tracking.store import Store, open_store, sqlite_file, without_password
 
 LOCK = "dvc.lock"
-TAG = "dvc.checkpoint"
-"""The tag of an MLflow run that holds the hash of its checkpoint."""
 _STAGE = "DVC_STAGE"
 # Those that can change a result or how long it takes.
 _PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
@@ -90,38 +87,3 @@ def _read_outs(path: Path) -> Iterator[tuple[str, str]]:
                     yield (folder / out["path"]).as_posix(), str(out["md5"])
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, AttributeError):
         raise FileError(f"{path} is not a file of DVC; restore it with git.") from None
-
-
-def tag_checkpoints(store: Store, root: Path, checkpoints: Iterable[Path]) -> str:
-    """Tag the newest MLflow run of each checkpoint's directory with the checkpoint's hash.
-
-    Checkpoints unknown to DVC and runs unknown to MLflow are skipped. What is
-    returned is a line for the user if the store cannot be used, else nothing.
-    """
-    hashes = dvc_hashes(root)
-    known = {
-        path.parent.resolve(): hashes[name]
-        for path in checkpoints
-        if (name := os.path.relpath(path.resolve(), root.resolve())) in hashes
-    }
-    database = sqlite_file(store.uri)
-    if not known or (database is not None and not database.is_file()):
-        return ""
-    try:
-        with open_store(store.uri) as client:
-            experiment = client.get_experiment_by_name(store.experiment)
-            if experiment is None:
-                return ""
-            for directory, md5 in known.items():
-                quote = '"' if "'" in str(directory) else "'"
-                found = client.search_runs(
-                    [experiment.experiment_id],
-                    f"tags.directory = {quote}{directory}{quote}",
-                    order_by=["attributes.start_time DESC"],
-                )
-                for run in [run for run in found if "mlflow.parentRunId" not in run.data.tags][:1]:
-                    client.set_tag(run.info.run_id, TAG, md5)
-    except FileError as error:
-        place = without_password(store.uri)
-        return f"The hashes of the checkpoints are not in {place}: {error}"[:200] + "\n"
-    return ""

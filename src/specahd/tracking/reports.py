@@ -1,0 +1,93 @@
+"""A report in MLflow: one run for each report's directory, with the report's files."""
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specahd.core.errors import FileError
+from specahd.tracking.description import NOTE
+from specahd.tracking.provenance import dvc_hashes
+from specahd.tracking.store import Store, open_store, sqlite_file
+from specahd.tracking.view import artifact_link
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+CHECKPOINT_TAG = "dvc.checkpoint"
+"""The tag of a training's run that holds DVC's hash of its checkpoint."""
+
+
+def log_report(store: Store, root: Path, directory: Path, checkpoints: Iterable[Path]) -> str:
+    """Log a report's files to MLflow, and tag the runs that it reads.
+
+    A report that is written to the same directory again replaces the files of its run. The newest
+    run of each checkpoint's directory is tagged with the hash that DVC has of the checkpoint.
+    Checkpoints unknown to DVC and runs unknown to MLflow are skipped, and without a store or
+    its experiment nothing is logged.
+
+    Parameters
+    ----------
+    root
+        The folder of ``dvc.lock``.
+    directory
+        The report's.
+
+    Returns
+    -------
+    str
+        A line for the user if the store cannot be used, else nothing.
+
+    Raises
+    ------
+    FileError
+        A file of DVC is not what DVC writes.
+    """
+    hashes = dvc_hashes(root)
+    known = {
+        path.parent.resolve(): hashes[name]
+        for path in checkpoints
+        if (name := os.path.relpath(path.resolve(), root.resolve())) in hashes
+    }
+    database = sqlite_file(store.uri)
+    if database is not None and not database.is_file():
+        return ""
+    try:
+        with open_store(store.uri) as client:
+            experiment = client.get_experiment_by_name(store.experiment)
+            if experiment is not None:
+                _tag(client, experiment.experiment_id, known)
+                _log(client, experiment.experiment_id, directory)
+    except FileError as error:
+        return f"The report is not in MLflow: {error}"[:200] + "\n"
+    return ""
+
+
+def _tag(client: "MlflowClient", experiment: str, known: Mapping[Path, str]) -> None:
+    for directory, md5 in known.items():
+        found = client.search_runs(
+            [experiment], _condition(directory), order_by=["attributes.start_time DESC"]
+        )
+        for run in [run for run in found if "mlflow.parentRunId" not in run.data.tags][:1]:
+            client.set_tag(run.info.run_id, CHECKPOINT_TAG, md5)
+
+
+def _log(client: "MlflowClient", experiment: str, directory: Path) -> None:
+    tags = {
+        "mlflow.source.name": "specahd",
+        "kind": "report",
+        "directory": str(directory.resolve()),
+    }
+    found = client.search_runs([experiment], f"tags.kind = 'report' AND {_condition(directory)}")
+    run = found[0] if found else client.create_run(experiment, tags=tags, run_name=directory.name)
+    client.log_artifacts(run.info.run_id, str(directory))
+    link = artifact_link(experiment, run.info.run_id, "report.html", "The report")
+    client.set_tag(run.info.run_id, NOTE, f"{link} of {directory}")
+    client.set_terminated(run.info.run_id)
+
+
+def _condition(directory: Path) -> str:
+    """Return the condition on a run that it is of this directory."""
+    path = str(directory.resolve())
+    quote = '"' if "'" in path else "'"
+    return f"tags.directory = {quote}{path}{quote}"
