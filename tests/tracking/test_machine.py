@@ -15,7 +15,7 @@ def test_the_commit_is_that_of_the_working_directory_if_it_has_one(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     alone = facts(tmp_path)
     assert "commit" not in alone
-    assert {"machine.cpus", "version.numpy", "version.specahd"} <= alone.keys()
+    assert {"machine.cpus", "machine.simd", "version.numpy", "version.specahd"} <= alone.keys()
     git = ["git", "-c", "user.name=x", "-c", "user.email=x", "-c", "commit.gpgsign=false"]
     (tmp_path / "file").write_text("1")
     for words in (["init", "-q"], ["add", "file"], ["commit", "-qm", "first"]):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from specahd import __version__
@@ -23,6 +24,9 @@ _PACKAGES = ("numpy", "numba", "scipy", "pyvrp", "openai", "mlflow")
 def save_machine(directory: Path) -> None:
     """Write ``machine.json``: ``machine.*``, ``version.*`` and, in a repository, ``commit``.
 
+    ``machine.simd`` are the instruction sets that NumPy uses: with others the last bits of its
+    functions differ, and so may a search.
+
     Of a run that DVC started, ``dvc.stage`` is the stage, as ``train@cvrp-0``.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -31,6 +35,7 @@ def save_machine(directory: Path) -> None:
         "machine.system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "machine.cpus": str(len(os.sched_getaffinity(0))),
         "machine.memory_gb": f"{memory:.1f}",
+        "machine.simd": " ".join(np.show_config("dicts")["SIMD Extensions"]["found"]),
         "version.python": platform.python_version(),
         "version.specahd": __version__,
         **{f"version.{name}": version(name) for name in _PACKAGES},
