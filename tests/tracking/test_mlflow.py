@@ -8,12 +8,16 @@ import pytest
 from trial_store import bring, observer, stored
 from written_run import BEGAN, SOURCE, WrittenRun
 
-from specahd.core.budget import Spent
+from specahd.core.contract import Request
 from specahd.core.errors import ConfigError
-from specahd.core.events import Committed
-from specahd.core.program import Level, Outcome
+from specahd.core.program import Level
+from specahd.methods.eoh import INITIAL
+from specahd.problems.cvrp.problem import CVRP
+from specahd.routing.base import contracts
 from specahd.tracking.description import NOTE
 from specahd.tracking.upload import RunUpload, SyncCursor, UploadFailed
+
+CONTRACTS = contracts(CVRP().operator)
 
 
 def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store):
@@ -36,6 +40,7 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
         "seed": "3",
         "problem.baseline": "nearest",
         "problem.max_size": "50",
+        "problem.repair": "append",
         "search.penalty.weight": "1.0",
         "pools.dir": "pools",
         "pools.seed": "1",
@@ -222,23 +227,60 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
 
 @pytest.mark.usefixtures("forked_uploader")
 def test_requests_to_the_model_are_traces_if_asked_for(run, store):
+    run.text()
     told = observer(store, candidates="none", traces=True)
     told.on_start(20, run.directory)
-    for index, level in enumerate((Level.LOWER, Level.UPPER)):
-        sample = Committed(
-            f"{level}-1-{index:04d}", level, 1, Outcome.OK, None, f"Write program {index}."
-        )
-        told.on_commit(sample, Spent(0, 0, 0, 0, 0, 0.0))
+    for index, level in enumerate((Level.LOWER, Level.UPPER, Level.LOWER)):
+        request = Request(CONTRACTS[level], 3, level, 1, index, INITIAL, prompt=f"Write: {index}.")
+        told.on_request(request, len("Write:"))
     told.on_finish("complete")
     client, training, _ = stored(run.directory, store)
-    traces = client.search_traces(locations=[training.info.experiment_id])
-    assert len(traces) == 20
-    [trace] = [t for t in traces if t.info.tags["candidate"] == "upper-1-0001"]
+    traces = traces_of(client, training)
+    assert len(traces) == 21
+    trace = traces["upper-1-0001"]
     [span] = trace.data.spans
-    assert span.inputs["messages"][0]["content"] == "Write program 1."
+    assert span.inputs["messages"][0]["content"] == "Write: 1."
     assert span.outputs["choices"][0]["message"]["content"] == "a reply"
+    assert span.attributes["mlflow.llm.provider"] == "offline"
     assert trace.info.token_usage["total_tokens"] == 11
+    assert trace.info.cost["total_cost"] == 0.5
     assert trace.info.execution_duration == 500
+    assert trace.info.trace_metadata["mlflow.trace.session"] == "run round 1 upper"
+    judged = {each.name: each.value for each in trace.info.assessments}
+    assert judged == {"outcome": "ok", "score": 0.01}
+    [refused] = [each for each in traces["lower-1-0004"].info.assessments]
+    assert (refused.value, refused.rationale) == ("parse_error", "There is no code.")
+    assert traces["lower-1-0099"].data.spans[0].outputs["choices"][0]["message"]["content"] == "So."
+    # What requests of a level share is one version, and its traces know it.
+    for level, names in (("lower", ["lower-1-0000", "lower-1-0002"]), ("upper", ["upper-1-0001"])):
+        prompt = f"specahd-cvrp-append-{level}"
+        [version] = client.search_prompt_versions(prompt)
+        assert version.template == "Write:\n\n{{request}}"
+        for name in names:
+            linked = json.loads(traces[name].info.tags["mlflow.linkedPrompts"])
+            assert linked == [{"name": prompt, "version": "1"}]
+
+
+@pytest.mark.usefixtures("forked_uploader")
+@pytest.mark.parametrize(("llm", "count"), [("offline", 0), ("deepseek", 2)])
+def test_traces_are_kept_where_a_model_is_asked(tmp_path, store, llm, count):
+    choices = {"problem": "cvrp", "method": "specahd", "llm": llm}
+    run = WrittenRun(tmp_path / "run", choices=choices)
+    run.commit(2)
+    told = observer(store, candidates="none")
+    told.on_start(2, run.directory)
+    told.on_request(Request(CONTRACTS[Level.LOWER], 3, Level.LOWER, 1, 0, INITIAL), 0)
+    told.on_finish("complete")
+    client, training, _ = stored(run.directory, store)
+    assert len(traces_of(client, training)) == count
+
+
+def traces_of(client, training):
+    found = client.search_traces(
+        locations=[training.info.experiment_id],
+        filter_string=f"tags.training = '{training.info.run_id}'",
+    )
+    return {trace.info.tags["candidate"]: trace for trace in found}
 
 
 @pytest.mark.parametrize(
@@ -265,7 +307,7 @@ def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place
     ("options", "sentence"),
     [
         ({"candidates": "all"}, "Expected tracking.candidates to be one of nested, table, none"),
-        ({"traces": "yes"}, "Expected tracking.traces to be true or false, got 'yes'."),
+        ({"traces": "yes"}, "Expected tracking.traces to be true, false or null, got 'yes'."),
         ({"patience": 0}, "Expected tracking.patience above 0, got 0."),
     ],
 )

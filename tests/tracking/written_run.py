@@ -10,7 +10,7 @@ from specahd.runs.journal import Journal
 
 CONFIG = {
     "seed": 3,
-    "problem": {"_target_": "a.b", "baseline": "nearest", "max_size": 50},
+    "problem": {"_target_": "a.b", "baseline": "nearest", "max_size": 50, "repair": "append"},
     "search": {"penalty": {"weight": 1.0}},
     "pools": {"dir": "pools", "seed": 1},
     "budget": {
@@ -88,6 +88,15 @@ class WrittenRun:
             }
         )
         journal.timings.append({"sample": sample, "at": BEGAN + index, "reply": 0.5, "commit": 2.0})
+
+    def text(self) -> None:
+        """Append a text that its method requested."""
+        with Journal(self.directory) as journal:
+            spent = {"prompt_tokens": 10, "completion_tokens": 3, "cost": 0.5, "refunds": 0}
+            journal.wal.append({"sample": "lower-1-0099", "reply": "So.", **spent})
+            asked = {"level": "lower", "round": 1, "index": 99, "operator": "reflect"}
+            record = {"record": "text", "text": "lower-1-0099", **asked, "reply": "So."}
+            journal.samples.append(record)
 
     def end_round(self) -> None:
         """Append the record of a round that the program at index 1 won."""

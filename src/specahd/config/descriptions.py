@@ -116,7 +116,7 @@ _COMMON: Mapping[str, str] = {
     "tracking.artifacts": "where a sqlite store keeps artifacts",
     "tracking.experiment": "the experiment that holds the runs",
     "tracking.candidates": "what is kept of each: nested runs, a row of a table, none",
-    "tracking.traces": "whether requests to the model are kept as traces",
+    "tracking.traces": "requests to the model as traces; null: where one is asked",
     "tracking.patience": "seconds without progress after which MLflow is not waited for",
     "sandbox.require": "strict: do not run where a layer of the sandbox is missing",
 }

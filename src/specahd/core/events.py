@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specahd.core.budget import Spent
+from specahd.core.contract import Request
 from specahd.core.program import Level, Outcome
 
 
@@ -23,8 +24,6 @@ class Committed:
         What the journal calls it.
     best
         The round's best so far at that level.
-    prompt
-        What a language model was told; empty where nobody knows any more.
     """
 
     id: str
@@ -32,7 +31,6 @@ class Committed:
     round: int
     outcome: Outcome
     best: float | None
-    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,15 @@ class Observer:
 
     def on_compile(self) -> None:
         """Loops are compiled and cached: this takes a while, once an installation."""
+
+    def on_request(self, request: Request, shared: int) -> None:
+        """A program or a text is requested; in a resumed run, again.
+
+        Parameters
+        ----------
+        shared
+            How many characters all prompts of the level begin with.
+        """
 
     def on_commit(self, sample: Committed, spent: Spent) -> None:
         """A sample was committed."""

@@ -148,10 +148,11 @@ class Timing(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """A prompt as it was sent."""
+    """A prompt as it was sent; all of its level share so many characters at its beginning."""
 
     sample: Name
     prompt: str
+    shared: int = 0
 
 
 class Routes(Struct, frozen=True):

@@ -31,7 +31,7 @@ from specahd.runs.journal import Journal
 from specahd.sandbox.guard import guard
 from specahd.search.base import CandidateEvaluation, LevelSearch, RoundStart, Sample
 from specahd.search.pending import PendingSample, measurement, next_futures, rejection, text_record
-from specahd.search.prompts import render
+from specahd.search.prompts import render, shared_length
 from specahd.search.replay import Replay
 from specahd.search.request_pool import RequestPool
 from specahd.search.reservations import Reservations
@@ -169,6 +169,7 @@ class Engine:
                 self.ledger.take()
             pending = self._requests.submit(request)
             flight.append(PendingSample(request, pending, time.perf_counter()))
+            self._observer.on_request(request, shared_length(request))
 
     def carry_over(self, search: LevelSearch, programs: Sequence[Program], tickets: int) -> None:
         """Measure the programs carried over from the previous round, and start the method.
@@ -342,9 +343,6 @@ class Engine:
             now = round(time.time(), 3)
             self._journal.timings.append({"sample": request.id, "at": now, **sample.seconds})
         self._observer.on_commit(
-            Committed(
-                *(request.id, request.level, request.round),
-                *(evaluation.outcome, best, request.prompt),
-            ),
+            Committed(request.id, request.level, request.round, evaluation.outcome, best),
             self.ledger.read(),
         )

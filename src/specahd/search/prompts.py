@@ -89,10 +89,7 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
     pairs = zip(request.parents, views, strict=True)
     shown = list({parent.program.id: (parent, view) for parent, view in pairs}.values())
     parts = [
-        contract.task,
-        describe_interface(contract),
-        describe_score(contract),
-        "" if operator.wants_text else describe_rules(contract),
+        describe_task(request),
         describe_round(request),
         *(
             describe_program(number, parent, view, measured.get(parent.program.id, ""))
@@ -106,6 +103,21 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
         _TEXT_ANSWER if operator.wants_text else answer_format(contract, operator.analysis),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def describe_task(request: Request) -> str:
+    """Describe what all requests of a level share: task, interface, score and rules."""
+    contract = request.contract
+    parts = [contract.task, describe_interface(contract), describe_score(contract)]
+    if not request.operator.wants_text:
+        parts.append(describe_rules(contract))
+    return "\n\n".join(part.strip("\n") for part in parts)
+
+
+def shared_length(request: Request) -> int:
+    """Return how many characters of a prompt all of its level share; 0 if its method wrote it."""
+    shared = describe_task(request)
+    return len(shared) if request.prompt.startswith(shared) else 0
 
 
 def describe_interface(contract: Contract) -> str:

@@ -1,15 +1,12 @@
-"""Writers of single candidates to MLflow: as nested runs, table rows, traces, or not at all."""
+"""Writers of single candidates to MLflow: as nested runs, table rows, or not at all."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from specahd.core import journal
 from specahd.reporting.frozen import Frozen
-from specahd.runs.files import PROMPTS
 from specahd.tracking.description import NOTE
 from specahd.tracking.follower import JournalEntry
 from specahd.tracking.run_writer import MlflowRunWriter
@@ -127,85 +124,6 @@ class NestedRuns(Candidates):
                 score = {} if program.score is None else {SCORE: program.score}
                 tags = {IN_CHECKPOINT: "true", ROLE: program.role}
                 self.writer.fill(run, score, tags=tags, at=at)
-
-
-@dataclass
-class Traces(Candidates):
-    """Keeps each sample's request to the language model, and what came back, as a trace."""
-
-    _prompts: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        # Asynchronous threads would drop failed traces.
-        os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
-        import mlflow
-
-        mlflow.set_tracking_uri(self.writer.client.tracking_uri)
-
-    def tell(self, entry: JournalEntry, *, known: bool) -> None:
-        """Keep the request and the reply of a sample that was committed.
-
-        Raises
-        ------
-        OSError
-            MLflow dropped the trace without an error.
-        """
-        sample = entry.record["sample"]
-        if known or (self.writer.doubt and self._is_there(sample)):
-            return
-        self._write(entry)
-        if not self._is_there(sample):
-            raise OSError(f"no trace of {sample} arrived")
-
-    def _write(self, entry: JournalEntry) -> None:
-        from mlflow import start_span_no_context
-        from mlflow.entities import SpanType
-
-        record, reply, training = entry.record, entry.reply, self.writer.parent.info.run_id
-        took = [1e9 * entry.seconds.get(name, 0.0) for name in ("commit", "reply")]
-        began = 1_000_000 * entry.at - round(took[0])
-        tokens = [reply.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
-        span = start_span_no_context(
-            record["operator"],
-            span_type=SpanType.CHAT_MODEL,
-            inputs={"messages": [{"role": "user", "content": self._prompt(record["sample"])}]},
-            attributes={
-                "mlflow.chat.tokenUsage": {  # type: ignore[dict-item]  # annotated too narrowly
-                    "input_tokens": tokens[0],
-                    "output_tokens": tokens[1],
-                    "total_tokens": sum(tokens),
-                },
-                "cost": reply.get("cost", 0.0),
-                "outcome": record["outcome"],
-            },
-            tags={
-                **self.choices,
-                "candidate": record["sample"],
-                "training": training,
-                "outcome": record["outcome"],
-            },
-            metadata={"mlflow.sourceRun": training},
-            experiment_id=self.writer.experiment,
-            start_time_ns=began,
-        )
-        message = {"role": "assistant", "content": record["reply"]}
-        span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
-
-    def _is_there(self, sample: str) -> bool:
-        training = self.writer.parent.info.run_id
-        found = self.writer.client.search_traces(
-            locations=[self.writer.experiment],
-            filter_string=f"tags.candidate = '{sample}' and tags.training = '{training}'",
-            max_results=1,
-            include_spans=False,
-        )
-        return bool(found)
-
-    def _prompt(self, sample: str) -> str:
-        if sample not in self._prompts:
-            records = journal.read_records(self.directory / PROMPTS)
-            self._prompts = {record["sample"]: record["prompt"] for record in records}
-        return self._prompts.get(sample, "")
 
 
 WRITERS: Mapping[str, type[Candidates]] = dict(

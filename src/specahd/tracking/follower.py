@@ -28,6 +28,8 @@ from specahd.runs.rows import RowRecord
 
 # Programs per minute are counted over so many samples.
 _WINDOW = 20
+_REQUESTED = {None: "sample", "text": "text"}
+"""Where a kind of record names the request that it answers."""
 _SPENT = ("prompt_tokens", "completion_tokens", "cost", "refunds")
 
 
@@ -62,6 +64,11 @@ class JournalEntry:
     measures: tuple[Measure, ...]
     reply: Record = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def request(self) -> str | None:
+        """The request that it answers, for a program or a text."""
+        return self.record.get(_REQUESTED.get(self.record.get("record"), ""))
 
     @property
     def ends_round(self) -> bool:
@@ -125,6 +132,7 @@ class RunFollower:
             reply = self._replies.pop(record["text"], {})
             self._texts.update({name: reply[name] for name in _SPENT if name in reply})
             self._texts["auxiliary_calls"] += 1
+            return JournalEntry(record, self.at, 0, (), reply)
         if not is_sample(record):
             return JournalEntry(record, self.at, 0, ())
         sample = record["sample"]

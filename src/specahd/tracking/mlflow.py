@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from specahd.core import journal
-from specahd.core.budget import Spent
+from specahd.core.contract import Request
 from specahd.core.environment import public_variables
 from specahd.core.errors import JournalError
-from specahd.core.events import Committed, Observer
+from specahd.core.events import Observer
 from specahd.core.folders import display_path
 from specahd.core.journal import JournalFile
 from specahd.runs.files import PROMPTS
+from specahd.tracking.description import Description
 from specahd.tracking.observers import ObserverFailed
 from specahd.tracking.store import Options
+from specahd.tracking.traces import asks_model
 
 
 class MLflowObserver(Observer):
@@ -38,7 +40,7 @@ class MLflowObserver(Observer):
         artifacts: str,
         experiment: str,
         candidates: str = "nested",
-        traces: bool = False,
+        traces: bool | None = None,
         patience: float = 60.0,
     ) -> None:
         self.options = Options(uri, artifacts, experiment, candidates, traces, patience)
@@ -71,18 +73,20 @@ class MLflowObserver(Observer):
 
     def on_start(self, tickets: int, directory: Path) -> None:
         self._directory = directory
-        if self.options.traces:
+        wanted = self.options.traces
+        if asks_model(Description(directory).choices) if wanted is None else wanted:
             path = directory / PROMPTS
             self._prompted = {record["sample"] for record in journal.read_records(path)}
             self._prompts = JournalFile(path)
         self.on_prepare()
         self._send(directory=str(directory))
 
-    def on_commit(self, sample: Committed, spent: Spent) -> None:
-        if self._prompts is not None and sample.id not in self._prompted:
+    def on_request(self, request: Request, shared: int) -> None:
+        if self._prompts is not None and request.id not in self._prompted:
+            sent = {"sample": request.id, "prompt": request.prompt, "shared": shared}
             # A disk without room for this has none for the journal, which stops the run.
             with suppress(JournalError):
-                self._prompts.append({"sample": sample.id, "prompt": sample.prompt})
+                self._prompts.append(sent)
 
     def on_stop(self, reason: str) -> None:
         self._reason = reason

@@ -91,7 +91,7 @@ class Options(Store):
     candidates
         What is kept of each candidate: a ``nested`` run, a row of a ``table``, or ``none``.
     traces
-        Whether requests to the language model are kept as traces.
+        Whether requests to the language model are kept as traces; None where one is asked.
     patience
         Seconds without any progress after which the end of a run no longer waits for MLflow.
 
@@ -102,13 +102,15 @@ class Options(Store):
     """
 
     candidates: str = "nested"
-    traces: bool = False
+    traces: bool | None = None
     patience: float = 60.0
 
     def __post_init__(self) -> None:
         check_choice("tracking.candidates", self.candidates, WAYS)
-        if not isinstance(self.traces, bool):
-            raise ConfigError(f"Expected tracking.traces to be true or false, got {self.traces!r}.")
+        if not isinstance(self.traces, bool | None):
+            raise ConfigError(
+                f"Expected tracking.traces to be true, false or null, got {self.traces!r}."
+            )
         if not isinstance(self.patience, int | float) or not self.patience > 0:
             raise ConfigError(f"Expected tracking.patience above 0, got {self.patience!r}.")
 

@@ -19,7 +19,7 @@ from specahd.reporting.frozen import read_frozen_programs
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
-from specahd.tracking.candidates import WRITERS, Traces
+from specahd.tracking.candidates import WRITERS
 from specahd.tracking.description import (
     FIGURES,
     NOTE,
@@ -35,6 +35,7 @@ from specahd.tracking.figures import draw_convergence, draw_route_map
 from specahd.tracking.follower import JournalEntry, Measure, RunFollower
 from specahd.tracking.run_writer import LONGEST_TAG, MlflowRunWriter
 from specahd.tracking.store import Options, one_line_error, without_password
+from specahd.tracking.traces import Traces
 from specahd.tracking.view import percent_metric, ui_directions
 
 if TYPE_CHECKING:
@@ -199,8 +200,11 @@ class RunUpload:
             return False
         new = part[max(0, self._cursor.records - self._told) :]
         for index, entry in enumerate(part):
-            for keeper in self._keepers if entry.ticket else ():
-                keeper.tell(entry, known=index < len(part) - len(new))
+            known = index < len(part) - len(new)
+            if self._traces is not None:
+                self._traces.tell(entry, known=known)
+            if entry.ticket:
+                self._candidates.tell(entry, known=known)
         writer.measure((measure, entry.at) for entry in new for measure in entry.measures)
         if any(entry.ends_round for entry in new):
             self._candidates.end_round()
@@ -241,7 +245,10 @@ class RunUpload:
         self._cursor = cursor
         written = writer, self._directory, described.choices
         self._candidates = WRITERS[self._options.candidates](*written)
-        self._keepers = [*([Traces(*written)] if self._options.traces else []), self._candidates]
+        wanted = self._options.traces
+        if wanted is None:
+            wanted = (self._directory / files.PROMPTS).is_file()
+        self._traces = Traces(*written, described.params()) if wanted else None
         return writer
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:

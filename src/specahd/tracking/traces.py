@@ -1,0 +1,169 @@
+"""Every request to the language model as a trace of MLflow.
+
+A trace holds prompt and reply, tokens and money, in the attributes from which MLflow draws its
+overview. Its session is the round of its level. What became of the program, and its score, are
+feedback. What all prompts of a level begin with is a version in the registry of prompts.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specahd.core import journal
+from specahd.runs.files import PROMPTS
+from specahd.tracking.follower import JournalEntry
+from specahd.tracking.run_writer import MlflowRunWriter
+
+if TYPE_CHECKING:
+    from mlflow.entities.model_registry import PromptVersion
+
+OFFLINE = "offline"
+"""The proposer that asks no model."""
+_REQUEST = "\n\n{{request}}"
+"""Stands in a registered prompt for all that differs between the requests of a level."""
+
+
+def asks_model(choices: Mapping[str, str]) -> bool:
+    """Say whether the programs of a run come from a language model."""
+    return choices.get("llm") != OFFLINE
+
+
+@dataclass
+class Traces:
+    """Keeps the requests of one run.
+
+    Parameters
+    ----------
+    directory
+        That of the run.
+    choices
+        The parameters that distinguish the run.
+    params
+        All of its parameters.
+    """
+
+    writer: MlflowRunWriter
+    directory: Path
+    choices: Mapping[str, str]
+    params: Mapping[str, str]
+    _prompts: dict[str, journal.Record] = field(default_factory=dict)
+    _versions: dict[tuple[str, str], "PromptVersion"] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Asynchronous threads would drop failed traces.
+        os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"
+        import mlflow
+
+        mlflow.set_tracking_uri(self.writer.client.tracking_uri)
+
+    def tell(self, entry: JournalEntry, *, known: bool) -> None:
+        """Keep the request that a record of the journal answers.
+
+        Parameters
+        ----------
+        known
+            Another process has written it.
+
+        Raises
+        ------
+        OSError
+            MLflow dropped the trace without an error.
+        """
+        request = entry.request
+        if request is None or known or (self.writer.doubt and self._is_there(request)):
+            return
+        self._write(entry, request)
+        if not self._is_there(request):
+            raise OSError(f"no trace of {request} arrived")
+
+    def _write(self, entry: JournalEntry, request: str) -> None:
+        from mlflow import start_span_no_context
+        from mlflow.entities import SpanType
+
+        record, training = entry.record, self.writer.parent.info.run_id
+        run = self.directory.resolve().name
+        sent = self._prompt(request)
+        took = [1e9 * entry.seconds.get(name, 0.0) for name in ("commit", "reply")]
+        began = 1_000_000 * entry.at - round(took[0])
+        span = start_span_no_context(
+            record["operator"],
+            span_type=SpanType.CHAT_MODEL,
+            inputs={"messages": [{"role": "user", "content": sent.get("prompt", "")}]},
+            attributes=self._attributes(entry.reply),
+            tags={**self.choices, "candidate": request, "training": training},
+            metadata={
+                "mlflow.sourceRun": training,
+                "mlflow.trace.session": f"{run} round {record['round']} {record['level']}",
+            },
+            experiment_id=self.writer.experiment,
+            start_time_ns=began,
+        )
+        message = {"role": "assistant", "content": record["reply"]}
+        span.end(outputs={"choices": [{"message": message}]}, end_time_ns=began + round(took[1]))
+        self._assess(span.trace_id, record)
+        if sent.get("shared"):
+            shared = sent["prompt"][: sent["shared"]]
+            parts = ["specahd", self.params["problem"], self.params["problem.repair"]]
+            parts += [record["level"], *([] if entry.ticket else ["text"])]
+            version = self._version("-".join(parts), shared + _REQUEST)
+            self.writer.client.link_prompt_versions_to_trace([version], span.trace_id)
+
+    def _attributes(self, reply: journal.Record) -> dict[str, Any]:
+        read, written = (reply.get(name, 0) for name in ("prompt_tokens", "completion_tokens"))
+        provider, model = (self.params.get(name, "None") for name in ("llm", "llm.model"))
+        return {
+            "mlflow.chat.tokenUsage": {
+                "input_tokens": read,
+                "output_tokens": written,
+                "total_tokens": read + written,
+            },
+            "mlflow.llm.cost": {"total_cost": reply.get("cost", 0.0)},
+            # A local server, and a mixture, choose the model themselves.
+            "mlflow.llm.model": provider if model == "None" else model,
+            "mlflow.llm.provider": provider,
+        }
+
+    def _assess(self, trace: str, record: journal.Record) -> None:
+        """Log what became of a program, and its score if it has one, as feedback."""
+        from mlflow import log_feedback
+        from mlflow.entities import AssessmentSource
+
+        source = AssessmentSource(source_type="CODE", source_id="specahd")
+        for name, reason in (("outcome", record.get("detail")), ("score", None)):
+            if record.get(name) is not None:
+                log_feedback(
+                    trace_id=trace,
+                    name=name,
+                    value=record[name],
+                    source=source,
+                    rationale=reason or None,
+                )
+
+    def _version(self, name: str, template: str) -> "PromptVersion":
+        """Return the version of a registered prompt with this text; a new one if none has it."""
+        key = name, template
+        if key not in self._versions:
+            client = self.writer.client
+            exists = client.get_prompt(name) is not None
+            known = client.search_prompt_versions(name, max_results=100) if exists else []
+            same = [version for version in known if version.template == template]
+            self._versions[key] = same[0] if same else client.register_prompt(name, template)
+        return self._versions[key]
+
+    def _is_there(self, request: str) -> bool:
+        training = self.writer.parent.info.run_id
+        found = self.writer.client.search_traces(
+            locations=[self.writer.experiment],
+            filter_string=f"tags.candidate = '{request}' and tags.training = '{training}'",
+            max_results=1,
+            include_spans=False,
+        )
+        return bool(found)
+
+    def _prompt(self, request: str) -> journal.Record:
+        if request not in self._prompts:
+            records = journal.read_records(self.directory / PROMPTS)
+            self._prompts = {record["sample"]: record for record in records}
+        return self._prompts.get(request, {})
