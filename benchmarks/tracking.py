@@ -1,4 +1,4 @@
-"""What tracking costs a pilot run: wall and CPU seconds with nested candidates, a table, nobody.
+"""What tracking costs a pilot run: wall and CPU seconds with MLflow, with traces too, without.
 
 ``python benchmarks/tracking.py [--repeats 3] [OVERRIDE …]`` trains CVRP offline once per way
 and repeat, in turns, and prints medians and ratios.
@@ -24,8 +24,8 @@ import psutil
 
 WAYS = {
     "none": ["tracking=none"],
-    "table": ["tracking.candidates=table"],
-    "nested": ["tracking.candidates=nested"],
+    "mlflow": [],
+    "traces": ["tracking.traces=true"],
 }
 UPLOADER = "specahd.tracking.uploader"
 
@@ -89,7 +89,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         # Pools, kernels and the store are made before anything is measured.
-        measure(place, "table", ["budget=smoke", "budget.programs=2", "budget.rounds=1"])
+        measure(place, "mlflow", ["budget=smoke", "budget.programs=2", "budget.rounds=1"])
         for repeat in range(options.repeats):
             for way, measured in taken.items():
                 measured.append(measure(place, way, options.overrides))

@@ -20,7 +20,6 @@ SMALL = [
     "budget.upper_train=3",
     "budget.selection=3",
     "budget.validation=3",
-    "tracking.candidates=none",
     "tracking.patience=200",
 ]
 CHAMPION = "models:/specahd-cvrp@champion"

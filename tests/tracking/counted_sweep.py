@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from trial_store import candidates_of
 
 from commands import call
 
@@ -59,10 +60,9 @@ def count_against_journals(place: Path, jobs: int, uri: str) -> None:
             for name, value in run.data.metrics.items()
             if name.startswith("outcome/")
         }
-        nested = {each.info.run_name: each for each in below[run.info.run_id]}
-        assert nested.keys() == {record["sample"] for record in samples}
-        for record in samples:
-            assert nested[record["sample"]].data.metrics.get("score") == record["score"]
+        scores = candidates_of(client, run)["score"].astype(object)
+        scores = scores.where(scores.notna(), None).to_dict()
+        assert scores == {record["sample"]: record["score"] for record in samples}
         for pool, values in measured.items():
             rows = lines(directory / f"{pool}.jsonl")
             values.append(fmean(row["improvement"] for row in rows))

@@ -2,9 +2,9 @@
 
 import json
 
-import pandas as pd
 import pytest
 from mlflow import MlflowClient
+from trial_store import candidates_of
 from written_run import SOURCE, WrittenRun
 
 from specahd.reporting.frozen import read_frozen_programs
@@ -66,15 +66,14 @@ def freeze(run, upper, lower, number=1, selection=0.5, utility=0.25, **more):
 
 
 def bring(run, folder, status="complete", **options):
-    """Bring the run into a store; return the client, the training and its candidates by name."""
+    """Bring the run into a store; return the client, the training and its candidates."""
     uri = f"sqlite:///{folder}/mlflow.db"
     observer = MLflowObserver(uri, f"{folder}/artifacts", "trial", **options)
     for _ in RunUpload(observer.options, run.directory).close(status):
         pass
     client = MlflowClient(uri)
-    runs = client.search_runs([client.get_experiment_by_name("trial").experiment_id])
-    [training] = [each for each in runs if each.data.tags["kind"] == "training"]
-    return client, training, {each.info.run_name: each for each in runs if each is not training}
+    [training] = client.search_runs([client.get_experiment_by_name("trial").experiment_id])
+    return client, training, candidates_of(client, training)
 
 
 def test_each_program_has_its_role_and_what_chose_it(run):
@@ -116,26 +115,7 @@ def test_of_rounds_that_froze_the_same_the_first_best_counts(run, selection, sco
 
 
 def test_candidates_in_the_checkpoint_are_marked_and_no_others(run, tmp_path):
-    _, _, candidates = bring(run, tmp_path)
-    marked = {name: each for name, each in candidates.items() if "in_checkpoint" in each.data.tags}
-    assert marked.keys() == {"upper-1-0001", *LOWER}
-    assert marked["lower-1-0000"].data.tags["role"] == "lower 2 of 2"
-    assert marked["upper-1-0001"].data.metrics["checkpoint_score"] == 0.25
-    by_score = max(candidates.values(), key=lambda each: each.data.metrics.get("score", 0))
-    assert by_score.info.run_name not in marked
-    assert "checkpoint_score" not in by_score.data.metrics
-
-
-def test_a_run_that_may_go_on_marks_none_yet(run, tmp_path):
-    _, training, candidates = bring(run, tmp_path, "interrupted")
-    assert not [each for each in candidates.values() if "in_checkpoint" in each.data.tags]
-    assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
-
-
-def test_the_table_of_candidates_says_it_too(run, tmp_path):
-    client, training, _ = bring(run, tmp_path, candidates="table")
-    path = client.download_artifacts(training.info.run_id, "candidates.json")
-    table = pd.read_json(path, orient="split").set_index("candidate")
+    _, _, table = bring(run, tmp_path)
     chosen = table[table["role"].notna()]
     assert chosen["role"].to_dict() == {
         "upper-1-0001": "upper",
@@ -143,6 +123,16 @@ def test_the_table_of_candidates_says_it_too(run, tmp_path):
         "lower-1-0000": "lower 2 of 2",
     }
     assert chosen.loc["upper-1-0001", "checkpoint_score"] == 0.25
+    best = table["score"].idxmax()
+    assert best not in chosen.index
+    assert table["checkpoint_score"].isna()[best]
+
+
+def test_a_run_that_may_go_on_marks_none_yet(run, tmp_path):
+    _, training, table = bring(run, tmp_path, "interrupted")
+    assert len(table) == 20
+    assert table["role"].isna().all()
+    assert "upper-1-0001" in training.data.tags["mlflow.note.content"]
 
 
 def test_the_note_has_results_command_and_sources(run, tmp_path):

@@ -87,46 +87,22 @@ def test_one_run_holds_parameters_metrics_by_step_files_and_pictures(run, store)
     assert artifacts["run"] >= {"config.yaml", "journal.jsonl", "responses.jsonl", "wal.jsonl"}
 
 
-def test_each_candidate_is_a_nested_run_with_its_source(run, store):
-    bring(run, store)
-    client, training, candidates = stored(run.directory, store)
-    assert len(candidates) == 20
-    by_name = {candidate.info.run_name: candidate for candidate in candidates}
-    good, bad = by_name["upper-1-0003"], by_name["lower-1-0004"]
-    assert good.data.tags["mlflow.parentRunId"] == training.info.run_id
-    assert good.data.tags["mlflow.note.content"] == "Take the first."
-    assert good.data.params == {
-        "problem": "cvrp",
-        "method": "specahd",
-        "llm": "offline",
-        "seed": "3",
-        "level": "upper",
-        "round": "1",
-        "operator": "e1",
-        "parents": "upper-seed",
-    }
-    assert (good.data.metrics["score"], good.data.metrics["cost"]) == (0.03, 0.5)
-    assert (good.info.end_time, good.info.start_time) == (1000 * (BEGAN + 3), 1000 * (BEGAN + 1))
-    folder = Path(good.info.artifact_uri.removeprefix("file://"))
-    assert (folder / "program.py").read_text() == SOURCE
-    assert (bad.info.status, bad.data.tags["outcome"]) == ("FAILED", "parse_error")
-    assert bad.data.tags["detail"] == "There is no code."
-    assert [a.path for a in client.list_artifacts(bad.info.run_id)] == ["reply.txt"]
-
-
-@pytest.mark.parametrize(("way", "files"), [("table", ["candidates.json"]), ("none", [])])
-def test_candidates_are_a_table_or_nothing(run, store, way, files):
-    bring(run, store, candidates=way)
-    client, training, candidates = stored(run.directory, store)
-    assert candidates == []
+def test_candidates_are_a_table_with_sources_and_refused_replies(run, store):
+    # As the configuration of a run of an earlier version asks.
+    bring(run, store, candidates="nested")
+    client, training, table = stored(run.directory, store)
     found = client.list_artifacts(training.info.run_id)
-    assert [a.path for a in found if not a.is_dir] == files
-    if files:
-        path = client.download_artifacts(training.info.run_id, *files)
-        table = pd.read_json(path, orient="split")
-        assert len(table) == 20
-        row = table.loc[3, ["candidate", "score", "source"]]
-        assert row.tolist() == ["upper-1-0003", 0.03, SOURCE]
+    assert [a.path for a in found if not a.is_dir] == ["candidates.json"]
+    assert len(table) == 20
+    good, bad = table.loc["upper-1-0003"], table.loc["lower-1-0004"]
+    told = ["level", "round", "operator", "parents", "idea", "score", "cost", "seconds", "ticket"]
+    assert good[told].tolist() == [
+        *("upper", 1, "e1", "upper-seed", "Take the first.", 0.03, 0.5, 2.0, 4),
+    ]
+    assert (good["source"], pd.isna(good["reply"])) == (SOURCE, True)
+    assert bad[["outcome", "detail", "reply"]].tolist() == [
+        *("parse_error", "There is no code.", "a reply"),
+    ]
 
 
 def test_a_run_that_goes_on_later_goes_on_in_the_same_run(run, store):
@@ -181,17 +157,18 @@ def test_what_was_written_before_its_mark_is_not_written_twice(run, store, lost)
     run.commit(1)
     bring(run, store)
     client, training, candidates = stored(run.directory, store)
-    names = sorted(candidate.info.run_name for candidate in candidates)
-    assert names == sorted(f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(21))
+    assert sorted(candidates.index) == sorted(
+        f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(21)
+    )
     tickets = client.get_metric_history(training.info.run_id, "spent/tickets")
     assert [metric.step for metric in tickets] == list(range(1, 22))
 
 
 def test_a_run_whose_run_was_deleted_gets_another(run, store):
-    bring(run, store, candidates="none")
+    bring(run, store)
     client, before, _ = stored(run.directory, store)
     client.delete_run(before.info.run_id)
-    bring(run, store, candidates="none")
+    bring(run, store)
     _, training, _ = stored(run.directory, store)
     assert training.info.run_id != before.info.run_id
     assert training.data.metrics["spent/tickets"] == 20
@@ -200,7 +177,7 @@ def test_a_run_whose_run_was_deleted_gets_another(run, store):
 def test_a_run_belongs_to_the_sweep_whose_folder_holds_it(run, store):
     sweep = run.directory.parent / "sweep.json"
     sweep.write_text(json.dumps({"run_id": "a" * 32}))
-    bring(run, store, candidates="none")
+    bring(run, store)
     _, training, _ = stored(run.directory, store)
     assert training.data.tags["mlflow.parentRunId"] == "a" * 32
     assert training.data.tags["sweep"] == sweep.parent.name
@@ -215,7 +192,7 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
     out = {"outs": [{"path": "pools/cvrp/validation", "md5": "ab12.dir"}]}
     (tmp_path / "dvc.lock").write_text(json.dumps({"stages": {"prepare": out}}))
     run = WrittenRun(tmp_path / "run")
-    bring(run, store, candidates="none")
+    bring(run, store)
     _, training, _ = stored(run.directory, store)
     sets = {i.dataset.name: i.dataset for i in training.inputs.dataset_inputs}
     assert sets.keys() == {"cvrp/lower_train", "cvrp/validation"}
@@ -228,7 +205,7 @@ def test_pools_are_data_sets_with_the_hash_that_dvc_has_of_them(tmp_path, store,
 @pytest.mark.usefixtures("forked_uploader")
 def test_requests_to_the_model_are_traces_if_asked_for(run, store):
     run.text()
-    told = observer(store, candidates="none", traces=True)
+    told = observer(store, traces=True)
     told.on_start(20, run.directory)
     for index, level in enumerate((Level.LOWER, Level.UPPER, Level.LOWER)):
         request = Request(CONTRACTS[level], 3, level, 1, index, INITIAL, prompt=f"Write: {index}.")
@@ -267,7 +244,7 @@ def test_traces_are_kept_where_a_model_is_asked(tmp_path, store, llm, count):
     choices = {"problem": "cvrp", "method": "specahd", "llm": llm}
     run = WrittenRun(tmp_path / "run", choices=choices)
     run.commit(2)
-    told = observer(store, candidates="none")
+    told = observer(store)
     told.on_start(2, run.directory)
     told.on_request(Request(CONTRACTS[Level.LOWER], 3, Level.LOWER, 1, 0, INITIAL), 0)
     told.on_finish("complete")
@@ -306,7 +283,6 @@ def test_a_store_that_cannot_be_opened_says_why_in_one_line(run, tmp_path, place
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"candidates": "all"}, "Expected tracking.candidates to be one of nested, table, none"),
         ({"traces": "yes"}, "Expected tracking.traces to be true, false or null, got 'yes'."),
         ({"patience": 0}, "Expected tracking.patience above 0, got 0."),
     ],

@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from mlflow import MlflowClient
+from trial_store import candidates_of
 
 import commands
 
@@ -24,14 +27,11 @@ def call(
     return commands.call(command, *arguments, cwd=cwd, env=keys, check=check, cold=cold)
 
 
-def found(place: Path) -> tuple[MlflowClient, list, list]:
+def found(place: Path) -> tuple[MlflowClient, Any, pd.DataFrame]:
     client = MlflowClient(f"sqlite:///{place}/mlruns/mlflow.db")
     experiments = [client.get_experiment_by_name("specahd").experiment_id]
-    return (
-        client,
-        client.search_runs(experiments, "tags.kind = 'training'"),
-        client.search_runs(experiments, "tags.kind = 'candidate'"),
-    )
+    [training] = client.search_runs(experiments)
+    return client, training, candidates_of(client, training)
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,10 @@ def place(tmp_path_factory):
 
 
 def test_a_training_is_in_mlflow_with_its_candidates_results_and_map(place):
-    client, [training], candidates = found(place)
+    client, training, candidates = found(place)
     samples = [json.loads(line) for line in (place / "run" / "journal.jsonl").open()]
     names = sorted(record["sample"] for record in samples if "request" in record)
-    assert sorted(run.info.run_name for run in candidates) == names
+    assert sorted(candidates.index) == names
     rows = [json.loads(line) for line in (place / "run" / "validation.jsonl").open()]
     mean = sum(row["improvement"] for row in rows) / len(rows)
     assert training.data.metrics["validation/improvement"] == pytest.approx(mean)
@@ -60,12 +60,11 @@ def test_a_training_is_in_mlflow_with_its_candidates_results_and_map(place):
 
 
 def test_the_candidates_in_the_checkpoint_are_marked_with_what_chose_them(place):
-    _, [training], candidates = found(place)
+    _, training, candidates = found(place)
     manifest = json.loads((place / "run" / "checkpoint" / "manifest.json").read_text())
     frozen = [program["id"] for program in (manifest["upper"], *manifest["repertoire"])]
-    marked = {run.info.run_name: run for run in candidates if "in_checkpoint" in run.data.tags}
-    assert sorted(marked) == sorted(set(frozen) - {"upper-seed", "lower-seed"})
-    scores = {name: run.data.metrics["checkpoint_score"] for name, run in marked.items()}
+    scores = candidates[candidates["role"].notna()]["checkpoint_score"].to_dict()
+    assert sorted(scores) == sorted(set(frozen) - {"upper-seed", "lower-seed"})
     lower = [score for name, score in scores.items() if name.startswith("lower")]
     if "lower-seed" not in frozen:
         assert sum(lower) == pytest.approx(training.data.metrics["round/J"])
@@ -83,13 +82,13 @@ def test_no_key_is_in_any_file(place):
 def test_what_is_tracked_stays_as_it_is(place):
     call("track", "run=run", cwd=place, cold=True)
     call("train", "resume=run", cwd=place)
-    _, [training], candidates = found(place)
+    _, training, candidates = found(place)
     assert (training.info.status, len(candidates)) == ("FINISHED", 4)
 
 
 def test_a_store_elsewhere_gets_a_run_of_its_own(place):
     other = "tracking.uri=sqlite:///other.db"
-    call("track", "run=run", other, "tracking.candidates=none", cwd=place)
+    call("track", "run=run", other, cwd=place)
     store = MlflowClient(f"sqlite:///{place}/other.db")
     experiment = store.get_experiment_by_name("specahd").experiment_id
     [training] = store.search_runs([experiment])
@@ -126,5 +125,5 @@ def test_a_full_or_read_only_disk_below_the_store_harms_no_training(tmp_path, op
     assert "Traceback" not in done.stderr
     # The journal is whole: everything comes in afterwards.
     call("track", "run=run", cwd=tmp_path)
-    _, [training], candidates = found(tmp_path)
+    _, training, candidates = found(tmp_path)
     assert (training.info.status, len(candidates)) == ("FINISHED", 4)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
+from trial_store import candidates_of
 from written_run import SOURCE, WrittenRun
 
 from specahd.tracking.mlflow import MLflowObserver
@@ -93,17 +94,12 @@ def test_a_server_killed_and_started_again_lacks_no_record(server, tmp_path):
     client = MlflowClient(server.uri)
     experiments = [client.get_experiment_by_name("trial").experiment_id]
     [training] = client.search_runs(experiments, "tags.kind = 'training'")
-    candidates = client.search_runs(experiments, "tags.kind = 'candidate'")
+    candidates = candidates_of(client, training)
     assert training.info.status == "FINISHED"
-    names = sorted(candidate.info.run_name for candidate in candidates)
-    assert names == sorted(f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(60))
-    assert {c.data.tags["mlflow.parentRunId"] for c in candidates} == {training.info.run_id}
-    assert all(c.info.status != "RUNNING" for c in candidates)
+    assert list(candidates.index) == [f"{('lower', 'upper')[i % 2]}-1-{i:04d}" for i in range(60)]
     tickets = client.get_metric_history(training.info.run_id, "spent/tickets")
     assert [metric.step for metric in tickets] == list(range(1, 61))
-    [last] = [c for c in candidates if c.info.run_name == "lower-1-0058"]
-    program = client.download_artifacts(last.info.run_id, "program.py")
-    assert Path(program).read_text() == SOURCE
+    assert candidates.loc["lower-1-0058", "source"] == SOURCE
     figures = client.list_artifacts(training.info.run_id, "figures")
     names = [Path(artifact.path).name for artifact in figures]
     assert names == ["convergence.png", "convergence.svg", "routes.png", "routes.svg"]

@@ -26,7 +26,7 @@ from specahd.tracking.observers import Observers
 
 run = WrittenRun(Path(sys.argv[2]))
 store = "sqlite:///mlruns/mlflow.db", "mlruns/artifacts", "trial"
-told = MLflowObserver(*store, candidates="table", patience=180)
+told = MLflowObserver(*store, patience=180)
 observers = Observers([told])
 observers.on_start(10, run.directory)
 run.commit(10)
@@ -115,7 +115,7 @@ def test_a_training_that_does_not_begin_leaves_no_process_and_no_store(tmp_path)
 
 def test_a_training_killed_while_it_waits_at_its_end_is_complete_in_mlflow(run, store):
     run.finish()
-    options = asdict(observer(store, candidates="none").options)
+    options = asdict(observer(store).options)
     uploader = subprocess.Popen(
         [sys.executable, "-m", "specahd.tracking.uploader"],
         stdin=subprocess.PIPE,
@@ -171,7 +171,7 @@ def test_a_tracker_that_dies_is_one_warning(run, tmp_path):
 
 @pytest.mark.usefixtures("forked_uploader")
 def test_a_tracker_waits_until_the_one_before_has_ended(run, store):
-    told = observer(store, candidates="none")
+    told = observer(store)
     with upload_lock(run.directory):
         told.on_start(20, run.directory)
         # Longer than it takes to find a store closed for good.

@@ -1,8 +1,10 @@
 """Brings written runs to the experiment `trial` of a sqlite store, and finds them there."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from mlflow import MlflowClient
 from written_run import WrittenRun
 
@@ -28,10 +30,19 @@ def bring(
         pass
 
 
-def stored(run: Path, folder: Path) -> tuple[MlflowClient, Any, list]:
-    """Return the run of a training and those of its candidates."""
+def stored(run: Path, folder: Path) -> tuple[MlflowClient, Any, pd.DataFrame]:
+    """Return the run of a training, and the table of its candidates."""
     client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
     experiments = [client.get_experiment_by_name("trial").experiment_id]
     [training] = client.search_runs(experiments, f"tags.directory = '{run}'")
-    below = f"tags.`mlflow.parentRunId` = '{training.info.run_id}'"
-    return client, training, client.search_runs(experiments, below)
+    return client, training, candidates_of(client, training)
+
+
+def candidates_of(client: MlflowClient, training: Any) -> pd.DataFrame:
+    """Return the table of a run's candidates by their names; an empty one if there is none."""
+    names = [each.path for each in client.list_artifacts(training.info.run_id)]
+    if "candidates.json" not in names:
+        return pd.DataFrame()
+    path = client.download_artifacts(training.info.run_id, "candidates.json")
+    table = json.loads(Path(path).read_text())
+    return pd.DataFrame(table["data"], columns=table["columns"]).set_index("candidate")

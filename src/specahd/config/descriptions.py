@@ -115,7 +115,6 @@ _COMMON: Mapping[str, str] = {
     "tracking.uri": "the MLflow store: sqlite:///FILE or http://HOST:PORT",
     "tracking.artifacts": "where a sqlite store keeps artifacts",
     "tracking.experiment": "the experiment that holds the runs",
-    "tracking.candidates": "what is kept of each: nested runs, a row of a table, none",
     "tracking.traces": "requests to the model as traces; null: where one is asked",
     "tracking.patience": "seconds without progress after which MLflow is not waited for",
     "sandbox.require": "strict: do not run where a layer of the sandbox is missing",

@@ -31,7 +31,8 @@ from specahd.tracking.traces import asks_model
 class MLflowObserver(Observer):
     """Keeps parameters, metrics by step, candidates, files and pictures of one run.
 
-    The parameters are those of :class:`~specahd.tracking.store.Options`.
+    The parameters are those of :class:`~specahd.tracking.store.Options`, and ``candidates``, which
+    runs of earlier versions have: how candidates were kept. It is a table, whatever it says.
     """
 
     def __init__(
@@ -39,11 +40,11 @@ class MLflowObserver(Observer):
         uri: str,
         artifacts: str,
         experiment: str,
-        candidates: str = "nested",
         traces: bool | None = None,
         patience: float = 60.0,
+        candidates: str = "table",
     ) -> None:
-        self.options = Options(uri, artifacts, experiment, candidates, traces, patience)
+        self.options = Options(uri, artifacts, experiment, traces, patience)
         self._directory = Path()
         self._uploader: subprocess.Popen[bytes] | None = None
         self._orders: IO[bytes]

@@ -16,23 +16,22 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 KEY = "specahd.key"
-_ABOVE = "mlflow.parentRunId"
 # The longest value that MLflow accepts.
 LONGEST_TAG, _LONGEST_PARAM = 5000, 6000
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class MlflowRunWriter:
-    """Writes the run of one training, and the runs below it.
+    """Writes the run of one training.
 
     Metrics have the time at which they were measured, so that MLflow drops those that
-    it has. Runs are looked for before they are made where an earlier writing may have
-    made them already.
+    it has. The run is looked for before it is made where an earlier writing may have
+    made it already.
 
     Attributes
     ----------
     doubt
-        Whether the next nested run may be there already.
+        Whether what is written next may be there already.
     """
 
     def __init__(self, store: Store, *, doubt: bool) -> None:
@@ -59,7 +58,7 @@ class MlflowRunWriter:
         differing = {name: value for name, value in tags.items() if had.tags.get(name) != value}
         nothing = {name: nan for name in unmeasured if name not in had.metrics}
         # Before all else, so that whatever is measured is newer.
-        self.fill(self.parent, nothing, params, differing, at=began - 1)
+        self.fill(nothing, params, differing, at=began - 1)
         if datasets := described.datasets():
             self.client.log_inputs(run_id, datasets)
         if self.parent.info.status != "RUNNING":
@@ -72,23 +71,8 @@ class MlflowRunWriter:
         metrics = [Metric(m.name, m.value, at, m.step) for m, at in measures]
         self.client.log_batch(self.parent.info.run_id, metrics)
 
-    def nested(self, name: str, tags: Mapping[str, str], began: int) -> "Run":
-        """Return the run of that name below the training's, made if it is not there."""
-        found = self.find_nested(name) if self.doubt else None
-        if found is None:
-            # They are made in order, so those that follow are not there either.
-            self.doubt = False
-            found = self._create(name, {_ABOVE: self.parent.info.run_id, **tags}, began)
-        return found
-
-    def find_nested(self, name: str) -> "Run | None":
-        """Return the run of that name below the training's, None if it is not there."""
-        above = self.parent.info.run_id
-        return self._search(f"tags.`{_ABOVE}` = '{above}' and attributes.run_name = '{name}'")
-
     def fill(
         self,
-        run: "Run",
         metrics: Mapping[str, float] = _NOTHING,
         params: Mapping[str, str] = _NOTHING,
         tags: Mapping[str, str] = _NOTHING,
@@ -96,26 +80,26 @@ class MlflowRunWriter:
         step: int = 0,
         at: int = 0,
     ) -> None:
-        """Log metrics, parameters and tags of any run, in as few requests as MLflow takes."""
+        """Log metrics, parameters and tags, in as few requests as MLflow takes."""
         from mlflow.entities import Metric, Param, RunTag
 
         self.client.log_batch(
-            run.info.run_id,
+            self.parent.info.run_id,
             metrics=[Metric(name, float(value), at, step) for name, value in metrics.items()],
             params=[Param(name, _cut(value, _LONGEST_PARAM)) for name, value in params.items()],
             tags=[RunTag(name, _cut(value, LONGEST_TAG)) for name, value in tags.items()],
         )
 
-    def write_text(self, run: "Run", text: str, name: str) -> None:
+    def write_text(self, text: str, name: str) -> None:
         """Keep a text as an artifact."""
-        place = urlsplit(run.info.artifact_uri)
+        place = urlsplit(self.parent.info.artifact_uri)
         if place.scheme == "file":
             # The client does the same, five milliseconds slower.
             path = Path(unquote(place.path), name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         else:
-            self.client.log_text(run.info.run_id, text, name)
+            self.client.log_text(self.parent.info.run_id, text, name)
 
     def _create(self, name: str, tags: Mapping[str, str], began: int) -> "Run":
         cut = {key: _cut(value, LONGEST_TAG) for key, value in tags.items()}

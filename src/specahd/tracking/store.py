@@ -14,7 +14,6 @@ from filelock import FileLock
 
 from specahd.core.errors import ConfigError, FileError
 from specahd.core.extras import require
-from specahd.core.ranges import check_choice
 from specahd.tracking import view
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _SETTINGS = {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
 """Of MLflow, where the user has set nothing else."""
-WAYS = ("nested", "table", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +86,6 @@ class Options(Store):
 
     Parameters
     ----------
-    candidates
-        What is kept of each candidate: a ``nested`` run, a row of a ``table``, or ``none``.
     traces
         Whether requests to the language model are kept as traces; None where one is asked.
     patience
@@ -101,12 +97,10 @@ class Options(Store):
         A value is none of these.
     """
 
-    candidates: str = "nested"
     traces: bool | None = None
     patience: float = 60.0
 
     def __post_init__(self) -> None:
-        check_choice("tracking.candidates", self.candidates, WAYS)
         if not isinstance(self.traces, bool | None):
             raise ConfigError(
                 f"Expected tracking.traces to be true, false or null, got {self.traces!r}."

@@ -74,6 +74,8 @@ class Traces:
         request = entry.request
         if request is None or known or (self.writer.doubt and self._is_there(request)):
             return
+        # They are made in order, so those that follow are not there either.
+        self.writer.doubt = False
         self._write(entry, request)
         if not self._is_there(request):
             raise OSError(f"no trace of {request} arrived")

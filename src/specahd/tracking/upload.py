@@ -19,7 +19,7 @@ from specahd.reporting.frozen import read_frozen_programs
 from specahd.runs import files
 from specahd.runs.reading import read_run
 from specahd.runs.rows import average_rows, read_rows
-from specahd.tracking.candidates import WRITERS
+from specahd.tracking.candidates import CandidateTable
 from specahd.tracking.description import (
     FIGURES,
     NOTE,
@@ -204,11 +204,12 @@ class RunUpload:
             if self._traces is not None:
                 self._traces.tell(entry, known=known)
             if entry.ticket:
-                self._candidates.tell(entry, known=known)
+                self._candidates.tell(entry)
         writer.measure((measure, entry.at) for entry in new for measure in entry.measures)
-        if any(entry.ends_round for entry in new):
-            self._candidates.end_round()
-        if new and time.monotonic() > self._next_page:
+        due = new and time.monotonic() > self._next_page
+        if due or any(entry.ends_round for entry in new):
+            self._candidates.write()
+        if due:
             self._write_page(progress.PAGE, progress.search_page)
             self._next_page = time.monotonic() + _PAGE_SECONDS
         self._cursor.records += len(new)
@@ -237,18 +238,18 @@ class RunUpload:
         if not ended:
             links = write_links(writer.experiment, writer.parent.info.run_id)
             under_way = {STATUS: "running", NOTE: links + write_opening(self._directory)}
-            writer.fill(writer.parent, tags=under_way)
+            writer.fill(tags=under_way)
         if writer.parent.info.run_id != cursor.run_id:
             cursor.run_id, cursor.records = writer.parent.info.run_id, 0
         cursor.experiment_id = writer.experiment
         cursor.write(self._directory)
         self._cursor = cursor
-        written = writer, self._directory, described.choices
-        self._candidates = WRITERS[self._options.candidates](*written)
+        self._candidates = CandidateTable(writer)
         wanted = self._options.traces
         if wanted is None:
             wanted = (self._directory / files.PROMPTS).is_file()
-        self._traces = Traces(*written, described.params()) if wanted else None
+        written = writer, self._directory, described.choices, described.params()
+        self._traces = Traces(*written) if wanted else None
         return writer
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:
@@ -256,12 +257,12 @@ class RunUpload:
         if self._reason is not None:
             self._cursor.reason = self._reason
             self._cursor.write(self._directory)
-        self._candidates.end_round()
+        self._candidates.write()
         writer.measure((measure, self._follower.at) for measure in self._results())
         yield
         client, run_id = writer.client, writer.parent.info.run_id
         config = (self._directory / files.CONFIG).read_text(encoding="utf-8")
-        writer.write_text(writer.parent, without_password(config), f"run/{files.CONFIG}")
+        writer.write_text(without_password(config), f"run/{files.CONFIG}")
         for path in (self._directory / name for name in _FILES):
             if path.is_file():
                 client.log_artifact(run_id, str(path), "run")
@@ -286,18 +287,19 @@ class RunUpload:
         programs = read_frozen_programs(self._directory)
         if _STATUS.get(status) == "FINISHED":
             # No other checkpoint will take the place of this one.
-            self._candidates.freeze(programs, self._follower.at)
+            self._candidates.mark(programs)
+            self._candidates.write()
         uri, run_id = without_password(self._options.uri), writer.parent.info.run_id
         came = read_run(self._directory).status
         begin = write_stop(self._directory, came, without_password(self._cursor.reason))
         begin += write_links(writer.experiment, run_id)
         note = begin + write_note(self._directory, programs, run_id, uri, LONGEST_TAG - len(begin))
-        writer.fill(writer.parent, tags={STATUS: came, NOTE: note})
+        writer.fill(tags={STATUS: came, NOTE: note})
 
     def _write_page(self, name: str, make: Callable[[Path, str], str]) -> None:
         assert self._writer is not None
         page = make(self._directory, self._directory.resolve().name)
-        self._writer.write_text(self._writer.parent, page, f"{PAGES}/{name}")
+        self._writer.write_text(page, f"{PAGES}/{name}")
 
     def _results(self) -> Iterator[Measure]:
         """Yield the means over both pools, and the numbers of failed instances.
