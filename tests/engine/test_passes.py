@@ -56,7 +56,7 @@ def upper():
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The only lower program but those that tests add; its number."""
-    held = cvrp.POSITIONS.held
+    held = cvrp.POSITIONS.translated
     number = 0 if held is None else len(held)
     translated(cvrp.POSITIONS, strings.greedy_with_blinks)
     return number
@@ -193,7 +193,7 @@ def test_undo_restores_every_bit(block, instance):
     ],
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
-    number = len(cvrp.POSITIONS.held)
+    number = len(cvrp.POSITIONS.translated)
     cvrp.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, instance, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
@@ -232,7 +232,7 @@ def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     groups = translated(cvrp.GROUPS, strings.nearest_customers)
     source = program_of("worst", LOWER, "return int(np.argmax(detours))")
     cvrp.POSITIONS.translate(source, "worst")
-    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(cvrp.POSITIONS.held) - 1,))
+    order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (len(cvrp.POSITIONS.translated) - 1,))
     said = cvrp.GROUPS(groups, block, [order.encode(), answer.arrays[1]]).arrays[0]
     report = Report.decode(said)
     assert report.cost == report.best == CVRP().cost(instance, routes_of(answer.arrays[1]))

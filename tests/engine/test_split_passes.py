@@ -37,7 +37,7 @@ def upper():
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The number of the hand-written program; that of the seed function is one higher."""
-    held = sdvrp.POSITIONS.held
+    held = sdvrp.POSITIONS.translated
     number = 0 if held is None else len(held)
     translated(sdvrp.POSITIONS, strings.greedy_in_parts)
     translated(sdvrp.POSITIONS, seeds.least_detour_per_unit)
@@ -183,7 +183,7 @@ def test_the_state_is_what_was_counted(upper, block, instance, lower):
 def test_whatever_lower_programs_answer_all_is_delivered(
     answer, wrong, upper, block, instance, lower
 ):
-    number = len(sdvrp.POSITIONS.held)
+    number = len(sdvrp.POSITIONS.translated)
     source = f"def choose({', '.join(LOWER.split())}):\n    return {answer}\n"
     sdvrp.POSITIONS.translate(source, "choose")
     report, solution = search(upper, block, instance, number, repairs=1000, temperature=1e6)

@@ -71,7 +71,7 @@ class Place:
         self.arrays = self.shared.arrays(0)
         self.uppers, choosing, positions, written = RUNNERS[name]
         self.upper = translated(self.uppers, choosing)
-        self.lower = 0 if positions.held is None else len(positions.held)
+        self.lower = 0 if positions.translated is None else len(positions.translated)
         translated(positions, written)
 
     def workers(self, *changes):

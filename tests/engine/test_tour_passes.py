@@ -44,7 +44,7 @@ def upper():
 @pytest.fixture(scope="module", autouse=True)
 def lower():
     """The only lower program but those that tests add; its number."""
-    held = tsp.POSITIONS.held
+    held = tsp.POSITIONS.translated
     number = 0 if held is None else len(held)
     translated(tsp.POSITIONS, tour_strings.greedy_with_blinks)
     return number
@@ -72,7 +72,7 @@ def is_true(report, answer, instance):
 )
 def test_written_programs_improve_and_stay_feasible(groups, position, block, instance):
     program = translated(tsp.GROUPS, groups)
-    number = len(tsp.POSITIONS.held)
+    number = len(tsp.POSITIONS.translated)
     translated(tsp.POSITIONS, position)
     report, answer = search(program, block, number)
     assert is_true(report, answer, instance)
@@ -199,7 +199,7 @@ def test_without_neighbours_on_the_tour_a_node_comes_behind_the_first(block, upp
     ],
 )
 def test_hostile_answers_of_lower_programs_are_mended(body, wrong, block, instance, upper, lower):
-    number = len(tsp.POSITIONS.held)
+    number = len(tsp.POSITIONS.translated)
     tsp.POSITIONS.translate(program_of("choose", LOWER, body), "choose")
     report, answer = search(upper, block, number, repairs=1000)
     assert report.mended == (report.repairs if wrong else 0)
@@ -265,7 +265,7 @@ def test_a_program_that_names_nobody_ends_the_slice(block, lower):
 
 def test_a_group_is_given_up_once_it_is_too_dear(block, instance, upper, lower):
     _, answer = search(upper, block, lower)
-    number = len(tsp.POSITIONS.held)
+    number = len(tsp.POSITIONS.translated)
     source = program_of("worst", LOWER, "return int(np.argmax(detours))")
     tsp.POSITIONS.translate(source, "worst")
     order = Order(0, 500, 0.0, 4, 30, 0.0, 1.0, 0.0, 0.0, (number,))

@@ -29,7 +29,7 @@ from specahd.routing.compiled import runner
 from specahd.routing.distances import ComputedDistances, NoWholeMatrix
 from specahd.routing.formats.vrplib import TimeWindows
 from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import between, distances_of, fill_distance_matrix
+from specahd.routing.kernels.distances import distances_of, fill_distance_matrix, leg_length
 from specahd.sandbox.session import Result
 from specahd.sandbox.shared_arrays import block_size
 
@@ -99,7 +99,7 @@ def test_kernels_and_regions_have_the_same_distances(convention):
     coords = points(convention)
     kinds = (distances_of(coords, convention, None), distances_of(coords, convention, matrix))
     for start, end in [(0, 0), (3, 17), (39, 2)]:
-        assert {between(kind, start, end) for kind in kinds} == {matrix[start, end]}
+        assert {leg_length(kind, start, end) for kind in kinds} == {matrix[start, end]}
     for cut in (local.local_distances, runner.local_distances):
         np.testing.assert_array_equal(cut(computed, SOME[:4]), cut(matrix, SOME[:4]), strict=True)
 

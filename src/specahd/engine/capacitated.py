@@ -29,7 +29,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import MAX_SIZE, State, begun
 from specahd.routing.base import IntArray
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 choose_groups = groups_call(interfaces.GROUPS)
 choose = position_call(interfaces.POSITIONS)
@@ -105,7 +105,7 @@ def _measure(nodes: Any, edges: Any, distances: Any, owners: Any) -> Any:
         if nodes[node, ROUTE] < 0:
             continue
         behind = nodes[node, BEHIND]
-        distance = between(distances, owners[node], owners[behind])
+        distance = leg_length(distances, owners[node], owners[behind])
         edges[node, BEHIND] = distance
         edges[behind, BEFORE] = distance
         cost += distance
@@ -117,7 +117,7 @@ def depot_row(distances: Any, nodes: int) -> Any:
     """Return the distances from the depot to so many nodes."""
     row = np.empty(nodes)
     for node in range(nodes):
-        row[node] = between(distances, 0, node)
+        row[node] = leg_length(distances, 0, node)
     return row
 
 
@@ -143,7 +143,9 @@ def show(state: Any, instance: Any) -> None:
         upper_inputs[PRECEDING, node] = before
         upper_inputs[FOLLOWING, node] = behind
         upper_inputs[ROUTE_OF, node] = nodes[node, ROUTE]
-        gains[node] = edges[node, BEFORE] + edges[node, BEHIND] - between(distances, before, behind)
+        gains[node] = (
+            edges[node, BEFORE] + edges[node, BEHIND] - leg_length(distances, before, behind)
+        )
     integers[CHANGED] = 0
 
 
@@ -160,7 +162,7 @@ def remove(
     customers = len(state.gains) - 1
     ahead = nodes[customer, BEFORE]
     behind = nodes[customer, BEHIND]
-    joined = between(
+    joined = leg_length(
         instance.distances,
         0 if ahead > customers else ahead,
         0 if behind > customers else behind,
@@ -208,7 +210,7 @@ def find_positions(
         near_distance = neighbour_distances[customer, place]
         behind = nodes[near, BEHIND]
         distance_behind = (
-            depot_distance if behind > customers else between(distances, customer, behind)
+            depot_distance if behind > customers else leg_length(distances, customer, behind)
         )
         detour = near_distance + distance_behind - edges[near, BEHIND]
         found[DETOUR, count] = detour

@@ -35,7 +35,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import MAX_SIZE, State
 from specahd.routing.base import IntArray
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 choose_groups = capacitated.choose_groups
 choose = position_call(interfaces.SPLIT_POSITIONS)
@@ -143,7 +143,7 @@ def show(state: Any, instance: Any) -> None:
         while part != 0:
             ahead = owners[nodes[part, BEFORE]]
             behind = owners[nodes[part, BEHIND]]
-            gain += edges[part, BEFORE] + edges[part, BEHIND] - between(distances, ahead, behind)
+            gain += edges[part, BEFORE] + edges[part, BEHIND] - leg_length(distances, ahead, behind)
             part = more[part]
         gains[customer] = gain
         if node == heads[customer]:
@@ -168,7 +168,7 @@ def remove(
     own.heads[customer] = 0
     while node != 0:
         ahead = owners[nodes[node, BEFORE]]
-        joined = between(instance.distances, ahead, owners[nodes[node, BEHIND]])
+        joined = leg_length(instance.distances, ahead, owners[nodes[node, BEHIND]])
         cost -= edges[node, BEFORE] + edges[node, BEHIND] - joined
         links.note(state, scratch, line, node, joined)
         links.unlink(state, node, own.quantities[node], joined)
@@ -213,7 +213,7 @@ def find_positions(
                 distance_behind = (
                     depot_distance
                     if behind > deliveries
-                    else between(distances, customer, owners[behind])
+                    else leg_length(distances, customer, owners[behind])
                 )
                 ahead = node
                 distance_before = near_distance

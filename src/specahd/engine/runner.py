@@ -61,15 +61,15 @@ class EngineProgram:
         self._append = njit(types.void(types.ListType(function), function), cache=True)(_appended)
         # A list holds addresses; the programs themselves must live on.
         self._programs: list[Any] = []
-        self._held: Any = None
+        self._translated: Any = None
         self._functions, self._shipped = tuple(functions), shipped
         # This package's own programs by their texts, compiled or read from disk in the zygote.
         self._own: dict[str, Any] = {}
 
     @property
-    def held(self) -> Any:
+    def translated(self) -> Any:
         """The list of all programs translated so far, as loops take it."""
-        return self._held
+        return self._translated
 
     def read_own(self) -> None:
         """Read this package's own programs from disk, or compile them and keep them there.
@@ -80,7 +80,7 @@ class EngineProgram:
             self._own[source] = self._compiled(source, self._interface.name, kept=True)
 
     def translate(self, source: str, name: str) -> Any:
-        """Compile a guarded program, add it to :attr:`held` and return a list of it alone.
+        """Compile a guarded program, add it to :attr:`translated` and return a list of it alone.
 
         Raises
         ------
@@ -89,10 +89,10 @@ class EngineProgram:
         """
         program = self._own.get(source) or self._compiled(source, name)
         self._programs.append(program)
-        if self._held is None:
-            self._held = self._list(program)
+        if self._translated is None:
+            self._translated = self._list(program)
         else:
-            self._append(self._held, program)
+            self._append(self._translated, program)
         return self._list(program)
 
     def always(self, answer: str) -> Any:
@@ -169,7 +169,7 @@ class UpperProgram(EngineProgram):
             self._search = None
             self._search = self.search_for(arrays, routes, order.seed, part=order.part)
         assert self.lowers is not None
-        return self._search.run(program, self.lowers.held, order)
+        return self._search.run(program, self.lowers.translated, order)
 
 
 class LowerProgram(EngineProgram):

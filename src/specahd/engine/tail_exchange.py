@@ -17,7 +17,7 @@ from specahd.engine.inlined import inlined
 from specahd.engine.links import BEFORE, BEHIND, ROUTE, join
 from specahd.engine.random import uniform
 from specahd.engine.times import backward, forward
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 COOLER = 0.3
 """The temperature of exchanges, as a share of that of groups
@@ -97,7 +97,7 @@ def exchange_tails(state: Any, instance: Any, tries: int, temperature: float) ->
         elif behind > customers:
             joined = depot_distances[ahead]
         else:
-            joined = between(instance.distances, ahead, behind)
+            joined = leg_length(instance.distances, ahead, behind)
         detour = joint_distance + joined - gone
         if detour > most or (detour > 0.0 and detour > -heat * math.log(1.0 - uniform(generator))):
             continue

@@ -23,7 +23,7 @@ from specahd.engine.programs import (
 from specahd.engine.state import State
 from specahd.engine.times import CUSTOMER, GROUP, TOUCHED, backward, forward, refresh_route, touch
 from specahd.routing.base import FloatArray
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 choose_groups = groups_call(interfaces.TIMED_GROUPS)
 choose = position_call(interfaces.TIMED_POSITIONS)
@@ -142,7 +142,7 @@ def find_positions(
             elif ahead > customers:
                 distance_before = depot_distance
             else:
-                distance_before = between(distances, customer, ahead)
+                distance_before = leg_length(distances, customer, ahead)
                 leaves += service[ahead]
             begins = max(leaves + distance_before, opens)
             if begins > closes:
@@ -153,7 +153,7 @@ def find_positions(
             elif behind > customers:
                 distance_behind = depot_distance
             else:
-                distance_behind = between(distances, customer, behind)
+                distance_behind = leg_length(distances, customer, behind)
             joined = edges[ahead, BEHIND]
             detour = distance_before + distance_behind - joined
             slack = min(closes, latest[behind] - distance_behind - lasts) - begins

@@ -24,7 +24,7 @@ from specahd.engine.programs import (
 )
 from specahd.engine.state import State, begun
 from specahd.routing.base import IntArray
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 PLACES = 10
 """Next to how many neighbours a node may be inserted, where it has more."""
@@ -83,7 +83,7 @@ def _load_tour(tour: Any, nodes: Any, edges: Any, distances: Any) -> Any:
         node = tour[place] if place < len(tour) else 0
         nodes[last, BEHIND] = node
         nodes[node, BEFORE] = last
-        edges[last] = between(distances, last, node)
+        edges[last] = leg_length(distances, last, node)
         cost += edges[last]
         last = node
     return cost
@@ -112,7 +112,7 @@ def show(state: Any, instance: Any) -> None:
         behind = nodes[node, BEHIND]
         upper_inputs[PRECEDING, node] = before
         upper_inputs[FOLLOWING, node] = behind
-        gains[node] = edges[before] + edges[node] - between(distances, before, behind)
+        gains[node] = edges[before] + edges[node] - leg_length(distances, before, behind)
     integers[CHANGED] = 0
 
 
@@ -128,7 +128,7 @@ def remove(
     log[line, BEHIND_NOTED] = behind
     log_edges[line, BEFORE] = edges[before]
     log_edges[line, BEHIND] = edges[customer]
-    joined = between(instance.distances, before, behind)
+    joined = leg_length(instance.distances, before, behind)
     cost += joined - edges[before] - edges[customer]
     nodes[before, BEHIND] = behind
     nodes[behind, BEFORE] = before
@@ -157,7 +157,7 @@ def find_positions(
         if behind == OUT:
             continue
         near_distance = neighbour_distances[customer, place]
-        distance_behind = between(distances, customer, behind)
+        distance_behind = leg_length(distances, customer, behind)
         found[DETOUR, count] = near_distance + distance_behind - edges[near]
         found[DISTANCE_BEFORE, count] = near_distance
         found[DISTANCE_BEHIND, count] = distance_behind
@@ -166,7 +166,7 @@ def find_positions(
         count += 1
         # That before the neighbour, unless it is the one behind another neighbour.
         ahead = nodes[near, BEFORE]
-        distance_before = between(distances, customer, ahead)
+        distance_before = leg_length(distances, customer, ahead)
         if distance_before > farthest or ahead == 0:
             found[DETOUR, count] = distance_before + near_distance - edges[ahead]
             found[DISTANCE_BEFORE, count] = distance_before
@@ -175,8 +175,8 @@ def find_positions(
             before[count] = ahead
             count += 1
     if count == 0:
-        distance_before = between(distances, customer, 0)
-        distance_behind = between(distances, customer, nodes[0, BEHIND])
+        distance_before = leg_length(distances, customer, 0)
+        distance_behind = leg_length(distances, customer, nodes[0, BEHIND])
         found[DETOUR, 0] = distance_before + distance_behind - edges[0]
         found[DISTANCE_BEFORE, 0] = distance_before
         found[DISTANCE_BEHIND, 0] = distance_behind

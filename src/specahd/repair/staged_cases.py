@@ -107,5 +107,5 @@ def _compile_seed(contract: Contract) -> tuple[Any, Any, int]:
     runner = getattr(importlib.import_module(module), name)
     # The engine's package keeps the hand-written programs compiled.
     runner.read_own()
-    number = 0 if runner.held is None else len(runner.held)
+    number = 0 if runner.translated is None else len(runner.translated)
     return runner, runner.translate(contract.seeds[-1].source, contract.name), number

@@ -30,10 +30,10 @@ def read(path: Path, euclidean: Convention = Convention.EUC_2D) -> CVRPInstance:
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    return made(vrplib.read(path, euclidean=euclidean), path)
+    return from_vrplib(vrplib.read(path, euclidean=euclidean), path)
 
 
-def made(data: VRPLIBData, path: Path) -> CVRPInstance:
+def from_vrplib(data: VRPLIBData, path: Path) -> CVRPInstance:
     """Return the instance that a file describes.
 
     Raises

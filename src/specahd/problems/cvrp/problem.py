@@ -78,7 +78,7 @@ class CVRP(VehicleProblem[CVRPInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    from_table = staticmethod(instance.made)
+    from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

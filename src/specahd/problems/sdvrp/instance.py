@@ -25,10 +25,10 @@ def read(path: Path) -> SDVRPInstance:
     FileError
         The file is missing, torn, or describes no valid instance.
     """
-    return made(sdvrp.read(path), path)
+    return from_vrplib(sdvrp.read(path), path)
 
 
-def made(data: VRPLIBData, path: Path) -> SDVRPInstance:
+def from_vrplib(data: VRPLIBData, path: Path) -> SDVRPInstance:
     """Return the instance that a file describes.
 
     Raises

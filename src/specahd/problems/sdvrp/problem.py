@@ -65,7 +65,7 @@ class SDVRP(VehicleProblem[SDVRPInstance, Solution]):
     descriptor_names = descriptor.NAMES
 
     read = staticmethod(instance.read)
-    from_table = staticmethod(instance.made)
+    from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

@@ -83,7 +83,7 @@ def read(path: Path) -> TSPInstance:
     return replace(instance, fixed_edges=data.fixed_edges)
 
 
-def made(data: VRPLIBData, path: Path) -> TSPInstance:
+def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
     """Return the instance that a table of stops describes.
 
     Raises

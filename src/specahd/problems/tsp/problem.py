@@ -89,7 +89,7 @@ class TSP(RoutingProblem[TSPInstance, Solution]):
     smallest_region = regions.SMALLEST
 
     read = staticmethod(instance.read)
-    from_table = staticmethod(instance.made)
+    from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

@@ -85,10 +85,10 @@ def read(
         data = solomon.read(path, convention, customers)
     else:
         data = vrplib.read(path, TIMED, convention)
-    return made(data, path)
+    return from_vrplib(data, path)
 
 
-def made(data: VRPLIBData, path: Path) -> VRPTWInstance:
+def from_vrplib(data: VRPLIBData, path: Path) -> VRPTWInstance:
     """Return the instance that a file describes.
 
     Raises

@@ -84,7 +84,7 @@ class VRPTW(VehicleProblem[VRPTWInstance, Solution]):
     operators: Operators = {"append": _append, "insertion": _insertion, "construct": _construct}
     descriptor_names = descriptor.NAMES
 
-    from_table = staticmethod(instance.made)
+    from_table = staticmethod(instance.from_vrplib)
     dumps = staticmethod(instance.dumps)
     generate = staticmethod(generator.generate)
     cost = staticmethod(checker.cost)

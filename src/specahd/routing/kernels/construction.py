@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
@@ -33,7 +33,7 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
             node = unserved[place]
             if demands[node] > rest:
                 continue
-            distance = between(distances, current, node)
+            distance = leg_length(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance < shortest or (distance == shortest and node < unserved[chosen]):
                 shortest = distance
@@ -123,10 +123,10 @@ def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
     losses = np.empty(len(ends))
     count = 0
     for i in range(1, len(begins) - 1):
-        home = between(distances, 0, i)
+        home = leg_length(distances, 0, i)
         for place in range(begins[i], begins[i + 1]):
             j = ends[place]
-            saving = home + between(distances, 0, j) - between(distances, i, j)
+            saving = home + leg_length(distances, 0, j) - leg_length(distances, i, j)
             if saving > 0.0:
                 low[count] = i
                 high[count] = j

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
@@ -41,7 +41,7 @@ def nearest_deliveries(distances: Any, demands: Any, capacity: int) -> Any:
         shortest = np.inf
         for place in range(waiting):
             node = unserved[place]
-            distance = between(distances, current, node)
+            distance = leg_length(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance < shortest or (distance == shortest and node < unserved[chosen]):
                 shortest = distance

@@ -107,7 +107,7 @@ def fill_distance_matrix(coords: FloatArray, convention: Convention, out: FloatA
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def between(distances: Any, start: int, end: int) -> Any:
+def leg_length(distances: Any, start: int, end: int) -> Any:
     """Return the distance between two nodes, from either kind of :data:`Distances`."""
     return _by_kind(distances, start, end)
 
@@ -120,13 +120,13 @@ def _by_kind(distances: Any, start: Any, end: Any) -> Any:
 @overload(_by_kind, jit_options={"nogil": True, "forceinline": True})
 def _choose(distances: Any, start: Any, end: Any) -> Callable[[Any, Any, Any], Any]:
     # numba compares these arguments with its own, annotations too.
-    def held(distances: Any, start: Any, end: Any) -> Any:
+    def stored(distances: Any, start: Any, end: Any) -> Any:
         return distances[start, end]
 
     def computed(distances: Any, start: Any, end: Any) -> Any:
         return _measured(distances[0], distances[1], start, end)
 
-    return held if isinstance(distances, types.Array) else computed
+    return stored if isinstance(distances, types.Array) else computed
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 LONGEST_RUN = 3
 """Most nodes that Or-opt moves together."""
@@ -106,16 +106,16 @@ def _two_opt(
     """Exchange two edges, one of them at ``node``; return how many nodes were ``touched``."""
     for step in (1, -1):
         after = _beside(tour, place, node, step)
-        joined = between(distances, node, after)
+        joined = leg_length(distances, node, after)
         for index in range(neighbours.shape[1]):
             other = neighbours[node, index]
-            gain = joined - between(distances, node, other)
+            gain = joined - leg_length(distances, node, other)
             if gain <= 0.0:
                 break
             beyond = _beside(tour, place, other, step)
             if other == after or beyond == node:
                 continue
-            gain += between(distances, other, beyond) - between(distances, after, beyond)
+            gain += leg_length(distances, other, beyond) - leg_length(distances, after, beyond)
             if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
                 continue
             _exchange(tour, place, node, after, other, beyond)
@@ -137,13 +137,15 @@ def _or_opt(
             if length > 1:
                 end = _beside(tour, place, end, step)
             after = _beside(tour, place, end, step)
-            joined = between(distances, before, node)
-            saved = joined + between(distances, end, after) - between(distances, before, after)
+            joined = leg_length(distances, before, node)
+            saved = (
+                joined + leg_length(distances, end, after) - leg_length(distances, before, after)
+            )
             if saved <= _LEAST_GAIN * joined:
                 continue
             for index in range(neighbours.shape[1]):
                 other = neighbours[node, index]
-                away = between(distances, node, other)
+                away = leg_length(distances, node, other)
                 if away >= saved:
                     break
                 if (step * (place[other] - place[node])) % size < length:
@@ -154,7 +156,9 @@ def _or_opt(
                     if (step * (place[beyond] - place[node])) % size < length:
                         continue
                     gain = saved - away
-                    gain += between(distances, other, beyond) - between(distances, end, beyond)
+                    gain += leg_length(distances, other, beyond) - leg_length(
+                        distances, end, beyond
+                    )
                     if gain <= _LEAST_GAIN * joined or _is_far(place, node, other, longest):
                         continue
                     near, far = (other, beyond) if side == step else (beyond, other)

@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from specahd.routing.geometry import Convention
-from specahd.routing.kernels.distances import CODES, between
+from specahd.routing.kernels.distances import CODES, leg_length
 
 _EXACT = CODES[Convention.EXACT_2D]
 
@@ -239,7 +239,7 @@ def _untangling(coords: Any, nodes: Any, edges: Any) -> float:
 
 @njit(cache=True, nogil=True)
 def _distance(coords: Any, start: int, end: int) -> Any:
-    return between((coords, _EXACT), start, end)
+    return leg_length((coords, _EXACT), start, end)
 
 
 @njit(cache=True, nogil=True)

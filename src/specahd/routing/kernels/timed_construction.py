@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +35,7 @@ def nearest_timed_routes(
     lengths = np.zeros(customers, np.int64)
     home = np.empty(customers + 1)
     for node in range(customers + 1):
-        home[node] = between(distances, node, 0)
+        home[node] = leg_length(distances, node, 0)
     unserved = np.arange(1, customers + 1)
     left = customers
     routes = 0
@@ -49,7 +49,7 @@ def nearest_timed_routes(
             node = unserved[place]
             if demands[node] > rest:
                 continue
-            distance = between(distances, current, node)
+            distance = leg_length(distances, current, node)
             # Removal leaves `unserved` unordered, so ties compare indices.
             if distance > shortest or (distance == shortest and node > unserved[chosen]):
                 continue
@@ -124,7 +124,7 @@ def inserted_routes(
             first = (
                 due[other] < due[node]
                 if by_deadline
-                else between(distances, 0, other) > between(distances, 0, node)
+                else leg_length(distances, 0, other) > leg_length(distances, 0, node)
             )
             if node == 0 or first:
                 node = other
@@ -179,14 +179,15 @@ def _schedule(
     for step in range(1, length + 1):
         node = stops[step]
         leave[step] = (
-            max(leave[step - 1] + between(distances, stops[step - 1], node), ready[node])
+            max(leave[step - 1] + leg_length(distances, stops[step - 1], node), ready[node])
             + service[node]
         )
     latest[length + 1] = due[0]
     for step in range(length, 0, -1):
         node = stops[step]
         latest[step] = min(
-            due[node], latest[step + 1] - between(distances, node, stops[step + 1]) - service[node]
+            due[node],
+            latest[step + 1] - leg_length(distances, node, stops[step + 1]) - service[node],
         )
 
 
@@ -217,25 +218,27 @@ def _best_insertion(
         cheapest = np.inf
         cheapest_place = 0
         for place in range(1, length + 2):
-            start = max(leave[place - 1] + between(distances, stops[place - 1], node), ready[node])
+            start = max(
+                leave[place - 1] + leg_length(distances, stops[place - 1], node), ready[node]
+            )
             # Every later place leaves after this one.
             if leave[place - 1] > due[node]:
                 break
             if start > due[node] - margin:
                 continue
             after = stops[place]
-            arrival = start + service[node] + between(distances, node, after)
+            arrival = start + service[node] + leg_length(distances, node, after)
             if after != 0:
                 arrival = max(arrival, ready[after])
             if arrival > latest[place] - margin:
                 continue
-            before = leave[place - 1] + between(distances, stops[place - 1], after)
+            before = leave[place - 1] + leg_length(distances, stops[place - 1], after)
             if after != 0:
                 before = max(before, ready[after])
             detour = (
-                between(distances, stops[place - 1], node)
-                + between(distances, node, after)
-                - between(distances, stops[place - 1], after)
+                leg_length(distances, stops[place - 1], node)
+                + leg_length(distances, node, after)
+                - leg_length(distances, stops[place - 1], after)
             )
             cost = (1.0 - patience) * detour + patience * (arrival - before)
             if cost < cheapest:
@@ -243,7 +246,7 @@ def _best_insertion(
                 cheapest_place = place
         if cheapest_place == 0:
             continue
-        gain = reward * between(distances, 0, node) - cheapest
+        gain = reward * leg_length(distances, 0, node) - cheapest
         if gain > largest:
             largest = gain
             chosen = node

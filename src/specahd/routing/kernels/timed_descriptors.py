@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 TIME_NAMES = ("window_width", "waiting", "time_slack")
 """What :func:`describe_times` computes, in order; see there."""
@@ -53,7 +53,7 @@ def describe_times(
         for _ in range(lengths[route]):
             node = values[place]
             place += 1
-            arrival = time + between(distances, previous, node)
+            arrival = time + leg_length(distances, previous, node)
             start = max(arrival, ready[node])
             if inside[node]:
                 width += due[node] - ready[node]
@@ -61,7 +61,7 @@ def describe_times(
                 slack += due[node] - start
             time = start + service[node]
             previous = node
-        duration += time + between(distances, previous, 0) - ready[0]
+        duration += time + leg_length(distances, previous, 0) - ready[0]
     scale = len(nodes) * (due[0] - ready[0])
     out = np.zeros(3)
     if scale > 0.0:

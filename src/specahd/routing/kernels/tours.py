@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from specahd.routing.kernels.distances import between
+from specahd.routing.kernels.distances import leg_length
 
 
 @njit(cache=True, nogil=True)
@@ -59,7 +59,7 @@ def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack
                         start = first[x * rows + y]
                         for index in range(start, start + waiting[x * rows + y]):
                             node = members[index]
-                            distance = between(distances, current, node)
+                            distance = leg_length(distances, current, node)
                             if distance < shortest or (distance == shortest and node < chosen):
                                 shortest = distance
                                 chosen = node
@@ -79,7 +79,7 @@ def pair_distances(distances: Any, starts: Any, ends: Any) -> Any:
     """Return the distance of each pair of nodes."""
     out = np.empty(len(starts))
     for pair in range(len(starts)):
-        out[pair] = between(distances, starts[pair], ends[pair])
+        out[pair] = leg_length(distances, starts[pair], ends[pair])
     return out
 
 
