@@ -20,6 +20,7 @@ from specahd.api.solving import Solved
 from specahd.api.solving import solve as find
 from specahd.config.cli import run_command, run_directory
 from specahd.config.solving import check_output_path, result_inputs
+from specahd.config.targets import instantiate_group
 from specahd.config.words import quote_files
 from specahd.core.errors import ConfigError
 from specahd.core.extras import require
@@ -102,9 +103,13 @@ def solve(config: DictConfig) -> None:
 
 
 def _instance(config: DictConfig) -> ProblemInstance:
-    """Read the instance, under a convention of its problem's if one is asked for."""
+    """Read the instance for the problem that is given or the file tells.
+
+    With ``convention`` it is read again under a convention of its problem's.
+    """
     stated = {name: config[name] for name in ("capacity", "matrix", "split", "speed")}
-    found = read(config.instance, ignore=config.ignore or (), **stated)
+    problem = config.problem and instantiate_group(config.problem, "problem")
+    found = read(config.instance, problem, ignore=config.ignore or (), **stated)
     if config.convention is None:
         return found
     return under_convention(found, Path(config.instance), config.convention)

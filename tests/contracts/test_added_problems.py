@@ -184,11 +184,17 @@ def test_a_problem_with_a_constraint_of_its_own_is_trained_and_solved_by_the_eng
     problem = problem_of("limited_cvrp")
     data = next(problem.generate("validation", 1))
     given = api.ProblemInstance(problem, data)
-    for programs in (BY_HAND, tmp_path / "run" / "checkpoint"):
+    for programs in (tmp_path / "run" / "checkpoint", BY_HAND):
         solved = api.solve(given, repairs=5000, seed=1, checkpoint=programs)
         assert solved.failure == ""
         assert problem.check(data, solved.data) == ()
         assert solved.cost < solved.incumbent_cost
+    # The command finds the same, if it is told whose file that is.
+    (tmp_path / "own.vrp").write_text(problem.dumps(data))
+    asked = [SMALL[0], "instance=own.vrp", "problem=limited_cvrp", "out=own.sol"]
+    call("solve", *asked, "repairs=5000", "seed=1", cwd=tmp_path, env=ENV, timeout=900)
+    told = json.loads((tmp_path / "own.json").read_text())
+    assert (told["problem"], told["cost"]) == ("limited_cvrp", solved.cost)
     # The same instance has a cheaper solution that the constraint forbids.
     free = api.solve(api.ProblemInstance(api.make_problem("cvrp"), data), repairs=5000, seed=1)
     assert {violation.kind for violation in problem.check(data, free.data)} == {"length"}

@@ -121,6 +121,7 @@ class SolveConfig(SearchLimit, TableOptions):
     """What ``python -m specahd.solve`` accepts beside its limit and what a table leaves open."""
 
     instance: str = MISSING
+    problem: Any = None
     checkpoint: str | None = None
     incumbent: str | None = None
     seed: int = 0
