@@ -115,7 +115,7 @@ def test_the_key_is_in_no_file_and_in_no_process_beside_the_run(tmp_path):
     assert not tells(done.stdout + done.stderr)
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     names = {path.name for path in kept}
-    assert {"mlflow.db", "cassette.jsonl", "wal.jsonl", "journal.jsonl", "program.py"} <= names
+    assert {"mlflow.db", "cassette.jsonl", "wal.jsonl", "candidates.json"} <= names
     assert [path for path, content in kept.items() if tells(content.decode(errors="replace"))] == []
     assert b"***" in kept[tmp_path / "run" / "wal.jsonl"]
 
