@@ -37,7 +37,7 @@ def run(tmp_path):
         program("a", 1),
         program("b", 2, "lower-1-a", "lower-seed"),
         program("c", 3, "lower-1-b", outcome="parse_error", source=None, reply=EVIL, detail=EVIL),
-        program("d", 4, "lower-1-b", idea=EVIL),
+        program("d", 4, "lower-1-b", "lower-1-b", idea=EVIL),
     ]
     directory = write_run(tmp_path / "run", samples=samples)
     kept = {"repertoire": ["lower-1-b", "lower-seed"], "upper": "upper-seed", "J": 0.25}

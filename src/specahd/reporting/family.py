@@ -99,7 +99,7 @@ class Family:
         """Return the children of each program that has any."""
         found = defaultdict(list)
         for member in self.members.values():
-            for parent in member.parents:
+            for parent in dict.fromkeys(member.parents):
                 found[parent].append(member.id)
         return found
 
