@@ -27,8 +27,10 @@ def kill_at(ticket: int, share: float) -> None:
 
     def append_or_end(self, record):
         nonlocal tickets
-        tickets += self.path.name == "journal.jsonl" and "sample" in record
-        if tickets < ticket:
+        counts = self.path.name == "journal.jsonl" and "sample" in record
+        tickets += counts
+        # Threads that write to other files meanwhile do so undisturbed.
+        if not counts or tickets < ticket:
             append(self, record)
             return
         line = dumps(record).encode() + b"\n"
