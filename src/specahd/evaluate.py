@@ -91,7 +91,7 @@ def _passes(evaluation: Evaluation) -> str:
 
 
 def _title(options: EvaluateConfig) -> str:
-    """Return what the instances are called."""
+    """Return a title for the instances."""
     if options.pool is not None or options.set is not None:
         return str(options.pool or options.set)
     names = [Path(one).name for one in options.instances]

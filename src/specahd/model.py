@@ -66,7 +66,7 @@ _FORKING = threading.Lock()
 
 
 class SpecAHDModel:
-    """Repairs the baseline solutions of instances; made empty, as MLflow asks."""
+    """Repairs the baseline solutions of instances; MLflow makes it empty and loads it later."""
 
     def load_context(self, context: Any) -> None:
         """Read the checkpoint, verified and guarded, as MLflow hands it over.
@@ -183,7 +183,7 @@ def _read(problem: AnyProblem, entry: Mapping[str, str], folder: Path, number: i
 
 
 def save(target: Path, checkpoint: Path) -> None:
-    """Write a model's folder: the code, the checkpoint as it is, and what describes them."""
+    """Write a model's folder: the code, the checkpoint unchanged, and their description."""
     import mlflow
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema

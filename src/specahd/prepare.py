@@ -43,7 +43,7 @@ def prepare(config: DictConfig) -> None:
 
 
 def verify(folder: Path) -> None:
-    """Verify every file below a folder and print what became of it.
+    """Verify every file below a folder, and print the result of each.
 
     Raises
     ------

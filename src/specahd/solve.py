@@ -63,7 +63,7 @@ class _SolutionWriter:
 
 
 def solve(config: DictConfig) -> None:
-    """Solve one instance and write what was found."""
+    """Solve one instance and write the solution."""
     instance = _instance(config)
     known = best_known(instance.problem, instance.data, Path(config.instance))
     out = _out(config, instance)
@@ -103,7 +103,7 @@ def solve(config: DictConfig) -> None:
 
 
 def _instance(config: DictConfig) -> ProblemInstance:
-    """Read the instance for the problem that is given or the file tells.
+    """Read the instance, for the given problem or that of the file's content.
 
     With ``convention`` it is read again under a convention of its problem's.
     """
@@ -128,7 +128,7 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
 
 
 def _write(config: DictConfig, solved: Solved, out: Path, told: dict[str, Any]) -> list[Path]:
-    """Write the solution, its statistics with what else is told, its picture; return the files."""
+    """Write the solution, its statistics and its picture; return the files."""
     solved.write(out)
     statistics = out.with_suffix(".json")
     write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **told})

@@ -53,7 +53,7 @@ def track(config: DictConfig) -> None:
 
 
 def _tracking(config: DictConfig, saved: dict[str, Any], path: Path) -> DictConfig:
-    """Return how the run tracked, with what the command line changes of that."""
+    """Return the tracking options of the run, changed by those of the command line."""
     keys = command_line_keys()
     chosen = HydraConfig.get().runtime.choices["tracking"]
     if "tracking" in keys or saved["choices"].get("tracking") != chosen:

@@ -70,7 +70,7 @@ def evaluation_identity(
     incumbent: str | Path | None,
     study: str | None,
 ) -> dict[str, Any]:
-    """Return what decides the rows of an evaluation beside its instances.
+    """Return everything but the instances that determines the rows of an evaluation.
 
     Raises
     ------

@@ -170,7 +170,7 @@ class _Work:
         self._solutions: list[Repaired] = []
 
     def evaluate(self, title: str, incumbent: str | Path | None) -> Evaluation:
-        """Repair what has no row yet, and summarise all."""
+        """Repair the instances without a row, and summarise all of them."""
         loaded, problem, files = self.loaded, self.loaded.problem, self.files
         if files is not None:
             self._rows = {str(row["instance"]): row for row in files.read()}
@@ -199,7 +199,7 @@ class _Work:
     def _cases(
         self, left: Sequence[Given], incumbent: str | Path | None
     ) -> list[tuple[Given, Case]]:
-        """Return what is left with the solutions to repair, of several without what is refused."""
+        """Return the instances without a row and their solutions; of several, skip the refused."""
         problem = self.loaded.problem
         if incumbent is not None:
             sources = [ProblemInstance(problem, one.data) for one in left or self.given]
@@ -222,7 +222,7 @@ class _Work:
         return cases
 
     def _repair(self, batch: Sequence[tuple[Given, Case]]) -> None:
-        """Repair some instances with the same workers, and write what comes of each."""
+        """Repair a batch of instances with the same workers, and write the row of each."""
         loaded, system, problem = self.loaded, self.system, self.loaded.problem
         uppers = loaded.frozen.uppers
         executor = loaded.execution.start(problem, [case for _, case in batch])

@@ -144,7 +144,7 @@ def read(
     split: bool = False,
     speed: float | None = None,
 ) -> ProblemInstance:
-    """Read an instance file; its content tells the problem, unless one is given.
+    """Read an instance file; its content determines the problem, unless one is given.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _expect_no_options(path: Path, options: TableOptions) -> None:
 
 
 def under_convention(found: ProblemInstance, path: Path, convention: str) -> ProblemInstance:
-    """Read a file again, under a convention of its problem's for what the file leaves open.
+    """Read a file again under a convention, which fixes the rounding that the file leaves open.
 
     Raises
     ------

@@ -75,7 +75,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
 
 
 def _maker(maker: Any) -> dict[str, Any]:
-    """Return what a factory makes: its class, with the options given and those by default.
+    """Return the class that a factory makes, with its options, given and default.
 
     Of an object that is made already only the class is known.
     """

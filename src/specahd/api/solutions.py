@@ -85,7 +85,7 @@ class Solution:
         ]
 
     def visits(self) -> itinerary.Visits:
-        """Return what each vehicle does stop by stop, as a ``.csv`` file has it."""
+        """Return the stops of each vehicle, one row a stop, as in the ``.csv`` file."""
         return itinerary.visits(self.case.instance, self.routes)
 
     def files(self) -> dict[str, str]:
@@ -165,7 +165,7 @@ class Repaired(Solution):
 
     @classmethod
     def of(cls, problem: AnyProblem, case: Case, repair: Repair) -> Self:
-        """Return what a pass made of a case."""
+        """Return the solution of a repaired case."""
         return cls(problem, case, repair.solution, repair.cost, repair)
 
     @property

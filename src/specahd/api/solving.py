@@ -298,7 +298,7 @@ def _for_solving(given: ProblemInstance) -> AnyProblem:
 def _routed_improver(
     problem: AnyProblem, case: Case, programs: Programs, improver: SandboxedEngine
 ) -> Improver:
-    """Return what goes on with a search as it did in training."""
+    """Return an improver that routes programs as in training, unless the instance is too large."""
     size = len(programs.lowers)
     if programs.router is None or size == 1 or case.instance.size > MOST_ROUTED:
         return improver

@@ -1,4 +1,4 @@
-"""What each option of the commands is, in one line: what ``--help`` says.
+"""One line for each option of the commands, as ``--help`` prints it.
 
 An option is named as on the command line; ``*`` stands for a part of a name. The first
 pattern that fits counts, so what is particular to a command comes first. An option of a class in
@@ -203,7 +203,7 @@ def patterns(command: str) -> Mapping[str, str]:
 
 
 def describe(command: str, option: str) -> str:
-    """Return what an option of a command is.
+    """Return the description of an option of a command.
 
     Raises
     ------

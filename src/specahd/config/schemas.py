@@ -118,7 +118,7 @@ class EvaluateConfig(RepairOptions):
 
 @dataclass(frozen=True)
 class SolveConfig(SearchLimit, TableOptions):
-    """What ``python -m specahd.solve`` accepts beside its limit and what a table leaves open."""
+    """Options of ``python -m specahd.solve``, apart from its limit and the options of tables."""
 
     instance: str = MISSING
     problem: Any = None
@@ -190,7 +190,7 @@ class ReportConfig:
 
 @dataclass(frozen=True)
 class FetchConfig(Transfers):
-    """What ``python -m specahd.fetch`` accepts; mirror None: only verify what is there."""
+    """Options of ``python -m specahd.fetch``; without a mirror, it only verifies files."""
 
     mirror: str | None = None
     folder: str = "data"

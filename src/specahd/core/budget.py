@@ -110,7 +110,7 @@ class Budget:
 
 
 class Ledger:
-    """Counts what a run spends of its budget; thread-safe.
+    """Counts the tickets, tokens and money that a run spends; thread-safe.
 
     A ticket is taken before a program is requested, stays spent when a reply
     comes (parsable or not), and is refunded when the transport failed. A request
@@ -153,7 +153,7 @@ class Ledger:
             self._refunds += 1
 
     def count(self, reply: Reply, *, auxiliary: bool = False, refunds: int = 0) -> None:
-        """Add what a reply cost; an auxiliary call is one that takes no ticket.
+        """Add the tokens and money of a reply; an auxiliary call takes no ticket.
 
         ``refunds`` counts in again those of a reply that an earlier process got.
         """

@@ -33,7 +33,7 @@ _listeners: list[_CompilationListener] = []
 
 @contextmanager
 def listening(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once if a cached loop is compiled in the block, here or in a zygote."""
+    """Call ``tell`` once if the block compiles a loop for the cache, here or in a zygote."""
     announcement = _CompilationListener(tell)
     _listeners.append(announcement)
     try:

@@ -1,4 +1,4 @@
-"""What a generated program must look like, and what a request for one (or for a text) carries.
+"""The form of a generated program, and the content of a request for a program or a text.
 
 A contract has a *seed program*, a real Python function whose body is the first candidate. Its
 name, arguments and docstring are the interface, or these come from a table
@@ -194,7 +194,7 @@ class Treatment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One thing that a search method asks for: a kind of program, or a kind of text.
+    """A variation operator of a search method: it asks for a kind of program, or a kind of text.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A program with what was measured of it, larger is better.
+    """A program with its score; larger is better.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a round tells a language model of itself; it follows from seed and configuration.
+    """The facts of a round in its prompts; seed and configuration determine them.
 
     Parameters
     ----------

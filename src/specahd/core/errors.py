@@ -29,7 +29,7 @@ class SpecAHDError(Exception):
 
 
 class UserError(SpecAHDError):
-    """Something the user can mend; the message is one sentence that says what."""
+    """An error that the user can mend; the message is one sentence that names the input."""
 
 
 class ConfigError(UserError):

@@ -63,7 +63,7 @@ def arguments(table: str) -> Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What programs of one kind are called, what they are told, and what they answer.
+    """The interface of programs of one kind: name, arguments and answer.
 
     Parameters
     ----------

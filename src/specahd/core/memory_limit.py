@@ -61,7 +61,7 @@ def _address_space_left() -> Iterator[int]:
 
 
 def _control_groups_memory() -> Iterator[int]:
-    """Yield what each control group around this process leaves, of either version."""
+    """Yield the free bytes of each control group around this process, of either version."""
     for line in _read(_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
         if "memory" in controllers.split(","):

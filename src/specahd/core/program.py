@@ -1,4 +1,4 @@
-"""Generated programs, and the one enumeration of what can become of them."""
+"""Generated programs, and the enumeration of their outcomes."""
 
 import ast
 from dataclasses import dataclass, field

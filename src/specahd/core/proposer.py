@@ -10,7 +10,7 @@ from specahd.core.tariff import Tariff
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply: its text, and what it cost."""
+    """A reply: its text, tokens and money."""
 
     text: str
     prompt_tokens: int = 0

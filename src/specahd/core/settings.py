@@ -255,7 +255,7 @@ class SearchLimit:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Options for what a table of stops (CSV) leaves open.
+    """Options that a table of stops (CSV) does not state, such as the capacity.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Skill records: what a measured change of a program has shown (paper, appendix G)."""
+"""Skill records: the measured effect of a change of a program (paper, appendix G)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -164,14 +164,14 @@ class Facts:
         return f"{of} of {_span(sizes)} {self._nodes(indices)}"
 
     def _gap(self, indices: Sequence[int]) -> str:
-        """Return who made the solutions, and how far they are from those of the best of others."""
+        """Return a sentence on the gap of the baseline to the best of the other constructions."""
         key = tuple(indices[:COMPARED])
         if key not in self._gaps:
             self._gaps[key] = self._compared([self._cases[index] for index in key])
         return self._gaps[key]
 
     def _cost(self, case: Case, name: str) -> float:
-        """Return what another construction's solution of a case costs."""
+        """Return the cost of another construction's solution of a case."""
         solution = self._problem.baseline(case.instance, name)
         return self._problem.cost(case.instance, solution)
 
@@ -251,7 +251,7 @@ def lower_result_facts(responses: Sequence[Response]) -> str:
 
 
 def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> str:
-    """Return of what an upper program's score is made, and why it failed or proposed nothing.
+    """Return the parts of an upper program's score, and why it failed or proposed nothing.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ MATRIX_NODES = 2000
 
 
 def shared_block(problem: AnyProblem, *instances: Any) -> SharedArrays:
-    """Return the block of some instances: what programs see, and who is near whom.
+    """Return the shared block of some instances: the inputs of programs, and lists of neighbours.
 
     Raises
     ------

@@ -270,7 +270,7 @@ def put_in(
     last: bool,
     cost: float,
 ) -> float:
-    """Put a node in at the chosen position, and return what the solution costs then."""
+    """Insert a node at the chosen position, and return the new cost."""
     found = scratch.found
     if last:
         state.integers[FREE] -= 1

@@ -1,4 +1,4 @@
-"""What the trusted side knows of a problem that the engine solves."""
+"""Descriptions of the problems that the engine solves, for the trusted process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -238,7 +238,7 @@ def sandbox_of(problem: AnyProblem, shared: SharedArrays) -> Sandbox:
 
 
 def runners(problem: AnyProblem) -> list[str]:
-    """Return what runs upper programs of a problem, and what compiles its lower ones."""
+    """Return the runner of a problem's upper programs, and that of its lower ones."""
     return [problem.engine.groups, problem.engine.positions]
 
 
@@ -251,7 +251,7 @@ def launched(
     counted: bool,
     slices: int = 1,
 ) -> Session:
-    """Return a process of the sandbox with compiled programs, or with what kept it from that.
+    """Start a process of the sandbox with compiled programs; its session may hold an error instead.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Insertion:
         return replace(self, selector=replace(self.selector, progress=progress))
 
     def of(self, program: Program) -> "Insertion":
-        """Return the operator as it acts with a lower program: what takes longer repairs less."""
+        """Return the operator for a lower program: the slower the program, the fewer repairs."""
         repairs = max(1, round(self.repairs_per_customer / price(program.source)))
         return replace(self, repairs_per_customer=repairs)
 
@@ -140,7 +140,7 @@ class Insertion:
 
 
 def seed_of(*arrays: IntArray) -> int:
-    """Return a seed that follows from what a program is shown."""
+    """Return a seed computed from the inputs of a program."""
     seed = 0
     for array in arrays:
         seed = crc32(np.asarray(array, np.int64).tobytes(), seed)

@@ -1,4 +1,4 @@
-"""What programs of the repair operator ``insertion`` are told and answer: prompt text and types.
+"""Interfaces of programs of the repair operator ``insertion``: texts of prompts, and types.
 
 A row of a table is all that an argument takes; a problem's table says how it differs from that of
 the CVRP. Values are expressions of what :func:`specahd.engine.programs.groups_call` and

@@ -66,7 +66,7 @@ def link(
 
 @inlined
 def note(state: Any, scratch: Any, line: int, node: int, joined: float) -> None:
-    """Write to the log what is about to be taken out, or was just put in.
+    """Log a node that is about to be removed, or was just inserted.
 
     ``joined`` is the distance between the nodes around it.
     """
@@ -81,7 +81,7 @@ def note(state: Any, scratch: Any, line: int, node: int, joined: float) -> None:
 
 @inlined
 def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None:
-    """Take back the changes that so many lines of the log tell, the last one first.
+    """Undo the changes in the first ``lines`` lines of the log, the last one first.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Order:
 
     @classmethod
     def asking(cls, seed: int, max_groups: int, max_size: int, progress: float) -> Self:
-        """Return the order that only asks for groups."""
+        """Return an order without repairs, which asks for groups only."""
         return cls(seed, 0, 0.0, max_groups, max_size, progress, progress, 0.0, 0.0)
 
     def encode(self) -> IntArray:
@@ -97,7 +97,7 @@ class Order:
 
     @classmethod
     def decode(cls, words: IntArray) -> Self:
-        """Read what :meth:`encode` made."""
+        """Return the record that :meth:`encode` encoded."""
         seed, repairs, max_groups, max_size, part, exchanges = words[_WHOLE].tolist()
         seconds, begin, end, hot, cold = words[_REAL].view(np.float64).tolist()
         limits, progress = (max_groups, max_size), (begin, end)
@@ -143,7 +143,7 @@ class Report:
 
     @classmethod
     def decode(cls, words: IntArray) -> Self:
-        """Read what :meth:`encode` made.
+        """Return the record that :meth:`encode` encoded.
 
         Raises
         ------

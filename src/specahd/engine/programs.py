@@ -19,12 +19,12 @@ OPENS, CLOSES, EARLIEST, LATEST = range(4)
 
 
 def groups_call(interface: Interface) -> Any:
-    """Return what :func:`specahd.engine.steps.choose_groups` is for programs of an interface."""
+    """Return :func:`specahd.engine.steps.choose_groups` for programs of an interface."""
     return _call(interface, "state, instance, program, noise, now, max_groups, max_size")
 
 
 def position_call(interface: Interface) -> Any:
-    """Return what :func:`specahd.engine.steps.choose` is for programs of an interface."""
+    """Return :func:`specahd.engine.steps.choose` for programs of an interface."""
     names = "state, instance, scratch, program, count, noise, customer, wanted, now"
     return _call(interface, names)
 

@@ -15,7 +15,7 @@ from specahd.routing.space_filling import along_curve
 
 
 class RenumberedSearch:
-    """A search in which nodes have other numbers than for whoever asks.
+    """A search that numbers nodes in another order than its caller.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ class UpperProgram(EngineProgram):
         self._search: Search | RenumberedSearch | None = None
 
     def warm_up(self) -> None:
-        """Make this package's own programs ready; lower programs tell what the loops are."""
+        """Parse the programs of this package; the lower programs determine the loops."""
         self.read_own()
 
     @cached_property

@@ -26,7 +26,7 @@ Arrays = Mapping[str, Any]
 
 
 class Search:
-    """One solution under way, and what the block says of its instance.
+    """A search: its instance, read from the block, and its state.
 
     This is what vehicles of one capacity need; a problem derives a class that changes how a search
     begins, how its solutions are told, and :meth:`example`.
@@ -134,7 +134,7 @@ class Search:
 
 
 def _instance(arrays: Arrays) -> Instance:
-    """Return what a block says of an instance, as loops take it."""
+    """Return the instance of a block, in the form of the compiled loops."""
     distances: Any = arrays.get(MATRIX)
     if CONVENTION in arrays:
         distances = arrays["coords"], int(arrays[CONVENTION][0])

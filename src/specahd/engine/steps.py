@@ -52,13 +52,13 @@ def log_lines(state: Any, max_size: int) -> int:
 def remove(
     state: Any, instance: Any, scratch: Any, line: int, customer: int, cost: float
 ) -> tuple[int, float]:
-    """Take a customer out; return the next line of the log, and what the solution costs then."""
+    """Remove a customer; return the next line of the log, and the new cost."""
     raise NotImplementedError
 
 
 @_of_family
 def close_gaps(state: Any, scratch: Any, removed: int) -> None:
-    """Do what is to be done once all customers of a group are out, in so many lines of the log."""
+    """Finish the removal of a group, of which the log has ``removed`` lines."""
     raise NotImplementedError
 
 
@@ -114,7 +114,7 @@ def insert(
     last: bool,
     cost: float,
 ) -> tuple[int, float]:
-    """Put a customer in; return how much of it is lacking then, and what the solution costs.
+    """Insert a customer; return how much of its demand is still missing, and the new cost.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def insert(
 
 @_of_family
 def undo(state: Any, instance: Any, scratch: Any, removed: int, lines: int) -> None:
-    """Take back what was done to a group; the first ``removed`` lines of its log are removals."""
+    """Undo the changes of a group; the first ``removed`` lines of its log are removals."""
     raise NotImplementedError
 
 
 @_of_family
 def keep(state: Any, scratch: Any, removed: int) -> None:
-    """Free what a group that stays has left."""
+    """Free the nodes that an accepted group no longer uses."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Hand-written programs for the engine: seeds of a search, and what evolved ones are compared with.
+"""Hand-written programs for the engine: seeds of a search, and the reference for evolved ones.
 
 Adjacent strings and greedy insertion with blinks are those of slack induction by string
 removals (Christiaens and Vanden Berghe, Transportation Science 54, 2020).

@@ -1,4 +1,4 @@
-"""Exchanges of tails: two routes are cut, and what follows each cut changes routes.
+"""Exchanges of tails (2-opt*): two routes are cut, and swap the parts behind the cuts.
 
 The move is the 2-opt* of Potvin and Rousseau (Journal of the Operational Research Society 46,
 1995). Groups that are taken out and inserted again make it only where a tail is as short as a

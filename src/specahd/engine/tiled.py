@@ -46,7 +46,7 @@ class _Tile:
     repairs: int = 0
 
     def take(self, answer: tuple[IntArray, ...]) -> int:
-        """Take what the process answers, and return how many repairs it has made for it.
+        """Read the answer of the process; return the repairs that it made since the last one.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class TiledEngine(SandboxedEngine):
         return worker.call(Call(0, self._index, (order.encode(), tile.unsent)))
 
     def _merge(self) -> str | None:
-        """Take what a round has left behind as the current solution; return why it is none."""
+        """Join the solutions of all tiles into the current one; return why if that fails."""
         solution = self._whole([tile.current for tile in self._tiles])
         if solution is None:
             return "The routes cannot be read."

@@ -51,7 +51,7 @@ def touch(own: Any, node: int) -> None:
 
 @inlined
 def forward(state: Any, ahead: int) -> None:
-    """Let what is new at a node reach the later ones."""
+    """Propagate a new start of service at a node to the later nodes."""
     nodes, edges, own = state.nodes, state.edges, state.own
     ready, service, start = own.ready, own.service, own.start
     customers = len(ready) - 1
@@ -70,7 +70,7 @@ def forward(state: Any, ahead: int) -> None:
 
 @inlined
 def backward(state: Any, behind: int) -> None:
-    """Let what is new at a node reach the earlier ones."""
+    """Propagate a new latest start at a node to the earlier nodes."""
     nodes, edges, own = state.nodes, state.edges, state.own
     due, service, latest = own.due, own.service, own.latest
     customers = len(due) - 1

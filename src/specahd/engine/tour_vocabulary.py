@@ -1,4 +1,4 @@
-"""What programs for closed tours are composed of: what those for routes are, where that has sense.
+"""The vocabulary of programs for closed tours: that of routes, where it applies.
 
 A production stays unless it looks at routes, loads or the depot, or speaks of routes.
 """
@@ -90,7 +90,7 @@ def positions() -> Vocabulary:
 
 
 def _on_tour(vocabulary: Vocabulary, routed: Interface, tour: Interface) -> Vocabulary:
-    """Return what of a vocabulary for routes is left where only the arguments of a tour are."""
+    """Return the productions of a vocabulary for routes that need arguments of tours only."""
     absent = set(routed.names).difference(tour.names)
     found = [_reworded(production) for production in vocabulary.productions]
     kept = [

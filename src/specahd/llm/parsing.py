@@ -89,7 +89,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Part a reply into what surrounds its code, and its code."""
+    """Split a reply into the text around its code, and the code."""
     outside, blocks = _split_fences(text)
     programs = [block for block in blocks if _DEFINITION.search(block)]
     if len(programs) > 1:
@@ -104,7 +104,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _split_fences(text: str) -> tuple[list[str], list[str]]:
-    """Part a text into what stands outside fences, and the blocks between them."""
+    """Split a text into the text outside fences, and the blocks inside."""
     outside: list[str] = []
     blocks: list[str] = []
     lines: list[str] = []
@@ -133,7 +133,7 @@ def _begins_function(line: str) -> bool:
 
 
 def _split_at_function(lines: list[str], *, fenced: bool) -> tuple[str, str]:
-    """Part lines into what stands before and after a function, and the function.
+    """Split lines into the text before and after a function, and the function.
 
     In a fence everything counts as code that does not look like anything else,
     outside only what looks like code does. An idea may stand in a comment, but

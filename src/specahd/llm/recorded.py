@@ -1,4 +1,4 @@
-"""Cassettes: what a language model answered, kept in a file and answered again from there.
+"""Cassettes: files of a language model's recorded replies, which are replayed.
 
 A cassette holds one JSON line per reply with the sample that it was for and the
 hash of its request. A run that is replayed makes the same requests, so it gets

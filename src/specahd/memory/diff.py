@@ -80,7 +80,7 @@ def _changes(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Iterator[_Chan
 
 
 def _head(statement: ast.stmt) -> str:
-    """Return what two statements share if one can be the other's successor."""
+    """Return the part of a statement that its later versions keep: its target, or else its type."""
     if isinstance(statement, ast.Assign):
         return ast.unparse(statement.targets[0])
     return type(statement).__name__
@@ -110,7 +110,7 @@ def _below(old: ast.AST, new: ast.AST) -> list[tuple[_Part, _Part]]:
 
 
 def _parts(node: ast.AST) -> Iterator[tuple[str, _Part]]:
-    """Yield what a tree is made of, blocks of statements whole, with names for comparing forms."""
+    """Yield the parts of a tree: a block of statements is one part; comparing forms have names."""
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and name in ("body", "orelse"):
             yield name, value

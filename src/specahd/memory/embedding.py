@@ -1,4 +1,4 @@
-"""The neural memory: programs compared by what language models make of their text.
+"""The neural memory: programs are compared by embeddings of their text.
 
 A server encodes (:mod:`specahd.memory.endpoint`, docs/reference/memory.md). Its vectors may
 differ in the last digits from one day to the next; a run that is resumed takes
@@ -84,7 +84,7 @@ def embedded(
 
 
 def text_of(program: Program) -> str:
-    """Return what an encoder reads: the design sentence, then the canonical source.
+    """Return the text for an encoder: the design sentence, then the canonical source.
 
     No instruction stands before it; models that want one get it from their server.
     """
@@ -94,7 +94,7 @@ def text_of(program: Program) -> str:
 
 
 class NeuralEncoder:
-    """An encoder of which a vector is what a model of a server makes of a program's text.
+    """An encoder that asks an embedding model of a server for the vector of a program's text.
 
     Vectors are asked for as soon as programs are added, so that several encoders
     wait together, and are there when they are compared.

@@ -91,7 +91,7 @@ def _read(source: str) -> tuple[ast.FunctionDef, _Bindings]:
 
 
 def _bindings(function: ast.FunctionDef) -> _Bindings:
-    """Return, for each local variable, how and from what it gets its values."""
+    """Return the definitions of each local variable."""
     bound: dict[str, list[tuple[str, ast.AST]]] = {}
     for node in ast.walk(function):
         for how, target, value in _assignments(node) if isinstance(node, _BINDING) else ():

@@ -89,7 +89,7 @@ class VectorCache:
 
 
 def _place(folder: Path, model: str, options: Mapping[str, Any], text: str) -> tuple[Path, bytes]:
-    """Return the file of a text's vector, and what its digest is mixed with."""
+    """Return the file of a text's vector, and the key that its digest covers too."""
     key = json.dumps([model, dict(options), text], sort_keys=True).encode()
     name = blake2b(key, digest_size=_DIGEST).hexdigest()
     # For those who want to delete one model's vectors; the name tells models apart anyway.

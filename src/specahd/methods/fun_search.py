@@ -173,7 +173,7 @@ class Island:
         self._registered += 1
 
     def cooled(self, temperature: float, period: int) -> float:
-        """Return what is left of a temperature, which falls with every program."""
+        """Return the current temperature, which falls with every program."""
         return temperature * (1 - self._registered % period / period)
 
     def draw(self, temperature: float, rng: np.random.Generator) -> list[Parent]:

@@ -193,7 +193,7 @@ class MCTSAHD:
             self._add(self.root, parent)
 
     def ask(self, index: int, rng: np.random.Generator) -> Query | None:
-        """Ask for descriptions first, then for what the iteration expands; wait for its end."""
+        """Ask for descriptions, then for the expansions of the iteration; wait for its end."""
         if self._undescribed:
             node = self._undescribed.popleft()
             self._under_way[index] = node
@@ -244,7 +244,7 @@ class MCTSAHD:
         return [node.program]
 
     def _iteration(self) -> Iterator[Expansion]:
-        """Yield what the next iteration expands: on the way down, and where it ends."""
+        """Yield the expansions of the next iteration: on the way down, and at its leaf."""
         children = self.root.children
         if len(children) < ROOTS:
             yield Expansion(self.root, DIFFER if self._founded else INITIAL)
@@ -294,7 +294,7 @@ class MCTSAHD:
             self._due.append(asked)
 
     def _add(self, above: Node, parent: Parent) -> Node:
-        """Add a node, and tell those above it."""
+        """Add a node, and update its ancestors."""
         self._sources.add(parent.program.source)
         node = Node(parent, above, parent.score, 1)
         above.children.append(node)
@@ -317,7 +317,7 @@ class MCTSAHD:
 def confidence_bound(
     value: float, bounds: tuple[float, float], exploration: float, visits: int, own: int
 ) -> float:
-    """Return UCT of a child: its Q within the bounds of Q, and a term for what was little tried.
+    """Return UCT of a child: its Q, scaled by the bounds of Q, and an exploration term.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ _UNITS = {Level.LOWER: "region", Level.UPPER: "instance"}
 
 
 class MLES:
-    """A population as of EoH in LLM4AD, with mutations that are shown what a program did.
+    """A population as of EoH in LLM4AD; mutations are shown the behaviour of a program.
 
     Initial programs are asked for until as many as the population holds were retained; then the
     operators come in turn. Programs gather in a buffer, failures and duplicates with them; when
@@ -143,7 +143,7 @@ class MLES:
         return sorted(known, key=lambda parent: -parent.score)[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Take over what was carried; more than seed programs is a population."""
+        """Begin with the carried programs; if more than the seeds, they are the population."""
         self._unit = _UNITS[start.contract.level]
         self._population = sorted(start.carried, key=lambda parent: -parent.score)[: self.size]
         self._buffer, self._buffered = [], 0
@@ -251,7 +251,7 @@ def observation(
 
 
 def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
-    """Return lines about tasks on which the program did not do what it should."""
+    """Return a line for each kind of failure of a program on the tasks."""
     lines = []
     outcomes = measured.get("outcomes", ())
     kinds = sorted({str(one) for one in outcomes if one != Outcome.OK})
@@ -274,7 +274,7 @@ def _failures(measured: Mapping[str, Any], unit: str) -> list[str]:
 
 
 def _behaviour(task: int, measured: Mapping[str, Any]) -> str:
-    """Return what happened on one task, as the end of a sentence about it."""
+    """Return the outcome of a task, as the end of a sentence about it."""
     text = ""
     if "cost_merged" in measured:
         merged, before = measured["cost_merged"][task], measured["cost_before"][task]

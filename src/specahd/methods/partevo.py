@@ -177,7 +177,7 @@ class PartEvo:
         return _best([*self._external, *(child for _, child in self._children)])[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Take over what was carried; more than seed programs is partitioned."""
+        """Begin with the carried programs; if they are more than the seeds, partition them."""
         self._initial = list(start.carried)
         self._external = _best(start.carried)[: self._capacity]
         attempts = min(ATTEMPTS * self.size, max(1, start.tickets // 2))
@@ -249,7 +249,7 @@ class PartEvo:
         return [Cluster(members, len(members)) for members in groups]
 
     def _standing(self) -> str:
-        """Return what a summary is made of: programs from all over the external set."""
+        """Return the text to summarise: programs of the external set, and the last summary."""
         count = min(SUMMED, len(self._external))
         places = np.linspace(0, len(self._external) - 1, count).round().astype(int)
         listing = _listed([self._external[place] for place in places], scores=True)
@@ -257,7 +257,7 @@ class PartEvo:
         return f"Programs so far, best first:\n{listing}{earlier}"
 
     def _line_up(self, name: str, rng: np.random.Generator) -> None:
-        """Put in line what an operator asks for."""
+        """Queue the requests of an operator."""
         if name == CROSS_CLUSTER.name and len(self._clusters) == 1:
             return
         if name == GUIDED.name:

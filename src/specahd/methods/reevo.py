@@ -111,7 +111,7 @@ class ReEvo:
         return sorted(unique.values(), key=lambda parent: -parent.score)[: self.size]
 
     def begin(self, start: RoundStart) -> None:
-        """Take over what was carried; of seed programs alone the best is the elitist."""
+        """Begin with the carried programs; of seeds alone, the best is the elitist."""
         self._initial = max(2, min(self._most_initial, start.tickets // 2))
         self._population = list(start.carried) if start.founded else []
         self._elitist = max(start.carried, key=lambda parent: parent.score, default=None)

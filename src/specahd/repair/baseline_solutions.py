@@ -73,7 +73,7 @@ class BaselineSolutions:
 
 
 def _read(path: Path, problem: AnyProblem, instance: Any) -> tuple[Any, float] | None:
-    """Return what a file holds, None if that is no feasible solution of the instance."""
+    """Return the solution in a file; None if it is not a feasible solution of the instance."""
     # Whatever stands there: the checker indexes with it.
     with suppress(OSError, ValueError, TypeError, KeyError, IndexError, FileError):
         record = json.loads(path.read_text(encoding="utf-8"))

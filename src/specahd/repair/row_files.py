@@ -77,7 +77,7 @@ class RowFiles:
         return [each for each in records if each.get("instance") in kept]
 
     def open(self, done: Sequence[str]) -> None:
-        """Make the files ready to be appended to; what has no row yet is cut off.
+        """Open the files for appending, and cut off side records without a row.
 
         Raises
         ------

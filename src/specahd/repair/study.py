@@ -90,7 +90,7 @@ class Study:
     growth: Sequence[Growth]
 
     def records(self) -> Iterator[Record]:
-        """Yield what ``study.jsonl`` holds behind the regions."""
+        """Yield the records of ``study.jsonl`` that follow the regions."""
         for name, policy in self.policies.items():
             yield {"record": "policy", "policy": name, "regions": self.regions, **asdict(policy)}
         for each in self.growth:

@@ -28,7 +28,7 @@ class Common:
 
 
 def restrict_to_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str] = POOLS) -> Common:
-    """Leave out what the complete runs of a problem do not have in common.
+    """Keep the instances and seeds that all complete runs of a problem share.
 
     Parameters
     ----------

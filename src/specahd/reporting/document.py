@@ -97,7 +97,7 @@ Part = str | Table | Figure | Code | Links
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading with its blocks."""
 
     heading: str
     parts: Sequence[Part]

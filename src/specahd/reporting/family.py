@@ -1,4 +1,4 @@
-"""The programs of a run as a family: who came of whom, by which operator, and what it gained."""
+"""The programs of a run as a family: parents, operators and gains."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from specahd.runs.records import Round, Sample, Timing, journal_type
 
 
 class _Program(Sample, frozen=True, kw_only=True):
-    """A program in the journal; those of earlier versions may lack what has a default."""
+    """A program in the journal; earlier versions lack the fields with a default."""
 
     operator: str = ""
     parents: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ def _founder(name: str, frozen: Frozen | None) -> Member:
 
 
 def _mean_scores(directory: Path) -> dict[tuple[int, str], float]:
-    """Return by round and program what was measured: the mean score, or the mean of U − λΩ."""
+    """Return the mean score, or the mean of U − λΩ, by round and program."""
     found = {}
     for record in read_measurements(directory):
         if record.utilities:

@@ -33,7 +33,7 @@ _FEW = 4
 
 
 class Drawing(NamedTuple):
-    """A figure as SVG, and the same as PNG for who cannot take that."""
+    """A figure as SVG and as PNG."""
 
     svg: str
     png: bytes

@@ -76,7 +76,7 @@ def lineage_page(directory: Path, name: str) -> str:
 
 
 def _first(family: Family) -> str:
-    """Return the program that is shown first: of those in the checkpoint what gained most."""
+    """Return the program that is shown first: the one in the checkpoint that gained most."""
     members = family.members.values()
     return (
         max(
@@ -173,7 +173,7 @@ def _figure(value: float | None, sign: str = "") -> str:
 
 
 def _facts(member: Member) -> str:
-    """Return what is known of a program in one line."""
+    """Return the facts of a program in one line."""
     if not member.ticket:
         return "the search began with it" + (
             f"; in the checkpoint: {member.role}" * bool(member.role)

@@ -1,4 +1,4 @@
-"""Methods side by side: which is better, what they cost by size, and what they take."""
+"""Methods side by side: which is better, costs by size, seconds, tokens and money."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class _Optional:
-    """Which columns have anything to tell."""
+    """Optional columns, each shown if any row has a value."""
 
     paid: bool
     gaps: bool

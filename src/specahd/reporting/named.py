@@ -56,7 +56,7 @@ class _Record(RowRecord, frozen=True):
 
 
 class _Solved(Struct):
-    """What ``solve`` writes beside a solution, as far as it tells whose row that is."""
+    """The cost over time in a row of ``solve``: seconds, cost and repairs so far."""
 
     history: list[tuple[float, float, float]]
 
@@ -236,7 +236,7 @@ def _cost(cost: float, best: float | None) -> str:
 
 
 def _curves(methods: Sequence[_Method]) -> Mapping[str, list[tuple[float, float]]]:
-    """Return the mean excess over time of each solver that tells it, on common instances."""
+    """Return the mean excess over time of each solver that records it, on common instances."""
     told = {
         method.name: [row for row in method.rows if row.history and row.cost is not None]
         for method in methods

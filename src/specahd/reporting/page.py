@@ -1,4 +1,4 @@
-"""Pages of one HTML file: what they share, and their parts from this folder."""
+"""Self-contained HTML pages: their common frame, and their parts from this folder."""
 
 import json
 from collections.abc import Sequence

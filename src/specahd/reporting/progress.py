@@ -1,4 +1,4 @@
-"""The page *search*: how a run went, or goes: scores, outcomes, spending, and what it kept."""
+"""The page *search* of a run, also of one that goes on: scores, outcomes, spending, repertoire."""
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -113,7 +113,7 @@ def _outcomes(programs: Sequence[Member], end: int, marks: Sequence[float]) -> t
 def _spending(
     programs: Sequence[Member], end: int, marks: Sequence[float]
 ) -> Iterator[tuple[str, str]]:
-    """Yield charts of tokens, money and seconds; none of what was not spent."""
+    """Yield charts of tokens, money and seconds; none for an amount of zero."""
     measures: Sequence[tuple[str, str, Callable[[Member], float]]] = (
         ("tokens", "Tokens of prompts and replies so far.", lambda each: each.tokens),
         ("money", "Money so far, in the currency of the prices.", lambda each: each.cost),

@@ -152,7 +152,7 @@ def compare(
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number and what it counts."""
+    """Return a number with its noun, in the singular or plural."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

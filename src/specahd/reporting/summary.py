@@ -145,7 +145,7 @@ def _checkpoints(
 
 
 def _shortfall(run: Run) -> str:
-    """Say in what a run is not complete."""
+    """Return the reason why a run is not complete."""
     if len(run.samples) < run.programs:
         return f"{len(run.samples)} of {run.programs} programs"
     missing = next(pool for pool in POOLS if not run.rows(pool))
@@ -205,7 +205,7 @@ def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
 
 
 def _metrics(runs: Sequence[Run]) -> str:
-    """Return what ``dvc metrics`` shows in one line of 80 columns; the tables have the rest.
+    """Return the metrics that ``dvc metrics`` shows in a line of 80 columns.
 
     ``selection`` and ``validation`` are mean improvements in percent, left out where nothing
     enters into them; ``runs`` are those that do, ``failed`` their instances of validation

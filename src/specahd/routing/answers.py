@@ -30,7 +30,7 @@ def views(lengths: IntArray, values: IntArray) -> list[IntArray]:
 
 
 def flattened(groups: Any, max_entries: int) -> list[IntArray]:
-    """Return what an upper program proposed: lengths of its groups and their entries concatenated.
+    """Return the groups of an upper program: their lengths, and their entries concatenated.
 
     ``[-1]`` and nothing if ``groups`` is no list of sequences.
 
@@ -49,7 +49,7 @@ def flattened(groups: Any, max_entries: int) -> list[IntArray]:
 
 
 def integer(answer: Any) -> int:
-    """Return what a lower program answered, which must be an integer.
+    """Return the answer of a lower program, which must be an integer.
 
     Raises
     ------

@@ -116,7 +116,7 @@ class RegionSelector(Protocol):
         ...
 
     def validate(self, instance: Any, solution: Any, output: Sequence[IntArray]) -> Validation:
-        """V: turn what the upper runner returned into disjoint valid regions."""
+        """V: turn the answer of an upper program into disjoint valid regions."""
         ...
 
 
@@ -138,7 +138,7 @@ class RepairOperator(Protocol):
         ...
 
     def identity(self, region: Region) -> tuple[int, ...]:
-        """Return what identifies a region: equal where regions are rebuilt alike.
+        """Return the identity of a region, equal for regions that are rebuilt alike.
 
         An order of the nodes that no rebuild sees is no part of it. Any nodes have an
         identity, also those that no selector keeps.
@@ -152,7 +152,7 @@ class RepairOperator(Protocol):
     def merge(
         self, instance: Any, solution: Any, region: Region, output: Sequence[IntArray]
     ) -> Any | None:
-        """M: put what the lower runner returned in place of the region.
+        """M: replace the region by the answer of a lower program.
 
         ``None`` when the output is malformed (u = ⊥). A well-formed output may
         still give an infeasible solution: F decides.
@@ -307,7 +307,7 @@ class Problem(Protocol[I, S]):
         ...
 
     def lower_bound(self, instance: I) -> float | None:
-        """Return what no feasible solution costs less than; None where no formula tells it."""
+        """Return a lower bound on the cost; None where there is no formula."""
         ...
 
     def cost(self, instance: I, solution: S) -> float:
@@ -331,7 +331,7 @@ class Problem(Protocol[I, S]):
         ...
 
     def unflat(self, instance: I, arrays: Sequence[IntArray]) -> S | None:
-        """Return the solution that untrusted code tells in that form; None where it is none."""
+        """Return the solution in the arrays of untrusted code; None where they hold none."""
         ...
 
     # What the child sees

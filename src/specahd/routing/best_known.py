@@ -59,7 +59,7 @@ class BestKnown:
 def published_fields(
     known: BestKnown | None, cost: float | None, baseline_cost: float
 ) -> dict[str, Any]:
-    """Return what a row says of a published value; null where there is none."""
+    """Return the fields of a row on the published value; null where there is none."""
     return {
         "set": None if known is None else known.group,
         "best_known": None if known is None else known.value,

@@ -1,4 +1,4 @@
-"""The distances of an instance: a matrix, and for large instances what stands for one.
+"""The distances of an instance: a matrix, or its substitute on large instances.
 
 NumPy and the standard library only: the child computes distances as the trusted side
 does. Kernels take coordinates, matrix and code instead
@@ -48,7 +48,7 @@ def is_computed(nodes: int, matrix: FloatArray | None) -> bool:
 
 
 def layout(nodes: int, matrix: FloatArray | None) -> Layout:
-    """Return what an instance's shared block holds of its distances."""
+    """Return the layout of an instance's distances in the shared block."""
     if is_computed(nodes, matrix):
         return {CONVENTION: (np.int64, (1,))}
     return {MATRIX: (np.float64, (nodes, nodes))}

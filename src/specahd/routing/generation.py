@@ -1,4 +1,4 @@
-"""What the generators of all problems do alike: slots of the pools, and what fills them."""
+"""Common parts of the generators: the slots of the pools, and their instances."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ def separated(values: IntArray) -> Groups:
 def validate_groups(
     output: Sequence[IntArray], largest: int, max_regions: int, max_size: int
 ) -> Validation:
-    """Apply the shared rules of the paper's appendix B to what an upper runner returned.
+    """Apply the shared rules of the paper's appendix B to the answer of an upper program.
 
     Parameters
     ----------

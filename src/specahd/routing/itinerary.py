@@ -23,7 +23,7 @@ _TIMES = ("arrival", "wait", "start", "departure")
 
 
 def visits(instance: Any, routes: Sequence[Sequence[Any]]) -> Visits:
-    """Return what feasible routes are, stop by stop.
+    """Return the stops of feasible routes.
 
     Parameters
     ----------

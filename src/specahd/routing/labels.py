@@ -1,4 +1,4 @@
-"""What results are told in: the names of an instance's stops, and the units of its file."""
+"""The labels of results: names of an instance's stops, and units of its file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from specahd.routing.base import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What a file says of its stops beside what is solved; most say nothing.
+    """Names and units of a file, which do not affect the solution; most files have none.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Labels:
     loading: float = 0.0
 
     def name(self, node: int) -> str:
-        """Return what a node is called."""
+        """Return the name of a node."""
         if self.names is not None:
             return self.names[node]
         return str(node + self.first) if node or self.first else "depot"

@@ -80,7 +80,7 @@ class Mirror(Transfers):
 
 
 def read_manifest(path: Path = MANIFEST) -> list[ManifestEntry]:
-    """Return what the folder must hold, in the order of paths."""
+    """Return the expected files of the folder, in the order of paths."""
     entries = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -120,7 +120,7 @@ def fetch(
     entries: Sequence[ManifestEntry],
     step: Callable[[], None] = lambda: None,
 ) -> None:
-    """Bring what is missing into the folder, calling ``step`` after each file.
+    """Download the missing files of the folder, calling ``step`` after each.
 
     Several processes may fetch into one folder at a time.
 
@@ -244,7 +244,7 @@ class _Work:
         Path(verified).replace(target)
 
     def _download(self, url: str, file: Path, size: int) -> None:
-        """Write what a server sends, and no more than was expected."""
+        """Write the bytes of a server, and no more than expected."""
         with (
             requests.get(url, stream=True, timeout=self._mirror.timeout) as response,
             file.open("wb") as out,

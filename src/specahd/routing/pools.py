@@ -58,7 +58,7 @@ def prepare_pools(problem: AnyProblem, pools: Pools) -> Path:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what is recorded of prepared pools."""
+    """Return the manifest of prepared pools."""
     path = folder / MANIFEST
     try:
         record = json.loads(path.read_text())
@@ -160,7 +160,7 @@ def refuse_overlap(pools: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def definition_hash(text: str) -> str:
-    """Return the hash of what defines an instance: its text without the lines that only tell."""
+    """Return the hash of an instance's definition: its text without NAME and COMMENT."""
     lines = text.splitlines(keepends=True)
     telling = ("NAME", "COMMENT")
     kept = [line for line in lines if line.partition(":")[0].strip().upper() not in telling]

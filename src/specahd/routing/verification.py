@@ -50,12 +50,12 @@ class Finding:
 
     @property
     def wrong(self) -> bool:
-        """Whether the file is not what it should be."""
+        """Whether the file is faulty."""
         return self.status in (Status.MISMATCH, Status.REFUSED)
 
 
 class Tally(Counter[Status]):
-    """How many files of one folder came to what."""
+    """The number of files of one folder by result."""
 
     def line(self, name: str) -> str:
         """Return the counts in words; every solution that was compared counts as checked."""
@@ -75,7 +75,7 @@ def tallies(findings: Iterable[Finding]) -> dict[str, Tally]:
 
 
 def files(folder: Path) -> list[Path]:
-    """Return what :func:`verify` looks at: everything below a folder that is not hidden.
+    """Return the files that :func:`verify` reads: all below a folder that are not hidden.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def verify(
     paths: Sequence[Path],
     step: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
-    """Say of every file what it is, and of every solution whether it is what it states.
+    """Yield the kind of every file, and whether every solution has the cost that it states.
 
     A solution belongs to the instance of its name, the one that lies nearest. It matches
     when it is feasible and costs what its file states, or bks.csv where the file states
@@ -158,7 +158,7 @@ def _default(variants: Variants) -> AnyProblem:
 
 
 def _kind(path: Path, problems: Mapping[str, Variants]) -> kinds.FileKind | None:
-    """Return what a file is by its text, or by its name where the text does not tell."""
+    """Return the kind of a file by its text, or else by its name."""
     try:
         kind = kinds.identify(read_text(path))
     except FileError:
@@ -204,7 +204,7 @@ def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None
 def _instance(
     variants: Variants, path: Path, places: Sequence[Path], row: Row | None
 ) -> Iterator[tuple[Status, str]]:
-    """Say of an instance and of each of its solutions what became of it."""
+    """Yield the result of an instance, and of each of its solutions."""
     problem = _default(variants)
     try:
         with warnings.catch_warnings(record=True, action="always", category=FileWarning) as doubts:
@@ -250,7 +250,7 @@ def _solution(problem: AnyProblem, path: Path, place: Path, row: Row | None) -> 
 
 
 def _lone(problems: Mapping[str, Variants], path: Path) -> tuple[Status, str]:
-    """Say what a solution is that has no instance; it can be read at least."""
+    """Return the result of a solution without an instance, which can only be read."""
     refusals = []
     for problem in map(_default, problems.values()):
         try:

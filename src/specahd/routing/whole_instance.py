@@ -1,4 +1,4 @@
-"""The whole instance as the one region: what programs build complete solutions of.
+"""The whole instance as one region, for programs that build complete solutions.
 
 There is nothing to choose, so nobody searches for upper programs here: the seed program
 of the contract stands in every checkpoint, and what it answers is not looked at.

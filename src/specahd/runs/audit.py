@@ -28,7 +28,7 @@ _KEPT = (files.CONFIG, files.JOURNAL, files.RESPONSES, files.REPLIES, files.TIMI
 
 
 def audit(run: Path) -> str:
-    """Repeat a run that has ended; return what was checked, in one line.
+    """Repeat a run that has ended; return the checks that passed, in one line.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def audit(run: Path) -> str:
 
 
 def _repeat(run: Path, copy: Path) -> None:
-    """Repeat the run in the copy; what its process says is passed on as said of the run."""
+    """Repeat the run in the copy, and pass on the messages of its process."""
     nobody = copy.with_name("no-replies.jsonl")
     nobody.touch()
     command = [sys.executable, "-m", "specahd.train", f"resume={copy}", "tracking=none"]
@@ -92,7 +92,7 @@ def _unselected(found: Run, run: Path) -> Iterator[str]:
 
 
 def _broken(run: Path, copy: Path) -> Iterator[str]:
-    """Yield what differs between the run's files and those that came again."""
+    """Yield the differences between the run's files and those of its repetition."""
     ours, again = (folder / files.CHECKPOINT for folder in (run, copy))
     names = {
         path.relative_to(folder).as_posix()

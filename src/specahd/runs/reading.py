@@ -142,7 +142,7 @@ def read_spending(directory: Path) -> Spending:
 
 
 def read_measurements(directory: Path) -> Iterator[Measured]:
-    """Yield what was measured of programs in a run, which may be under way.
+    """Yield the measurements of programs in a run, which may be under way.
 
     The file is most of a run's bytes, so it is decoded straight into its type.
 

@@ -46,7 +46,7 @@ class UploadedSample(Sample, frozen=True, kw_only=True):
 
 
 class Round(Struct, frozen=True):
-    """The end of a round in ``journal.jsonl``: what it chose, and how that was measured.
+    """The end of a round in ``journal.jsonl``: its choices and their measurements.
 
     ``objective`` is J of the repertoire.
     """

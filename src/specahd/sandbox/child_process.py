@@ -90,7 +90,7 @@ class ChildProcess:
         return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
 
     def _next_frame(self, seconds: float) -> Frame:
-        """Wait for a frame; send the rest of what was asked as the pipe takes it."""
+        """Wait for a frame; meanwhile send the rest of the request as the pipe accepts it."""
         deadline = time.monotonic() + seconds
         while (frame := self._reader.take()) is None:
             left = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""Confinement by the kernel: what a program's process is forbidden to do.
+"""Confinement by the kernel: restrictions of a program's process.
 
 It holds whatever the guard let through. :class:`Restrictions` are built once, in the warm
 zygote, and put up around every child that it forks. Each layer is tried for real

@@ -63,7 +63,7 @@ class Executor(ABC):
         return self._threads.submit(self._run, method, arguments)
 
     def close(self) -> None:
-        """Abandon what is unfinished and end the workers."""
+        """Abandon unfinished calls, and end the workers."""
         if not self._closed.is_set():
             self._closed.set()
             self._end()
@@ -114,7 +114,7 @@ class Executor(ABC):
 
 
 def handle_order(worker: Any, order: bytes) -> bytes:
-    """Call a worker object as ordered; reply whether it returned, and what came of it."""
+    """Call a worker object; reply whether it returned, and its result or error."""
 
     def call() -> Any:
         method, arguments = pickle.loads(order)
@@ -203,7 +203,7 @@ class _Worker:
             theirs.close()
 
     def await_ready(self) -> None:
-        """Wait until the worker object is made; raises what making it raised."""
+        """Wait until the worker object is made, and raise its error if that failed."""
         succeeded, answer = self._connection.recv()
         if not succeeded:
             raise answer

@@ -1,4 +1,4 @@
-"""The kernel's calls that Python has no function for, and what they take from a process.
+"""System calls that Python has no function for, to drop rights of a process.
 
 Each failure is an OSError that names the call.
 """

@@ -76,7 +76,7 @@ def _admit(element: Any) -> None:
 
 
 def _admitted(elements: Iterable[Any]) -> Iterable[Any]:
-    """Return what may enter a set; sets and dicts as they are, which sets read in another way.
+    """Return the admissible elements of a set; sets and dicts unchanged.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _update(owner: Any, *others: Iterable[Any]) -> None:
 
 
 def extend_set(made: set[Any], elements: Iterable[Any]) -> set[Any]:
-    """Put more elements into a set and return it: what a display with stars does for each part."""
+    """Add elements to a set and return it, as a display with stars does for each part."""
     made.update(_admitted(elements))
     return made
 

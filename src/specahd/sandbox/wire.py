@@ -175,7 +175,7 @@ def one_line(text: str) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Say type and message of what a program raised; of a system error only the reason."""
+    """Return type and message of a program's exception; of a system error only the reason."""
     try:
         message = error.strerror if isinstance(error, OSError) else str(error)
     except Exception:  # noqa: BLE001  the message may hold anything, nested to any depth

@@ -107,7 +107,7 @@ class Zygote:
 
 
 def _report(control: socket.socket, report: Any) -> None:
-    """Send what the parent waits for, as one line of JSON."""
+    """Send the report that the parent waits for, as one line of JSON."""
     control.sendall(json.dumps(report).encode() + b"\n")
 
 

@@ -1,4 +1,4 @@
-"""The ask/tell protocol of a search method, and what one level of a search offers the loop."""
+"""The ask/tell protocol of a search method, and the interface of a level for the loop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -131,7 +131,7 @@ class Sample:
 
 
 class SearchMethod(Protocol):
-    """A search method: what to ask for next, and which programs to keep.
+    """A search method: it chooses the next requests, and the programs to keep.
 
     The loop asks for samples in index order and keeps up to ``search.lag`` of them under
     way. It tells every sample, failed ones and texts included, in index order too. When
@@ -231,7 +231,7 @@ class LevelSearch(Protocol):
         ...
 
     def effects(self, child: str, parent: str) -> Effects | None:
-        """Return how two programs, by id, differ in what this round measured of them.
+        """Return the differences of two programs, by id, in the measurements of this round.
 
         None unless both were measured, the child with success.
         """

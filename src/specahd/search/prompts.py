@@ -106,7 +106,7 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
 
 
 def describe_task(request: Request) -> str:
-    """Describe what all requests of a level share: task, interface, score and rules."""
+    """Describe the shared part of a level's requests: task, interface, score and rules."""
     contract = request.contract
     parts = [contract.task, describe_interface(contract), describe_score(contract)]
     if not request.operator.wants_text:

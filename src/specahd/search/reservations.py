@@ -43,7 +43,7 @@ class Reservations:
         self._longest = 0
 
     def require_first(self, contract: Contract, level: Level, seed: int) -> None:
-        """Refuse a bound below what the first request of a run may take, before it is known.
+        """Refuse a bound that is too small for the first request of a run.
 
         Raises
         ------

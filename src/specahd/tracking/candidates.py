@@ -30,7 +30,7 @@ class CandidateTable:
     _rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def tell(self, entry: JournalEntry) -> None:
-        """Take a committed sample; one that was told before replaces its row."""
+        """Add the row of a committed sample, or replace it."""
         record = entry.record
         values = {
             **record,

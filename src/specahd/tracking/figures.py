@@ -1,4 +1,4 @@
-"""Pictures of a run: how its search went, and what its repair does to one instance."""
+"""Pictures of a run: the course of its search, and the repair of one instance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -80,7 +80,7 @@ def _open_frame(panel: "Axes") -> None:
 
 
 def draw_route_map(drawn: Mapping[str, Any]) -> "Figure":
-    """Draw an instance's routes before and after repair; what differs has colour.
+    """Draw an instance's routes before and after repair, with changed edges in colour.
 
     Parameters
     ----------

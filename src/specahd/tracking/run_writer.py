@@ -39,7 +39,7 @@ class MlflowRunWriter:
         self.doubt = doubt
 
     def open(self, key: str, described: Description, began: int, unmeasured: Iterable[str]) -> None:
-        """Find the run by its key, or make it; give it what it lacks, and mark it as going on.
+        """Find the run by its key, or make it; add missing fields, and mark it as running.
 
         By the key alone: a directory of somebody else's could name any run of this store.
 

@@ -51,7 +51,7 @@ class TrainedRun:
         return int(self.run.data.params.get("seed", 0))
 
     def choice(self, group: str) -> str:
-        """Return what the run had chosen of a group of ``conf/``."""
+        """Return the run's choice of a group of ``conf/``."""
         return str(self.run.data.params.get(group, ""))
 
     @property

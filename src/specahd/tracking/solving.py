@@ -105,7 +105,7 @@ def format_count(count: float) -> str:
 def print_summary(
     statistics: Mapping[str, Any], target: float | None, written: Sequence[Path]
 ) -> None:
-    """Print what a search found, and the files that hold it, on standard output."""
+    """Print the result of a search and its files on standard output."""
     start, cost = statistics["start"], statistics["cost"]
     compared = f", gap {format_gap(cost, target)} to {format_cost(target)}" if target else ""
     # Nothing gained is no -0.00%.

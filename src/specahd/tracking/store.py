@@ -52,7 +52,7 @@ class Store:
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
     def connect(self) -> "tuple[MlflowClient, str]":
-        """Open the store and return a client and the experiment's id; make what is missing."""
+        """Open the store, or make it; return a client and the experiment's id."""
         _import_mlflow()
         database = sqlite_file(self.uri)
         location = None

@@ -113,7 +113,7 @@ class SweepResults:
         return text.getvalue()
 
     def document(self) -> "Document":
-        """Return what compares the jobs, with the tables and curves of a report."""
+        """Return the comparison of the jobs, with the tables and curves of a report."""
         # A command that is refused says so before these are there.
         from specahd.reporting.methods import comparison_tables, is_comparison
         from specahd.reporting.summary import summarise

@@ -71,7 +71,7 @@ def _table_width(columns: Mapping[str, Sequence[str]], pool: int) -> int:
 
 
 def _drop_columns(columns: dict[str, list[str]], width: int, pool: int) -> list[str]:
-    """Drop columns that do not fit, references first; return what they held."""
+    """Drop columns that do not fit, references first; return a line for each of them."""
     lines: list[str] = []
     while _table_width(columns, pool) > width and len(columns) > _KEPT:
         heading, cells = columns.popitem()

@@ -128,7 +128,7 @@ class Traces:
         }
 
     def _assess(self, trace: str, record: journal.Record) -> None:
-        """Log what became of a program, and its score if it has one, as feedback."""
+        """Log the outcome of a program, and its score if it has one, as feedback."""
         from mlflow import log_feedback
         from mlflow.entities import AssessmentSource
 

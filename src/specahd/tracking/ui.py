@@ -42,7 +42,7 @@ def free_port(text: str) -> int:
 
 
 def prepare_store(port: int) -> str:
-    """Make the store if there is none; return what to tell before the server starts.
+    """Make the store if there is none; return the message to print before the server starts.
 
     Raises
     ------

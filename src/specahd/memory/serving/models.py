@@ -1,4 +1,4 @@
-"""Sentence encoders: where they lie, how they are loaded, and what they make of texts."""
+"""Sentence encoders: their folders, loading, and the vectors of texts."""
 
 import logging
 import os

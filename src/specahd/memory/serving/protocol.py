@@ -93,7 +93,7 @@ def response_body(request: EmbeddingRequest, vectors: Vectors, tokens: int) -> d
 
 
 def error_body(error: ApiError) -> dict[str, Any]:
-    """Return the body that tells of an error."""
+    """Return the body of an error response."""
     kinds = {429: "rate_limit_error", 500: "server_error"}
     kind = kinds.get(error.status, "invalid_request_error")
     fields = {"message": str(error), "type": kind, "param": error.param, "code": error.code}

@@ -12,7 +12,7 @@ from specahd.routing.vehicles.append import Append, CustomerGroups
 
 
 class DeliveryGroups(CustomerGroups):
-    """Regions that are groups of customers; programs also see what each stop delivers."""
+    """Regions that are groups of customers; programs also see the delivery of each stop."""
 
     def inputs(self, instance: Any, solution: Solution) -> tuple[IntArray, ...]:
         """Return lengths of the routes, customers, quantities, and the two limits."""

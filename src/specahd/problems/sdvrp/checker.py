@@ -60,7 +60,7 @@ def _follow(
     violations: list[Violation],
     told: Callable[[int], str],
 ) -> int:
-    """Drive one route, note what each customer receives, and return the load."""
+    """Follow one route, add its deliveries to those of the customers, and return its load."""
     if not route:
         violations.append(Violation("empty_route", f"Route {number} is empty."))
     load = 0

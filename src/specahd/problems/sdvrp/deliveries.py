@@ -37,7 +37,7 @@ def stops(solution: Solution) -> tuple[tuple[int, ...], ...]:
 
 
 def quantities(solution: Solution, demands: IntArray) -> tuple[tuple[int, ...], ...]:
-    """Return what each route of a feasible solution delivers at each of its stops."""
+    """Return the deliveries of each route of a feasible solution, stop by stop."""
     whole = demands.tolist()
     return tuple(
         tuple(whole[customer] if quantity is None else quantity for customer, quantity in route)

@@ -1,4 +1,4 @@
-"""What programs of the SDVRP are told and answer: what differs from those of the CVRP."""
+"""Interfaces of programs of the SDVRP: the rows in which they differ from the CVRP's."""
 
 from specahd.core.interface import Interface, arguments
 from specahd.routing.vehicles import interfaces

@@ -97,7 +97,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> TSPInstance:
 
 
 def _instance(data: TSPLIBData | VRPLIBData) -> TSPInstance:
-    """Return what a file says; coordinates that it lacks come from scaling."""
+    """Return the instance of a file; missing coordinates come from multidimensional scaling."""
     scaled = data.coords is None
     coords = data.coords
     if coords is None:

@@ -1,4 +1,4 @@
-"""What programs of the TSP are told and answer."""
+"""Interfaces of programs of the TSP."""
 
 from specahd.core.interface import Interface, arguments
 

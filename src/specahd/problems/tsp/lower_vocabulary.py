@@ -1,4 +1,4 @@
-"""How to rebuild: what lower programs that choose the next city of a path are composed of.
+"""The vocabulary of lower programs that choose the next city of a path.
 
 A ``length`` is a distance per candidate, a ``share`` a number in [0, 1] per
 candidate, a ``phase`` one number in [0, 1], a ``guide`` a matrix of distances

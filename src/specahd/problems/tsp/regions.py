@@ -24,7 +24,7 @@ def whole_tour(solution: Solution) -> Region:
 def validate(
     solution: Solution, output: Sequence[IntArray], max_regions: int, max_size: int
 ) -> Validation:
-    """Apply the validator's rules (the paper, appendix B) to what an upper runner returned.
+    """Apply the validator's rules (the paper, appendix B) to the answer of an upper program.
 
     Nodes that do not exist and repetitions are dropped from a proposal. It
     must then be a run of consecutive nodes of the tour, which may pass the end

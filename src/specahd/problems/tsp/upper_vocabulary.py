@@ -1,4 +1,4 @@
-"""Where to repair: what upper programs that cut runs out of a tour are composed of.
+"""The vocabulary of upper programs that cut segments out of a tour.
 
 A ``trait`` is a number per place of the tour around 1, a ``worth`` a number per
 window: the run of a fixed number of places that begins at each place. A root

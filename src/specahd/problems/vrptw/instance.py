@@ -66,7 +66,7 @@ class VRPTWInstance(VehicleInstance):
 def read(
     path: Path, convention: Convention = Convention.DIMACS, customers: int | None = None
 ) -> VRPTWInstance:
-    """Read a VRPLIB file of TYPE VRPTW, or one in Solomon's format; its content tells which.
+    """Read a VRPLIB file of TYPE VRPTW, or one in Solomon's format, by its content.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def from_vrplib(data: VRPLIBData, path: Path) -> VRPTWInstance:
 
 
 def _instance(data: VRPLIBData, windows: TimeWindows) -> VRPTWInstance:
-    """Return what a file says, in the instance's own unit."""
+    """Return the instance of a file, in its own unit."""
     parts = _parts(data.convention)
     return VRPTWInstance.of(
         replace(data, coords=None if data.coords is None else parts * data.coords),

@@ -1,4 +1,4 @@
-"""What programs of the VRPTW are told and answer: what differs from those of the CVRP."""
+"""Interfaces of programs of the VRPTW: the rows in which they differ from the CVRP's."""
 
 from specahd.routing.vehicles import interfaces
 

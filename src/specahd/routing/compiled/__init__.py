@@ -1,1 +1,1 @@
-"""The compiled tier: which programs numba compiles, how, and what they check."""
+"""The compiled tier: its language, its compilation by numba, and its checks at run time."""

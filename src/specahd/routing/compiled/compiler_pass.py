@@ -1,4 +1,4 @@
-"""Verification of a program: what the language lists is let through, and checks are put in.
+"""Verification of a program: other syntax than the language's is refused, and checks are inserted.
 
 It runs right after numba's typing, where every call is resolved to the object that is called and
 every value has a type: no alias and no starred argument hides anything. What is not listed is
@@ -87,7 +87,7 @@ class Verifier:
     # Statements
 
     def _statement(self, statement: Any) -> Any:
-        """Verify a statement; return the check of what it assigns, if there is one."""
+        """Verify a statement; return the check of the assigned value, if there is one."""
         if isinstance(statement, ir.Assign):
             if not allowed(self._type(statement.target)):
                 raise NotInLanguage(f"a value of {self._type(statement.target)}")
@@ -152,7 +152,7 @@ class Verifier:
     # Elements
 
     def _index(self, value: Any, index: Any, variable: Any) -> None:
-        """Verify what selects from a value: numba checks integers."""
+        """Verify an index; numba checks integers itself."""
         of = self._type(value)
         if isinstance(of, types.List):
             known = integer(index) or isinstance(index, types.SliceType)
@@ -169,7 +169,7 @@ class Verifier:
             raise NotInLanguage(f"an index of {index} into {of}")
 
     def _beside_arrays(self, value: Any, index: Any, variable: Any) -> bool:
-        """Check what stands beside an array of indices; False if the axis of it cannot be told."""
+        """Check the indices beside an array of indices; False if its axis is unknown."""
         # numba checks indices as it selects, so none where nothing is selected beside them.
         if ndim(self._type(value)) > 1:
             self._check(runtime_checks.occupied, value)
@@ -295,7 +295,7 @@ class Verifier:
                 self._check(runtime_checks.apart, target, value)
 
     def _made(self, value: Any) -> bool:
-        """Say whether a value is an array that an operator has made, of which nobody else knows."""
+        """Say whether a value is a new array of an operator, without another reference."""
         source = self._ir.get_definition(value.name) if value.is_temp else None
         return isinstance(source, ir.Expr) and source.op in ("binop", "unary")
 

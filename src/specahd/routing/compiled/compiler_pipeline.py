@@ -68,7 +68,7 @@ def _inlined(function: Any, expression: Any) -> bool:
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class Verification(FunctionPass):
-    """Refuse what is not in the language, and put in the checks."""
+    """Refuse programs outside the language, and insert the checks."""
 
     _name = "verification"
 

@@ -1,4 +1,4 @@
-"""What the language of compiled programs asks of variables, arguments and subscripts."""
+"""Rules of the compiled language for variables, arguments and subscripts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _NOT_NUMBERS = (types.NumberClass, types.DType, types.RangeType, SimpleIteratorT
 
 
 class NotInLanguage(Exception):
-    """A program says what compiled programs may not say."""
+    """A program is outside the compiled language."""
 
 
 def refuse_unassigned(blocks: Any) -> None:
@@ -55,7 +55,7 @@ def refuse_arguments(entry: CallRule, given: Sequence[Any]) -> None:
 
 
 def entry_of(function: Any) -> CallRule | None:
-    """Return what the language says of a function; None if nothing."""
+    """Return the entry of a function in the language; None if it has none."""
     if isinstance(function, types.NumberClass):
         of = {"i": int, "f": float, "b": bool}.get(kind(function.instance_type) or "")
         return FUNCTIONS.get(of)
@@ -69,7 +69,7 @@ def entry_of(function: Any) -> CallRule | None:
 
 
 def name_of(function: Any) -> str:
-    """Return what a function is called, for messages."""
+    """Return the name of a function, for messages."""
     return str(getattr(getattr(function, "typing_key", None), "__name__", function))
 
 
@@ -81,7 +81,7 @@ def selects(index: Any) -> bool:
 
 
 def selected_ndim(array: Any, index: Any) -> int:
-    """Return the number of dimensions of what an index selects of an array."""
+    """Return the number of dimensions of an array's selection by an index."""
     several = parts(index)
     added = sum(isinstance(part, types.NoneType) for part in several)
     taken = sum(kind(part) == "i" and not ndim(part) for part in several)

@@ -121,7 +121,7 @@ class CompiledRunner:
         self._programs: list[Any] = []
 
     def warm_up(self) -> None:
-        """Compile what most programs need of numba, before the child is confined."""
+        """Compile the parts of numba that most programs need, before the child is confined."""
         warm_up()
 
     def translate(self, source: str, name: str) -> Any:
@@ -143,7 +143,7 @@ class CompiledRunner:
 
 
 def warm_up() -> None:
-    """Compile what most programs need of numba."""
+    """Compile the parts of numba that most programs need."""
     compiled(_WARM_UP, "warm_up", (NUMBER, VECTOR, MATRIX), NUMBER)
 
 

@@ -1,4 +1,4 @@
-"""The values of compiled programs: which types they may have, and what a check asks of them."""
+"""The values of compiled programs: their types, and the conditions of the checks."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def allowed(value: Any) -> bool:
 
 
 def counted(value: Any) -> bool:
-    """Say whether numba counts who holds a value: an array, a list, or what has one in it."""
+    """Say whether numba counts references to a value: an array, a list, or a container of one."""
     if isinstance(value, types.Optional):
         return counted(value.type)
     if isinstance(value, types.BaseTuple):

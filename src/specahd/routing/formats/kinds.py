@@ -78,7 +78,7 @@ _ROUTE = re.compile(r"route\s*(#\s*)?\d+\s*:", re.IGNORECASE)
 
 
 def identify(text: str) -> FileKind | None:
-    """Return what a text is; None for anything that no problem reads."""
+    """Return the kind of a text; None if no problem reads it."""
     lines = filter(None, map(str.strip, text.splitlines()))
     first = list(islice(lines, 2))
     if [line.upper() for line in first[1:]] == ["VEHICLE"]:

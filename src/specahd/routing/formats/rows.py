@@ -1,4 +1,4 @@
-"""The rows of CSV files, each with its line in the file for what is said of it."""
+"""The rows of CSV files, each with its line number for messages."""
 
 import csv
 import io
@@ -101,7 +101,7 @@ class DecimalCommas:
         return cell.replace(",", ".")
 
     def check_consistent(self) -> None:
-        """Refuse a file whose commas leave open what they are, or that has decimal points too.
+        """Refuse a file whose commas are ambiguous, or that has decimal points too.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class DecimalCommas:
 
 
 def delimiter_of(line: str) -> str | None:
-    """Return what separates the cells of a line, None where nothing does."""
+    """Return the delimiter of a line; None if it has none."""
     found = [sign for sign in DELIMITERS if sign in line]
     # Commas among other separators are decimal ones, unless there are words.
     if len(found) > 1 and not any(map(str.isalpha, line)):
@@ -124,7 +124,7 @@ def delimiter_of(line: str) -> str | None:
 
 
 def lines_of(text: str) -> tuple[Iterator[tuple[int, str]], str | None, bool]:
-    """Return the lines of a table, what separates their cells, and whether the file states it.
+    """Return the lines of a table, their delimiter, and whether the file states it.
 
     Returns
     -------

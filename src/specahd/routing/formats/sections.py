@@ -136,7 +136,7 @@ class Sections:
         return FileError(f"{self.path}: {sentence}.")
 
     def choice(self, key: str, accepted: Mapping[str, T]) -> T:
-        """Return what a field's value stands for."""
+        """Return the meaning of a field's value."""
         value = self._field(key).upper()
         if value not in accepted:
             raise self.error(f"{key} is {value[:40]!r}, expected {' or '.join(accepted)}")

@@ -1,4 +1,4 @@
-"""Solution files: routes and their cost as CVRPLIB has them, and what each route delivers.
+"""Solution files: routes and cost as in CVRPLIB, and the deliveries of each route.
 
 ::
 
@@ -122,7 +122,7 @@ def _matched(
     routes: Sequence[Sequence[int]],
     quantities: Mapping[int, tuple[int | None, ...]],
 ) -> Quantities:
-    """Return what each route delivers: the line ``Delivery`` of its number says it."""
+    """Return the deliveries of each route, from its line ``Delivery``."""
     counts = Counter(numbers)
     for place in (*numbers, *quantities):
         if counts[place] != 1:

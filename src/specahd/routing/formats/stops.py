@@ -1,4 +1,4 @@
-"""Tables of stops (CSV): what users have who have no VRPLIB files.
+"""Tables of stops (CSV), for users without VRPLIB files.
 
 ::
 
@@ -178,7 +178,7 @@ def _depot(rows: Sequence[Row]) -> int:
 
 
 def _names(rows: Sequence[Row], depot: int, problem: str) -> tuple[str, ...]:
-    """Return what the nodes are called, the depot first; who has no name, has a number."""
+    """Return the names of the nodes, the depot first; a node without a name gets its number."""
     order = [depot, *(place for place in range(len(rows)) if place != depot)]
     numbers = Labels(first=int(problem == "tsp"))
     lines: dict[str, int] = {}

@@ -99,7 +99,7 @@ def _fixed_edges(sections: Sections, dimension: int) -> tuple[tuple[int, int], .
 
 
 def _refuse_no_paths(sections: Sections, pairs: list[list[int]]) -> None:
-    """Refuse edges that no tour can follow: what they make must be paths."""
+    """Refuse fixed edges that do not form paths, since no tour can follow them."""
     ends: dict[int, int] = {}
     degrees: Counter[int] = Counter()
     for start, end in pairs:

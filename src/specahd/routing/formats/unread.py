@@ -37,7 +37,7 @@ def unreadable_error(path: Path, text: str, problems: Collection[str]) -> FileEr
 
 
 def _type(text: str) -> str | None:
-    """Return what is wrong with TYPE; None of a text without fields and sections."""
+    """Return the fault of TYPE; None for a text without fields and sections."""
     expected = [name for name, kind in kinds.TYPES.items() if not kind.solution]
     accepted = f"expected {', '.join(expected[:-1])} or {expected[-1]}"
     colonless = None

@@ -26,7 +26,7 @@ Distances = FloatArray | tuple[FloatArray, int]
 def distances_of(
     coords: FloatArray, convention: Convention, matrix: FloatArray | None
 ) -> Distances:
-    """Return what kernels take for an instance's distances; nothing is computed yet.
+    """Return the distances of an instance in the form of the kernels; nothing is computed yet.
 
     Parameters
     ----------

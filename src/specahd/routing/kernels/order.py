@@ -18,7 +18,7 @@ _INTEGERS = types.Array(types.int64, 1, "C")
 
 
 def _keys_of(dtype: types.Type) -> list[Any]:
-    """Return the signatures of what makes integers of an array, of any layout."""
+    """Return the signatures of conversions of an array of any layout to integers."""
     arrays = (types.Array(dtype, 1, "C"), types.Array(dtype, 1, "A", readonly=True))
     return [_INTEGERS(array) for array in arrays]
 

@@ -1,4 +1,4 @@
-"""Where to repair: what programs that gather customers into groups are composed of.
+"""The vocabulary of upper programs that gather customers into groups.
 
 A ``trait`` is a number per route around 1, a ``gap`` the distance of every route
 from the chosen one. A root template lists everything its parts may look at; a

@@ -55,7 +55,7 @@ class VehicleInstance:
 
     @classmethod
     def of(cls, data: VRPLIBData, **more: Any) -> Self:
-        """Make an instance of what a file says; coordinates that it lacks come from scaling.
+        """Make the instance of a file; missing coordinates come from multidimensional scaling.
 
         ``more`` are the fields of a problem's own.
         """
@@ -78,7 +78,7 @@ class VehicleInstance:
         )
 
     def data(self) -> VRPLIBData:
-        """Return what a file of this instance says; coordinates from scaling are left out."""
+        """Return the content of this instance's file, without coordinates from scaling."""
         return VRPLIBData(
             name=self.name,
             comment=self.comment,

@@ -1,4 +1,4 @@
-"""What programs of the CVRP are told and answer; those of other problems differ in some rows."""
+"""Interfaces of programs of the CVRP; those of other problems differ in some rows."""
 
 from specahd.core.interface import Interface, arguments
 

@@ -44,7 +44,7 @@ _SCORES = """
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """How programs say what they choose, as statements and in words.
+    """The form of a program's answer, as statements and in words.
 
     Parameters
     ----------
