@@ -29,7 +29,7 @@ class Given:
     data
         In its problem's own type.
     hash
-        Of its content, NAME and the form of the file left out.
+        The hash of its content, without NAME and the form of the file.
     published
         Its best-known value; None if it is no file of a public set.
     """

@@ -20,7 +20,7 @@ def public_set(problem: AnyProblem, name: str, public: Path) -> list[Path]:
     Parameters
     ----------
     name
-        That of one of the problem's sets, or of a folder inside one: ``sdvrp/SET-1``.
+        The name of one of the problem's sets, or of a folder inside one: ``sdvrp/SET-1``.
     public
         The folder of all sets, with bks.csv.
 

@@ -153,15 +153,15 @@ def read(
         could read the file, or with options of its own (VRPTW's ``convention``). A table
         tells its problem, which is the only one that may be given with it.
     capacity
-        Of a table of stops (CSV) with demands: what each vehicle carries.
+        For a table of stops (CSV) with demands: the capacity of each vehicle.
     matrix
-        Of a table of stops: the distances among them, as an array or the file that has them.
+        For a table of stops: the distances among them, as an array or a file.
     ignore
-        Of a table of stops: columns to leave out.
+        For a table of stops: columns to leave out.
     split
-        Of a table of stops: whether a customer's demand may be delivered in parts.
+        For a table of stops: whether a customer's demand may be delivered in parts.
     speed
-        Of a table of stops with time windows: what is travelled in one unit of time, in
+        For a table of stops with time windows: the distance travelled in one unit of time, in
         the unit of distances; None for 1.
 
     Raises

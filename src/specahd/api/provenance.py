@@ -77,7 +77,7 @@ def provenance(plan: "TrainingPlan") -> dict[str, Any]:
 def _maker(maker: Any) -> dict[str, Any]:
     """Return the class that a factory makes, with its options, given and default.
 
-    Of an object that is made already only the class is known.
+    For an object only the class is known.
     """
     given: dict[str, Any] = {}
     while isinstance(maker, functools.partial):

@@ -259,7 +259,7 @@ class Context:
     measured
         A sentence about each program shown beside its score, by identifier.
     best_idea
-        That of the best program so far, if it is not shown.
+        The idea of the best program so far, if it is not shown.
     """
 
     facts: Sequence[str] = ()

@@ -68,7 +68,7 @@ class Interface:
     Parameters
     ----------
     name
-        Of the function.
+        The name of the function.
     description
         The docstring up to its arguments: a line, and paragraphs.
     arguments

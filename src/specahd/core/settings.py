@@ -260,7 +260,7 @@ class TableOptions:
     Parameters
     ----------
     capacity
-        Of each vehicle, in the unit of the demands.
+        The capacity of each vehicle, in the unit of the demands.
     matrix
         The file with the distances among the stops, in the order of the table.
     ignore

@@ -45,7 +45,7 @@ def state_for(routes: IntArray, distances: Any, demands: IntArray, seed: int) ->
     Parameters
     ----------
     routes
-        Of a feasible solution: every customer once, 0 between two routes.
+        The routes of a feasible solution: every customer once, 0 between two routes.
 
     Raises
     ------

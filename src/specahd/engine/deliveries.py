@@ -81,7 +81,7 @@ def state_for(
     Parameters
     ----------
     stops, given
-        Of a feasible solution: customers with 0 between two routes, and what each is given there.
+        A feasible solution: customers, 0 between two routes, and the quantity of each delivery.
 
     Raises
     ------

@@ -22,7 +22,7 @@ class Family:
     Parameters
     ----------
     name
-        Of the problem, and of the checkpoint that comes with specahd.
+        The name of the problem, and of the checkpoint that ships with specahd.
     runners
         The module with ``GROUPS`` and ``POSITIONS`` (:mod:`specahd.engine.runner`), which the
         sandbox's process imports.

@@ -66,7 +66,7 @@ class SandboxedEngine:
     lowers
         How many lower programs are launched behind it.
     index
-        Of the instance in the block.
+        The index of the instance in the block.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def sessions(
     Parameters
     ----------
     memory_bytes
-        Of each.
+        The memory limit of each process.
     counted
         Whether slices end by repairs, however long they take.
     admit
@@ -256,9 +256,9 @@ def launched(
     Parameters
     ----------
     size
-        Of the instance.
+        The size of the instance.
     slices
-        How many of usual length a call may be as long as.
+        The limit of a call, in slices of usual length.
     """
     groups, positions = runners(problem)
     launches = [

@@ -47,7 +47,7 @@ class OrderedGroups:
     problem
         Says how the engine takes solutions.
     contract
-        Of programs that see the incumbent as links between customers.
+        The contract of programs that see the incumbent as links between customers.
     max_regions, max_size
         Most groups kept from one proposal, most customers in each.
     progress

@@ -88,7 +88,7 @@ def undo(state: Any, scratch: Any, loads: Any, removed: int, lines: int) -> None
     loads
         What each node adds to the load of its route.
     removed
-        So many of the lines, the first ones, are of nodes that were taken out.
+        The number of the first lines, which log removals; the others log insertions.
     """
     log, log_edges = scratch.log, scratch.log_edges
     for line in range(lines - 1, removed - 1, -1):

@@ -33,7 +33,7 @@ class SearchProgress:
     share
         How much of its limit is spent, in [0, 1].
     cost
-        Of the best solution so far.
+        The cost of the best solution so far.
     repairs
         Customers that were inserted again so far.
     better

@@ -34,19 +34,19 @@ class Order:
     Parameters
     ----------
     seed
-        Of the random numbers; used where routes are given.
+        The seed of the random numbers; used where routes are given.
     repairs
         How many customers to insert; the slice then is a function of its inputs. None where only
         groups are asked for.
     seconds
         If not 0, CPU seconds after which the slice ends anyhow.
     max_groups, max_size
-        Of each pass: K, and the most customers of a group, at most
+        Limits of each pass: K groups, and the most customers of a group, at most
         :data:`specahd.engine.state.MAX_SIZE`.
     progress, end_progress
         How much of the whole search is over when the slice begins and when it ends.
     temperature, end_temperature
-        Of the annealing then, in units of cost; 0 takes nothing dearer.
+        Temperatures of the annealing, in units of cost; 0 accepts nothing dearer.
     lowers
         Which lower programs repair the groups of this slice, drawn evenly for each group.
     part
@@ -124,7 +124,7 @@ class Report:
         Entries of upper programs' answers that were no customer, or one a second time, or one
         too many.
     cost, best
-        Of the current and of the best solution.
+        The costs of the current and the best solution.
     """
 
     repairs: int

@@ -20,9 +20,9 @@ class RenumberedSearch:
     Parameters
     ----------
     kind
-        Of the search that has them.
+        The class of the search that has these numbers.
     arrays
-        Of the whole instance.
+        The arrays of the whole instance.
     nodes
         The depot and all nodes of the routes; their places are their numbers there.
     part

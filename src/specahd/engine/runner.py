@@ -127,7 +127,7 @@ class UpperProgram(EngineProgram):
     family
         The problem's.
     kind
-        Of its searches.
+        The class of its searches.
     """
 
     def __init__(

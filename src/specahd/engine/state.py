@@ -48,7 +48,7 @@ class State(NamedTuple):
     free
         A stack of the routes without customers.
     generator, noise
-        Of random numbers, and those that lower programs are given.
+        The generator of random numbers, and those that lower programs are given.
     own
         What only this problem has. Its type chooses the functions of
         :mod:`specahd.engine.steps`.

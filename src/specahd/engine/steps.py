@@ -119,11 +119,11 @@ def insert(
     Parameters
     ----------
     line
-        Of the log, where the insertion is noted.
+        The line of the log that notes the insertion.
     chosen, last
         The position, and whether it is that on a new route.
     cost
-        Of the solution before.
+        The cost of the solution before.
     """
     raise NotImplementedError
 

@@ -75,7 +75,7 @@ class TiledEngine(SandboxedEngine):
     workers
         The processes, all with the same programs.
     arrays
-        Of the instance, as these have them.
+        The arrays of the instance, as the workers hold them.
     kept
         Whether a process goes on with its tile in the next call. Else a round is one slice, as
         long as all of them.

@@ -54,7 +54,7 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
         Name of the environment variable; it goes first. The file is for the language
         model alone: a key must not go to another service.
     service
-        Whose key it is, for messages.
+        The name of the service, for messages.
     group
         The conf group that names the variable, for messages.
 

@@ -62,7 +62,7 @@ class Recorder:
     Parameters
     ----------
     proposer
-        Who answers.
+        The proposer that answers.
     path
         The cassette, in a folder that exists.
     """

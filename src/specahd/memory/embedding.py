@@ -104,7 +104,7 @@ class NeuralEncoder:
     service
         The model.
     endpoint, cache
-        Whom to ask, and where to look first.
+        The server, and the cache that is read first.
     threads
         In which the waiting is done.
     """

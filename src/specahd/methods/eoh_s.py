@@ -133,7 +133,7 @@ def coverage_order(responses: FloatArray, size: int) -> list[int]:
     Parameters
     ----------
     responses
-        Of shape (programs, tasks), larger is better, of any sign.
+        Shape (programs, tasks), larger is better, of any sign.
     """
     # By mean first: of equal gains, argmax takes the first.
     rows = np.argsort(-responses.mean(axis=1), kind="stable").tolist()

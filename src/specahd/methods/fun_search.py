@@ -53,7 +53,7 @@ class FunSearch:
     samples_per_prompt
         How often a prompt is sent, at least 1.
     temperature
-        Of the draw of clusters on an island without programs, at least 0.001.
+        The temperature of the draw of clusters on an island without programs, at least 0.001.
     temperature_period
         After how many programs of an island the temperature, which falls, starts again, at
         least 1.

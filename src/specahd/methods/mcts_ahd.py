@@ -69,7 +69,7 @@ class Node:
     visits
         1, and one for every node that was added below.
     below
-        Of a child of the root: itself and all nodes below it.
+        For a child of the root: itself and all nodes below it.
     """
 
     parent: Parent | None = None

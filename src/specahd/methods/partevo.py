@@ -123,13 +123,13 @@ class PartEvo:
     clusters
         How many, at most.
     parents
-        Of each cluster, which get a child by an operator.
+        The parents in each cluster that get a child by an operator.
     partners
         Other clusters of which ``cc`` shows a member, at least 1.
     archive
         Programs of the external set.
     features
-        What programs are partitioned by, among :data:`specahd.memory.partition.FEATURES`.
+        The features that partition programs, from :data:`specahd.memory.partition.FEATURES`.
     operators
         In turn, among :data:`OPERATORS`, not ``cc`` alone.
     """

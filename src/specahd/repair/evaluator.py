@@ -277,7 +277,7 @@ class Evaluator:
         Parameters
         ----------
         system
-            Whose repertoire a search needs in the same process.
+            The system whose repertoire a search needs in the same process.
         """
         limits = SessionLimits(self._limits.upper_call, None, self._limits.memory_bytes)
         if not isinstance(self._operator, PassOperator):

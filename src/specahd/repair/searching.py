@@ -58,13 +58,13 @@ class RoutedImprover:
     Parameters
     ----------
     operator
-        That of the problem.
+        The problem's operator.
     case
         Where the search begins, and which share of a descent lies behind it.
     choose
         Returns which member repairs a region, by its descriptor.
     members
-        Who repairs where no region is named.
+        The programs that repair where no region is named.
     """
 
     def __init__(

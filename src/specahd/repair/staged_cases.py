@@ -35,7 +35,7 @@ class Stages:
     Parameters
     ----------
     operator
-        That of the problem; its hand-written programs, the last of each level, make the descent.
+        The problem's operator; its last hand-written program of each level makes the descent.
     """
 
     def __init__(self, problem: AnyProblem, operator: PassOperator) -> None:

@@ -40,7 +40,7 @@ class Policy:
     hits
         Share of regions on which the choice is as good as the best, in percent.
     deviation
-        Of a policy that is drawn, the sample standard deviation of these figures over
+        For a random policy, the sample standard deviation of these figures over
         :data:`RANDOM_REPEATS` repeats, of which they are the means.
     """
 
@@ -82,7 +82,7 @@ class Study:
     policies
         By name.
     growth
-        Of the repertoire in its greedy order.
+        The growth of the repertoire in its greedy order.
     """
 
     regions: int

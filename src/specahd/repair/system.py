@@ -45,9 +45,9 @@ class Step:
     Parameters
     ----------
     program
-        Of several that were tried, the one whose merge was the cheapest.
+        The program; of several that were tried, the one with the cheapest merge.
     number
-        Of the pass, from 1; None where there is but one.
+        The number of the pass, from 1; None where there is only one.
     upper
         The upper program that proposed the region; None where there is but one.
     """
@@ -71,7 +71,7 @@ class Repair:
     Parameters
     ----------
     outcome
-        Of the upper programs: ok, empty_regions if no pass had any, or how one failed.
+        The outcome of the upper programs: ok, empty_regions if no pass had any, or a failure.
     cost, solution
         C_x(ŷ) and ŷ; the baseline's own when nothing was accepted.
     proposed, rejections

@@ -35,7 +35,7 @@ def restrict_to_common(groups: Mapping[str, Sequence[Run]], pools: Sequence[str]
     groups
         Runs that differ only in their seeds, by name.
     pools
-        Whose instances are looked at.
+        The pools whose instances are compared.
     """
     counted: dict[str, Sequence[Run]] = {}
     remarks: list[str] = []

@@ -57,7 +57,7 @@ class Member:
     generation
         The length of the longest line of ancestors.
     tokens, cost, seconds
-        Of its request; seconds until it was committed.
+        Those of its request; seconds until it was committed.
     role
         In the checkpoint; empty if that does not have it.
     """

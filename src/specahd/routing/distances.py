@@ -42,7 +42,7 @@ def is_computed(nodes: int, matrix: FloatArray | None) -> bool:
     Parameters
     ----------
     matrix
-        That of the instance's file, if it has one.
+        The matrix of the instance's file, if it has one.
     """
     return matrix is None and nodes > LARGEST_MATRIX
 

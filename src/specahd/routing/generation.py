@@ -55,7 +55,7 @@ def instances(
     pool
         One of :data:`~specahd.routing.base.POOLS`.
     seed
-        Of all pools together, at least 0.
+        The seed of all pools together, at least 0.
     serials
         The last three digits of the serial number of each instance of each pool.
     draw

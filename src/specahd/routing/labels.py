@@ -14,7 +14,7 @@ class Labels:
     Parameters
     ----------
     names
-        Of the nodes; None where they are known by their numbers.
+        The names of the nodes; None where they have numbers only.
     first
         The number of node 0; where it is 0, that node is the depot.
     degrees

@@ -34,7 +34,7 @@ def hilbert_places(columns: IntArray, rows: IntArray, levels: int) -> IntArray:
     Parameters
     ----------
     columns, rows
-        Of the cells, integers in [0, 2**levels).
+        Columns and rows of the cells, integers in [0, 2**levels).
     """
     places = np.zeros(len(columns), np.int64)
     for level in reversed(range(levels)):

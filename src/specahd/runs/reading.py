@@ -114,7 +114,7 @@ class Spending:
     Parameters
     ----------
     tokens
-        Of prompts and replies together.
+        The tokens of prompts and replies together.
     cost
         In the currency of the prices.
     """

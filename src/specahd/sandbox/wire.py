@@ -45,19 +45,19 @@ class Frame:
     Parameters
     ----------
     code
-        Of a call, the program's index; of a reply, the position of its Outcome.
+        In a call, the program's index; in a reply, the position of its Outcome.
     number
         Which call of this child; the reply repeats it.
     instance
-        Of a call, the instance's index in the shared arrays; 0 in a reply.
+        In a call, the instance's index in the shared arrays; 0 in a reply.
     cpu_seconds
-        Of a reply, what the call took, finite and at least 0.
+        In a reply, the CPU seconds of the call, finite and at least 0.
     detail
-        Of a reply, one line of at most 300 bytes.
+        In a reply, one line of at most 300 bytes.
     arrays
         One-dimensional, read-only when decoded.
     fallbacks
-        Of a reply, how many choices of the program were replaced; below 2**32.
+        In a reply, the number of choices of the program that were replaced; below 2**32.
     """
 
     code: int

@@ -56,7 +56,7 @@ class Engine:
     replay
         What the run, if it is being resumed, has paid for and measured.
     allowance
-        What replies may cost; a run that has no room for another request is ended.
+        The money for replies; a run without enough for another request ends.
 
     Attributes
     ----------

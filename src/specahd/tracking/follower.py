@@ -51,7 +51,7 @@ class JournalEntry:
     at
         When it was committed, in milliseconds; the same whenever it is read.
     ticket
-        Of a sample: its place among all, from 1; 0 for any other record.
+        The place of a sample among all, from 1; 0 for any other record.
     reply
         The sample's record in ``wal.jsonl``: text, tokens, cost.
     seconds

@@ -31,7 +31,7 @@ class SolvingLine:
     Parameters
     ----------
     name
-        Of the instance.
+        The name of the instance.
     limit
         The limit of the search, and the target cost.
     """

@@ -37,7 +37,7 @@ class Traces:
     Parameters
     ----------
     directory
-        That of the run.
+        The directory of the run.
     choices
         The parameters that distinguish the run.
     params

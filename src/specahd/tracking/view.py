@@ -60,7 +60,7 @@ def ui_address(store: str, experiment: str, port: int = PORT) -> str:
     experiment
         Its id; 1 if it was the first in a store that specahd made.
     port
-        That of the server on this machine.
+        The port of the server on this machine.
     """
     server = store.rstrip("/") if store.startswith("http") else f"http://127.0.0.1:{port}"
     return f"{server}/#/experiments/{experiment}/runs{_WORKFLOW}&viewStateShareKey={KEY}"

@@ -68,7 +68,7 @@ def splitting(instance: SDVRPInstance, iterations: int) -> Solution:
     Parameters
     ----------
     iterations
-        Of PyVRP's local search, at least 1.
+        Iterations of PyVRP's local search, at least 1.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def read(path: Path, demands: IntArray | None = None) -> tuple[Routes, float | N
     Parameters
     ----------
     demands
-        Of the depot and the customers, shape (n + 1,): what lines ``Delivery`` may state
+        Demands of the depot and the customers, shape (n + 1,): what lines ``Delivery`` may state
         beside ``*``. None allows no quantity.
 
     Raises

@@ -86,11 +86,11 @@ class VRPLIBData:
         Shape (n + 1,), 0 at the depot, never negative. May exceed the
         capacity: not every problem forbids that.
     windows
-        Of VRPTW files only.
+        Time windows; VRPTW files only.
     vehicles
         How many the file states; None if it does not.
     labels
-        Of tables of stops only.
+        Names of the stops; tables of stops only.
     """
 
     name: str

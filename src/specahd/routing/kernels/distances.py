@@ -31,7 +31,7 @@ def distances_of(
     Parameters
     ----------
     matrix
-        Of an EXPLICIT instance, or if all distances are at hand; else None.
+        The matrix of an EXPLICIT instance, or of all distances if they are computed; else None.
     """
     return (coords, CODES[convention]) if matrix is None else matrix
 
@@ -48,7 +48,7 @@ def whole_matrix(
     Parameters
     ----------
     matrix
-        Of an EXPLICIT instance, which is returned; else None.
+        The matrix of an EXPLICIT instance, which is returned; else None.
     who
         Needs it: ``The baseline pyvrp of X-n101-k25``.
     copies
@@ -79,7 +79,7 @@ def fill_block(
     Parameters
     ----------
     matrix
-        Of an EXPLICIT instance; else None.
+        The matrix of an EXPLICIT instance; else None.
     """
     if CONVENTION in arrays:
         arrays[CONVENTION][:] = code_of(convention)

@@ -26,7 +26,7 @@ def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> No
     Parameters
     ----------
     neighbours
-        Of each node, nearest first, shape (n, k).
+        The neighbours of each node, nearest first, shape (n, k).
     longest
         Most nodes that one move turns round: on large tours the rare longer ones would take
         most of the time.

@@ -18,7 +18,7 @@ def nearest_tour(coords: Any, distances: Any, side: float, stretch: float, slack
     Parameters
     ----------
     side
-        Of the cells, in the unit of ``coords``; infinite puts all nodes into one.
+        The side of a cell, in the unit of ``coords``; infinite puts all nodes into one cell.
     stretch, slack
         Nodes at distance d in the convention are at most ``stretch * d + slack``
         apart in the plane.

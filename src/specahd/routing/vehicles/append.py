@@ -25,7 +25,7 @@ class CustomerGroups:
     Parameters
     ----------
     contract
-        Of programs that see the incumbent as one array of customers per route.
+        The contract of programs that see the incumbent as one array of customers per route.
     max_regions, max_size
         Most groups kept from one proposal, most customers in each.
     """

@@ -24,7 +24,7 @@ class VehicleInstance:
     demands
         Shape (n + 1,); 0 at the depot.
     capacity
-        Of each of any number of vehicles.
+        The capacity of each vehicle; their number is not limited.
     convention
         How distances are measured.
     matrix

@@ -33,7 +33,7 @@ class VehicleProblem(RoutingProblem[I, S]):
     final_repairs_per_customer
         The same of searches with a checkpoint, and with what might become one; None for as many.
     solver_iterations
-        Of PyVRP, in the baseline that runs it, at least 1.
+        Iterations of PyVRP in the baseline that runs it, at least 1.
 
     Raises
     ------
