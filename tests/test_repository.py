@@ -57,3 +57,15 @@ def test_every_name_of_the_glossary_is_in_the_code():
     assert len(names) > len(rows) > 20
     for name in names:
         resolve_name(f"specahd.{name}")
+
+
+def test_pages_and_notes_that_files_name_exist(tracked):
+    named = re.compile(rb"\bdocs/[\w/.-]+\.md\b|\bbenchmarks/notes/[\w.-]*\w")
+    suffixes = (".py", ".yaml", ".md", "Makefile")
+    # The changelog also names pages of earlier versions.
+    texts = {name: text for name, text in tracked.items() if name.endswith(suffixes)}
+    del texts["CHANGELOG.md"]
+    places = {(name, page.decode()) for name, text in texts.items() for page in named.findall(text)}
+    assert len(places) > 20
+    known = {*tracked, *(name.removesuffix(".md") for name in tracked)}
+    assert sorted((name, page) for name, page in places if page not in known) == []

@@ -102,8 +102,8 @@ def evaluate(
     study
         ``routing`` also replays the whole repertoire on every exposed region.
     out
-        A directory that receives rows, steps, seconds and solutions as they come (docs/files.md).
-        What is there of the same evaluation is not done again.
+        A directory that receives rows, steps, seconds and solutions as they come
+        (docs/reference/files.md). Rows of the same evaluation that it holds are not made again.
     baselines
         A folder that keeps the baseline solvers' solutions for later evaluations; None for none.
     title
