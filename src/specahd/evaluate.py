@@ -2,7 +2,7 @@
 
 The checkpoint is a directory, or lies in the MLflow store: ``models:/specahd-cvrp@champion``.
 Instances are those of a generated pool, of a public set, or of files and folders. The evaluation
-directory (``hydra.run.dir``) receives ``rows.jsonl`` and the other files of docs/reference/files.md,
+directory (``hydra.run.dir``) receives ``rows.jsonl`` and other files (docs/reference/files.md),
 instance by instance; the same command with the same directory goes on where it was broken off, and
 equal evaluations are equal under ``cmp``, but for seconds. ``study=routing`` also replays the whole
 repertoire on every exposed region. Nothing writes to the archive, and no language model is needed.
