@@ -8,6 +8,7 @@ from specahd.core.program import Outcome
 from specahd.sandbox.calls import Call, Result
 from specahd.sandbox.child import EXIT_OUT_OF_MEMORY, OUTCOMES
 from specahd.sandbox.client import SandboxClient
+from specahd.sandbox.run_queue import THIS_THREAD, QueueClock
 from specahd.sandbox.wire import Frame, FrameReader, WireError, encode, one_line
 
 _REPLIES = frozenset(
@@ -22,6 +23,8 @@ _REPLIES = frozenset(
 )
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 _CHUNK = 1 << 18
+_LONGEST = 16.0
+"""How many times its limit a call may take in all, where the child waits for a processor."""
 
 
 class ChildProcess:
@@ -39,6 +42,7 @@ class ChildProcess:
         self._client = client
         self._pid, self._connection = client.fork()
         self._connection.setblocking(False)
+        self._queued, self._thread_queued = QueueClock(self._pid), QueueClock(THIS_THREAD)
         self._poll = select.poll()
         self._reader = FrameReader()
         self.outgoing = bytearray()
@@ -52,6 +56,11 @@ class ChildProcess:
     def outstanding(self) -> int:
         return self._sent - max(self._received, 0)
 
+    @property
+    def queued_seconds(self) -> float:
+        """How long the child and this thread have waited for a processor in the last call."""
+        return self._queued.elapsed() + self._thread_queued.elapsed()
+
     def ask(self, call: Call) -> None:
         self._sent += 1
         self._send(encode(Frame(call.program, self._sent, call.instance, arrays=call.inputs)))
@@ -64,7 +73,7 @@ class ChildProcess:
         EOFError
             The child is gone, and every frame that it sent has been read.
         TimeoutError
-            No frame came within ``seconds``.
+            No frame came within ``seconds``, those left out in which the child had no processor.
         WireError
             What came is no frame, or no reply to the next call.
         """
@@ -86,18 +95,27 @@ class ChildProcess:
     def end(self) -> tuple[int, float]:
         """Kill it; return its exit code, and the CPU seconds that no reply reported."""
         self._connection.close()
+        self._queued.close()
+        self._thread_queued.close()
         code, cpu_seconds = self._client.end(self._pid)
         return code, max(0.0, cpu_seconds - self.launch_seconds - self.cpu_seconds)
 
     def _next_frame(self, seconds: float) -> Frame:
         """Wait for a frame; meanwhile send the rest of the request as the pipe accepts it."""
-        deadline = time.monotonic() + seconds
+        self._queued.start()
+        self._thread_queued.start()
+        began = time.monotonic()
+        deadline = began + seconds
         while (frame := self._reader.take()) is None:
             left = deadline - time.monotonic()
             writing = select.POLLOUT if self.outgoing else 0
             self._poll.register(self._connection, select.POLLIN | writing)
             if left <= 0 or not (ready := self._poll.poll(1000 * left)):
-                raise TimeoutError
+                allowed = min(seconds + self._queued.elapsed(), _LONGEST * seconds)
+                deadline = began + allowed
+                if deadline <= time.monotonic():
+                    raise TimeoutError
+                continue
             [(_, events)] = ready
             if events & ~select.POLLOUT:
                 self._read()
