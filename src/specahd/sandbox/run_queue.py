@@ -1,4 +1,7 @@
-"""The time for which a task is ready to run and has no processor, as the kernel counts it."""
+"""The time for which a task is ready to run and has no processor, as the kernel counts it.
+
+What it is for: ``benchmarks/notes/2026-11-26-all-of-solomon-split-deliveries-and-tsplib.md``.
+"""
 
 import os
 from contextlib import suppress
