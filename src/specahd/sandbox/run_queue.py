@@ -1,7 +1,4 @@
-"""The time for which a task is ready to run and has no processor, as the kernel counts it.
-
-What it is for: ``benchmarks/notes/2026-11-26-all-of-solomon-split-deliveries-and-tsplib.md``.
-"""
+"""The time for which a task is ready to run and has no processor, as the kernel counts it."""
 
 import os
 from contextlib import suppress
