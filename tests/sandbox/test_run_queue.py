@@ -9,7 +9,7 @@ from program_pair import PROGRAMS
 from runners import attack
 
 from specahd.core.program import Outcome
-from specahd.sandbox import calls
+from specahd.sandbox import calls, child_process
 from specahd.sandbox.calls import Call, SessionLimits
 from specahd.sandbox.run_queue import THIS_THREAD, QueueClock
 
@@ -43,6 +43,15 @@ def test_who_waits_for_a_processor_does_not_stall(sandbox, monkeypatch, crowded)
         # A dozen others had their turns.
         assert time.monotonic() - began > 1.5
         assert session.call(sleeps).outcome is Outcome.TIMEOUT
+
+
+def test_it_is_waited_for_within_a_bound(sandbox, monkeypatch, crowded):
+    monkeypatch.setattr(SessionLimits, "wall_seconds", 0.5)
+    monkeypatch.setattr(child_process, "_LONGEST", 1.5)
+    with sandbox.session(PROGRAMS, SessionLimits(call_seconds=1.0)) as session:
+        crowded(session._child._pid)
+        result = session.call(Call(1, 0, attack("burn_and_pause", 200, 0)))
+    assert result.outcome is Outcome.TIMEOUT
 
 
 def test_a_clock_counts_for_one_task_and_stands_still_without_it():

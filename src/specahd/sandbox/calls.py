@@ -7,7 +7,10 @@ from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.wire import IntArray
 
 LOAD = 8.0
-"""The allowed ratio of wall time to CPU time where the kernel counts no waiting for a processor."""
+"""The allowed ratio of wall time to CPU time, as of 16 workers on two cores.
+
+It matters where the kernel does not count the time that a process waits for a processor.
+"""
 PAUSE = 0.25
 """Seconds until a busy machine lets a process run that was asked something."""
 
@@ -55,8 +58,8 @@ class StallLimit:
 
     Over any n calls in a row it is waited for at most ``LOAD`` times the CPU seconds
     that they used, ``PAUSE`` seconds for each, and twice ``limit`` seconds: a machine may
-    stop once, a program that sleeps may not do so again and again. The time in which it waited
-    for a processor (:class:`specahd.sandbox.run_queue.QueueClock`) is left out before.
+    stop once, a program that sleeps may not do so again and again. The caller
+    leaves out the time that the program waited for a processor (:mod:`specahd.sandbox.run_queue`).
 
     Parameters
     ----------

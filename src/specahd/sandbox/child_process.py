@@ -24,7 +24,7 @@ _REPLIES = frozenset(
 _OUT_OF_TIME = frozenset({signal.SIGPROF, signal.SIGXCPU})
 _CHUNK = 1 << 18
 _LONGEST = 16.0
-"""How many times its limit a call may take in all, where the child waits for a processor."""
+"""The bound on the wall-clock time of a call, in terms of its limit, on a busy machine."""
 
 
 class ChildProcess:
@@ -73,7 +73,8 @@ class ChildProcess:
         EOFError
             The child is gone, and every frame that it sent has been read.
         TimeoutError
-            No frame came within ``seconds``, those left out in which the child had no processor.
+            No frame came within ``seconds``. The time that the child waits for a processor does not
+            count, up to ``_LONGEST`` times as much in all.
         WireError
             What came is no frame, or no reply to the next call.
         """
@@ -111,8 +112,7 @@ class ChildProcess:
             writing = select.POLLOUT if self.outgoing else 0
             self._poll.register(self._connection, select.POLLIN | writing)
             if left <= 0 or not (ready := self._poll.poll(1000 * left)):
-                allowed = min(seconds + self._queued.elapsed(), _LONGEST * seconds)
-                deadline = began + allowed
+                deadline = began + min(seconds + self._queued.elapsed(), _LONGEST * seconds)
                 if deadline <= time.monotonic():
                     raise TimeoutError
                 continue

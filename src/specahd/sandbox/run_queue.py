@@ -8,10 +8,10 @@ THIS_THREAD = "thread-self"
 
 
 class QueueClock:
-    """A stop watch of the time for which a task waits for a processor.
+    """A stopwatch of the time for which a task waits for a processor.
 
     A program answers late when it sleeps, and when the machine is busy. Only in the second case it
-    waits in a processor's queue. Where the kernel does not count that, the clock stands still.
+    waits in a processor's queue. Where the kernel does not count that, no time passes on the clock.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class QueueClock:
         self._began = 0
 
     def start(self) -> None:
-        """Start anew."""
+        """Measure from now on."""
         self._began = self._nanoseconds()
 
     def elapsed(self) -> float:
@@ -34,7 +34,7 @@ class QueueClock:
         return max(0, self._nanoseconds() - self._began) / 1e9
 
     def close(self) -> None:
-        """Let the clock stand still for ever."""
+        """Close the kernel's file; no time passes on the clock after that."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

@@ -14,15 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specahd.core.program import Outcome
-from specahd.sandbox.calls import (
-    PAUSE,
-    Call,
-    Launch,
-    Result,
-    SessionLimits,
-    StallLimit,
-    wall_clock_limit,
-)
+from specahd.sandbox.calls import Call, Launch, Result, SessionLimits, StallLimit, wall_clock_limit
 from specahd.sandbox.child import LEAST_SECONDS
 from specahd.sandbox.child_process import ChildProcess, cause_of_death
 from specahd.sandbox.client import SandboxClient, ZygoteLost
@@ -170,8 +162,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
         result = self._ask(calls, position)
         used = result.cpu_seconds + self._relaunches - relaunches
         waited = time.monotonic() - began
-        if waited > PAUSE and self._child is not None:
-            waited = max(0.0, waited - self._child.queued_seconds)
+        if self._child is not None:
+            waited -= min(waited, self._child.queued_seconds)
         known.note(waited, used)
         return result
 
