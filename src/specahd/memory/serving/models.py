@@ -147,9 +147,10 @@ def _encoder(model: ModelFolder, loaded: Any, device: str, dtype: str) -> Senten
         )
     created = int(model.folder.stat().st_mtime)
     encoder = SentenceEncoder(model.name, model.prefix, device, dtype, limit, created, loaded)
-    # Without its tokenizer's files a model loads, and takes every word for the unknown one.
-    first, second = encoder.embed(_DIFFERENT)[0]
-    if np.array_equal(first, second):
-        raise ValueError("two texts got one vector; are its tokenizer's files there?")
-    encoder.dimension = len(first)
+    # Without its tokenizer's files a model loads, and takes every word for the unknown one. Vectors
+    # of equal tokens may differ in their last bit, by the processor.
+    first, second = loaded.preprocess(list(_DIFFERENT), prompt=model.prefix)["input_ids"].tolist()
+    if first == second:
+        raise ValueError("two texts are the same tokens; are its tokenizer's files there?")
+    encoder.dimension = encoder.embed(_DIFFERENT)[0].shape[1]
     return encoder
