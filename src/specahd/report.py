@@ -4,10 +4,10 @@ The report's directory (``hydra.run.dir``) receives ``report.md``, ``report.html
 needs no other file), ``report.tex`` and ``tables/*.csv`` (the tables alone), figures (SVG and
 PNG), ``convergence/*.csv`` and ``metrics/*.json``, and in ``pages`` two pages on each run that
 counts: the lineage of its programs, and the course of its search. Equal rows give equal bytes. Runs
-of several methods are compared first: which is better, and by how much; with seconds, and other
-solvers if ``references`` names some. ``methods.md`` is that part alone. ``sets`` adds evaluations
-of public sets. ``audit=RUN`` writes nothing, but repeats a run and says whether all that it states
-follows from its files. No language model is needed, and no search.
+of several methods or settings are compared first: which is better, and by how much; with seconds,
+and other solvers if ``references`` names some. ``methods.md`` is that part alone. ``sets`` adds
+evaluations of public sets. ``audit=RUN`` writes nothing, but repeats a run and says whether all
+that it states follows from its files. No language model is needed, and no search.
 """
 
 import sys
@@ -56,7 +56,7 @@ def report(config: DictConfig) -> None:
     runs, renamed = apply_labels(runs, labels)
     seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
     ablations = ablation_section(runs, seconds)
-    # Times make no report of one method differ from another of equal rows.
+    # Times make no report of one setting differ from another of equal rows.
     timed = ablations is not None or is_comparison(runs)
     summary = summarise(runs, passed_over, seconds if timed else {})
     before: list[Section] = []

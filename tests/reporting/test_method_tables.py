@@ -140,9 +140,23 @@ def test_each_problem_has_a_table(folder):
     assert [line[0] for line in table(told, "tsp")[2:]] == ["eoh", "B: nearest"]
 
 
-def test_runs_of_one_method_are_no_comparison(tmp_path, folder):
+def test_runs_that_differ_in_their_seeds_are_no_comparison(folder):
+    write_run(folder / "other", problem="tsp", method="eoh")
     assert is_comparison(read_runs(folder))
     assert not is_comparison([run for run in read_runs(folder) if run.kind.method == "eoh"])
+
+
+def test_settings_of_a_method_are_compared_as_methods_are(tmp_path):
+    for seed, cost in ((0, 90.0), (1, 91.0)):
+        for memory, more in (("structural", 0.0), ("none", 5.0)):
+            rows = [row("a", 200, cost + more), row("b", 200, cost + more)]
+            folder, choices = tmp_path / f"{memory}-{seed}", {"memory": memory}
+            write_run(folder, seed=seed, choices=choices, validation=rows)
+    runs = read_runs(tmp_path)
+    assert is_comparison(runs)
+    text = comparison_tables(runs, UNKNOWN, {}, UNPAID).markdown()
+    assert "memory=structural leaves cheaper solutions than every other setting; memory" in text
+    assert "| setting | difference |" in text
 
 
 def test_the_seconds_of_an_instance_are_those_of_all_stages(tmp_path):

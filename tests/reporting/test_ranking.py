@@ -144,3 +144,11 @@ def test_a_reference_that_lacks_an_instance_is_left_out():
 )
 def test_nothing_is_said_where_nothing_can_be_compared(entries):
     assert parts(*entries) == []
+
+
+def test_settings_that_changed_nothing_are_named():
+    alike = [entry(name, 1.1, 1.2) for name in "bcd"]
+    said = parts(entry("a", 1.0, 1.0), *alike)[0]
+    assert said.count("Equal costs") == 1
+    assert " Equal costs on every instance and seed: b, c, d. (" in said
+    assert "Equal costs" not in parts(entry("a", 1.0, 1.1), entry("b", 1.1, 1.0))[0]

@@ -42,7 +42,7 @@ def test_the_tables_hold_the_means_of_the_rows(runs):
         ["cvrp", "1,000", "2", "nearest", "100.0", "80.0", "+20.00%", "2/2", "1/3", "0"],
     ]
     columns, _, lower, upper, *_ = cells(markdown, "Programs by outcome")
-    assert columns == ["problem", "level", "programs", "ok", "parse\\_error", "duplicate"]
+    assert columns == ["runs", "level", "programs", "ok", "parse\\_error", "duplicate"]
     assert lower == ["cvrp", "lower", "4", "2", "2", "0"]
     assert upper == ["cvrp", "upper", "4", "2", "0", "2"]
 

@@ -107,8 +107,9 @@ class _Line:
 
 
 def is_comparison(runs: Sequence[Run]) -> bool:
-    """Say whether runs are of more than one method."""
-    return len({run.kind.method for run in runs}) > 1
+    """Say whether runs of one problem differ in more than their seed."""
+    kinds = {run.kind for run in runs}
+    return len({kind.problem for kind in kinds}) < len(kinds)
 
 
 def comparison_tables(
@@ -138,8 +139,9 @@ def comparison_tables(
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         common = restrict_to_common(groups, ["validation"])
         others = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
-        answer = _ranking(problem, common.groups, others)
-        table = _table(problem, groups, common.groups, seconds, others, spending)
+        noun = "method" if len({runs[0].kind.method for runs in groups.values()}) > 1 else "setting"
+        answer = _ranking(problem, common.groups, others, noun)
+        table = _table(problem, groups, common.groups, seconds, others, spending, noun)
         parts = [*answer, "Mean costs by size.", table]
         parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
         parts += _left_out(groups, common, others)
@@ -168,7 +170,10 @@ def _of_baseline(row: Row) -> Row:
 
 
 def _ranking(
-    problem: str, groups: Mapping[str, Sequence[Run]], references: Sequence[Reference]
+    problem: str,
+    groups: Mapping[str, Sequence[Run]],
+    references: Sequence[Reference],
+    noun: str,
 ) -> list[Part]:
     entries = [
         *(Entry(name, [_costs(run.validation) for run in runs]) for name, runs in groups.items()),
@@ -180,7 +185,8 @@ def _ranking(
         size: [row.instance for row in each] for size, each in group_by_size(rows.values()).items()
     }
     programs = sorted({run.programs for run in runs})
-    return ranking.compare(problem, entries, sizes, f"{' or '.join(map(str, programs))} programs")
+    budget = f"{' or '.join(map(str, programs))} programs"
+    return ranking.compare(problem, entries, sizes, budget, noun)
 
 
 def _costs(rows: Sequence[Row]) -> dict[str, float]:
@@ -194,6 +200,7 @@ def _table(
     seconds: Mapping[str, Mapping[str, float]],
     references: Sequence[Reference],
     spending: Mapping[str, Spending],
+    noun: str,
 ) -> Table:
     instances = _instances(counted)
     lines = []
@@ -240,7 +247,7 @@ def _table(
         _size_head(size, len(sizes[size]), len(grouped[size])) for size in sizes if sizes[size]
     ]
     columns = (
-        "method", *heads,
+        noun, *heads,
         "improvement", "below B", *(("gap",) if optional.gaps else ()), "s", "complete",
         *(("tokens", "money") if optional.paid else ()), "failed", "T",
     )  # fmt: skip

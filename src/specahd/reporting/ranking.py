@@ -17,13 +17,14 @@ _LEVELS = (2.5, 97.5)
 _TIE = 1e-9
 """Costs that differ by a smaller share are equal."""
 HOW_TO_READ = (
-    "Costs are compared instance by instance, each a mean over the seeds. A difference is the "
-    "geometric mean of the ratios to the cheapest method's costs, less one; its 95% interval is a "
-    "bootstrap over the instances, for the seeds as they are. ± is the sample standard deviation "
-    "over the seeds. Two methods differ where the interval excludes 0 and the difference exceeds "
-    "the larger of their deviations; one seed has none and tells nothing of methods. Wins, ties "
-    "and losses count the instances: against the cheapest of all other methods on each, against "
-    "each reference, and against the baseline solver, B."
+    "Runs that differ only in their seed are one method, or one setting. Costs are compared "
+    "instance by instance, each a mean over the seeds. A difference is the geometric mean of the "
+    "ratios to the cheapest method's costs, less one; its 95% interval is a bootstrap over the "
+    "instances, for the seeds as they are. ± is the sample standard deviation over the seeds. Two "
+    "methods differ where the interval excludes 0 and the difference exceeds the larger of their "
+    "deviations; one seed has none and tells nothing of methods. Wins, ties and losses count the "
+    "instances: against the cheapest of all other methods on each, against each reference, and "
+    "against the baseline solver, B."
 )
 
 
@@ -107,7 +108,11 @@ def deviation(entry: Entry, instances: Sequence[str]) -> float:
 
 
 def compare(
-    problem: str, entries: Sequence[Entry], sizes: Mapping[str, Sequence[str]], budget: str
+    problem: str,
+    entries: Sequence[Entry],
+    sizes: Mapping[str, Sequence[str]],
+    budget: str,
+    noun: str = "method",
 ) -> list[Part]:
     """Say which method is better, and by how much; nothing where there is nothing to compare.
 
@@ -119,6 +124,8 @@ def compare(
         The instances of each size, by what tables call the size.
     budget
         What each run spent, as a sentence tells it (``60 programs``).
+    noun
+        What an entry that is no reference is: a method, or a setting of one.
     """
     entries = [entry for entry in entries if entry.seeds]
     methods = [entry for entry in entries if not entry.reference]
@@ -136,18 +143,22 @@ def compare(
         entry.name: difference(entry, best, instances) for entry in ordered if entry is not best
     }
     rivals = [entry for entry in methods if entry is not best]
-    said = _answer(best, rivals, [each for each in ordered if each.reference], found)
+    said = _answer(best, rivals, [each for each in ordered if each.reference], found, noun)
     scope = f"{counted(len(instances), 'instance')}, {counted(len(best.seeds), 'seed')} of {budget}"
     missing = sum(map(len, sizes.values())) - len(instances)
     if missing:
-        scope += f"; left out: {counted(missing, 'instance')} that not every method solves"
+        scope += f"; left out: {counted(missing, 'instance')} that not every {noun} solves"
+    for entry in methods:
+        equal = [each.name for each in methods if each.seeds == entry.seeds]
+        if equal[0] == entry.name and len(equal) > 1:
+            said += f" Equal costs on every instance and seed: {', '.join(equal)}."
     return [
         f"{said} ({scope}.)",
-        _overall(f"{problem}-better", ordered, best, found, instances),
+        _overall(f"{problem}-better", ordered, best, found, instances, noun),
         "Wins, ties and losses.",
-        _wins(f"{problem}-wins", ordered, methods, instances),
+        _wins(f"{problem}-wins", ordered, methods, instances, noun),
         "The same by size; in parentheses the number of instances, and the interval.",
-        _by_size(f"{problem}-better-by-size", ordered, best, common),
+        _by_size(f"{problem}-better-by-size", ordered, best, common, noun),
     ]
 
 
@@ -161,6 +172,7 @@ def _answer(
     rivals: Sequence[Entry],
     references: Sequence[Entry],
     found: Mapping[str, Difference],
+    noun: str,
 ) -> str:
     alike = [entry.name for entry in rivals if not found[entry.name].certain]
     dearer = [entry.name for entry in rivals if found[entry.name].certain]
@@ -168,7 +180,7 @@ def _answer(
         closest = min(dearer, key=lambda name: found[name].share)
         by = found[closest]
         sentence = (
-            f"{best.name} leaves cheaper solutions than every other method; {closest}, the next, "
+            f"{best.name} leaves cheaper solutions than every other {noun}; {closest}, the next, "
             f"costs {100 * by.share:.2f}% more (95% interval {100 * by.low:.2f} to "
             f"{100 * by.high:.2f}%)."
         )
@@ -179,7 +191,7 @@ def _answer(
             sentence += f" It leaves cheaper solutions than {', '.join(dearer)}."
     cheaper = [each.name for each in references if found[each.name].high < 0]
     if cheaper:
-        sentence += f" Cheaper than every method: {', '.join(cheaper)}, which nobody trained."
+        sentence += f" Cheaper than every {noun}: {', '.join(cheaper)}, which nobody trained."
     return sentence
 
 
@@ -189,6 +201,7 @@ def _overall(
     best: Entry,
     found: Mapping[str, Difference],
     instances: Sequence[str],
+    noun: str,
 ) -> Table:
     rows = []
     for entry in ordered:
@@ -200,12 +213,16 @@ def _overall(
         by = found[entry.name]
         verdict = "no" if not by.certain else "cheaper" if by.share < 0 else "dearer"
         rows.append([entry.name, format_percent(by.share), _bounds(by), spread_cell, verdict])
-    columns = ("method", "difference", "interval", "±", "differs")
+    columns = (noun, "difference", "interval", "±", "differs")
     return Table(columns, rows, name=name)
 
 
 def _wins(
-    name: str, ordered: Sequence[Entry], methods: Sequence[Entry], instances: Sequence[str]
+    name: str,
+    ordered: Sequence[Entry],
+    methods: Sequence[Entry],
+    instances: Sequence[str],
+    noun: str,
 ) -> Table:
     """Return wins, ties and losses of each entry, as ``wins / ties / losses``."""
     references = [entry for entry in ordered if entry.reference]
@@ -218,12 +235,16 @@ def _wins(
             for rivals in opponents
         ]
         rows.append([entry.name, *cells])
-    columns = ("method", "other methods", *(entry.name for entry in references))
+    columns = (noun, f"other {noun}s", *(entry.name for entry in references))
     return Table(columns, rows, name=name)
 
 
 def _by_size(
-    name: str, ordered: Sequence[Entry], best: Entry, common: Mapping[str, Sequence[str]]
+    name: str,
+    ordered: Sequence[Entry],
+    best: Entry,
+    common: Mapping[str, Sequence[str]],
+    noun: str,
 ) -> Table:
     known = {size: names for size, names in common.items() if names}
     rows = []
@@ -236,7 +257,7 @@ def _by_size(
                 for by in each
             ]
         rows.append([Strong(entry.name) if entry is best else entry.name, *cells])
-    return Table(("method", *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)
+    return Table((noun, *(f"{size} ({len(known[size])})" for size in known)), rows, name=name)
 
 
 def against(

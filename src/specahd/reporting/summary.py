@@ -138,7 +138,7 @@ def _checkpoints(
         text += f" Partial, and so counted in no mean: {', '.join(partial)}."
     over = [f"Passed over: {each}." for each in passed_over]
     columns = (
-        "problem", "B", "seeds", "complete", "programs", "selection", "validation",
+        "runs", "B", "seeds", "complete", "programs", "selection", "validation",
         "seeds' range", "below B", "rollbacks", "T",
     )  # fmt: skip
     return [text, Table(columns, rows, words=3, name="checkpoints"), *common.remarks, *over]
@@ -168,7 +168,7 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
             counts = _below(group), rebuilt, str(of.failed)
             rows.append([name, size, str(of.rows), named, *costs, *counts])
     columns = (
-        "problem", "size", "rows", "B", "cost of B", "repaired cost", "improvement", "below B",
+        "runs", "size", "rows", "B", "cost of B", "repaired cost", "improvement", "below B",
         "rollbacks", "T",
     )  # fmt: skip
     text = (
@@ -199,7 +199,7 @@ def _outcomes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
         for name, levels in counts.items()
         for level in LEVELS
     ]
-    columns = ("problem", "level", "programs", *(outcome.value for outcome in met))
+    columns = ("runs", "level", "programs", *(outcome.value for outcome in met))
     text = "Every program that was asked for counts, whatever became of it."
     return [text, Table(columns, rows, words=2, name="programs-by-outcome")]
 
