@@ -17,7 +17,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from commands import call, run, start
 from specahd import __main__, api
 from specahd.config import SAMPLES
-from specahd.config.schemas import EvaluateConfig
 from specahd.config.words import quote_files
 from specahd.core.errors import ConfigError
 
@@ -308,11 +307,7 @@ def test_a_sample_that_is_not_there_is_the_one_that_comes_with_specahd(tmp_path,
     monkeypatch.chdir(tmp_path)
     ours = f"instance='{SAMPLES / 'cvrp.vrp'}'"
     assert quote_files(["samples/cvrp.vrp"]) == quote_files(["instance=samples/cvrp.vrp"]) == [ours]
-    for given in ("samples/cvrp.vrp", ["samples/cvrp.vrp"]):
-        evaluated = EvaluateConfig(
-            checkpoint="c", instance=given, executor={"workers": 1}, tracking={}
-        )
-        assert evaluated.instances == [str(SAMPLES / "cvrp.vrp")]
+    assert api.read("samples/cvrp.vrp").name == "sample-cvrp"
     for other in ("samples/none.vrp", "samples/../checkpoints/cvrp.yaml", "cvrp.vrp"):
         assert quote_files([other]) == [f"instance='{other}'"]
     (tmp_path / "samples").mkdir()

@@ -134,3 +134,8 @@ def test_a_memory_from_elsewhere_can_be_ablated(tmp_path):
 def test_every_ablation_makes_a_memory(label):
     memory = instantiate(compose("train", [f"ablation={label}"]).memory)
     assert memory.learns == (label != "no_skills")
+
+
+def test_the_directories_of_a_sweep_may_name_the_ablation():
+    named = "hydra.sweep.subdir='${hydra.runtime.choices.ablation}-${hydra.job.num}'"
+    assert composed("ablation=no_filter", named)["memory"]["filter"] is False

@@ -70,7 +70,11 @@ def test_help_follows_the_groups_that_are_chosen(capsys):
     assert "llm.output_price=1.2 " in shown
     assert "offline, openai" in shown
     assert run_command(lambda config: None, "train", ["llm=nobody", "-h"]) == 2
-    assert "llm=nobody is not a choice" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "llm=nobody is not a choice" in refused
+    assert "Did you mean" not in refused
+    assert run_command(lambda config: None, "train", ["method=eoh-s", "-h"]) == 2
+    assert capsys.readouterr().err.endswith(" Did you mean eoh_s?\n")
 
 
 @pytest.mark.parametrize("command", SCHEMAS)

@@ -8,6 +8,7 @@ from typing import Any
 from specahd.api.problems import ProblemInstance, Source, checkpoint_problem
 from specahd.api.solutions import Repaired
 from specahd.checkpoint import Checkpoint, located, thaw
+from specahd.config import find_file
 from specahd.core.errors import ConfigError
 from specahd.core.events import Observer, PythonWarnings
 from specahd.core.repair_options import RepairOptions
@@ -162,7 +163,7 @@ class LoadedCheckpoint:
             The instance is one of another problem.
         """
         if not isinstance(instance, ProblemInstance):
-            return self.problem.read(Path(instance))
+            return self.problem.read(Path(find_file(instance)))
         if instance.problem.name != self.problem.name:
             raise ConfigError(
                 f"{instance.name} is an instance of {instance.problem.name}, and the checkpoint "

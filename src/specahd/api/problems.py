@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from specahd.config import CONF_DIR, files
+from specahd.config import CONF_DIR, files, find_file
 from specahd.core.errors import CheckpointError, ConfigError, FileError
 from specahd.core.plain import convert
 from specahd.core.settings import POOLS_SEED, Pools, TableOptions
@@ -148,6 +148,8 @@ def read(
 
     Parameters
     ----------
+    path
+        A file, or one of the samples that come with specahd: ``samples/cvrp.vrp``.
     problem
         A problem, or the name of one with its default options. Give it where two problems
         could read the file, or with options of its own (VRPTW's ``convention``). A table
@@ -181,7 +183,7 @@ def read(
     >>> stops.problem.name, stops.size
     ('cvrp', 5)
     """
-    path = Path(path)
+    path = Path(find_file(path))
     array = matrix if isinstance(matrix, np.ndarray) else None
     options = TableOptions(
         capacity=capacity,

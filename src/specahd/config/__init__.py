@@ -11,7 +11,8 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 """Files to try ``specahd solve`` with: one of each problem, and a table of stops."""
 
 
-def find_file(file: str) -> str:
+def find_file(file: str | Path) -> str:
     """Return the path of a file; a sample that is missing here comes with specahd."""
     ours = {f"{SAMPLES.name}/{sample.name}" for sample in SAMPLES.iterdir()}
-    return str(SAMPLES.parent / file) if file in ours and not Path(file).exists() else file
+    missing = str(file) in ours and not Path(file).exists()
+    return str(SAMPLES.parent / file if missing else file)

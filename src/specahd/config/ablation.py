@@ -2,7 +2,7 @@
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from specahd.core.errors import ConfigError
 
@@ -41,7 +41,9 @@ def check_ablation(config: DictConfig) -> None:
 def _compose_memory(label: str) -> DictConfig:
     """Compose the memory of the chosen groups with an ablation, without overrides."""
     chosen = HydraConfig.get()
-    overrides = [word for word in chosen.overrides.hydra if word.startswith("hydra.searchpath=")]
+    # An override may refer to values that only a job has.
+    given: list[str] = OmegaConf.to_container(chosen.overrides.hydra, resolve=False)  # type: ignore[assignment]  # a list
+    overrides = [word for word in given if word.startswith("hydra.searchpath=")]
     overrides += [
         f"{group}={choice}"
         for group, choice in chosen.runtime.choices.items()

@@ -45,9 +45,11 @@ def message_for(error: Exception) -> str:
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
             available = ", ".join(error.options or ()) or "none"
+            close = closest_match(choice, error.options or ())
+            hint = "" if close is None else f" Did you mean {close}?"
             return (
                 f"{group}={choice} is not a choice; available: {available} (and those of a folder "
-                "of your own: hydra.searchpath=[file:///FOLDER])."
+                f"of your own: hydra.searchpath=[file:///FOLDER]).{hint}"
             )
         case OverrideParseException():
             form = "\"option='value'\"" if "=" in str(error.override) else "option=value"

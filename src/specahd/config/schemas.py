@@ -14,7 +14,6 @@ from typing import Any, get_type_hints
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
-from specahd.config import find_file
 from specahd.core.budget import Budget
 from specahd.core.errors import ConfigError
 from specahd.core.ranges import check_choice, check_range
@@ -113,7 +112,7 @@ class EvaluateConfig(RepairOptions):
         """The files and folders of ``instance``; none if it is no text or list of texts."""
         given = self.instance if isinstance(self.instance, list) else [self.instance]
         texts = all(isinstance(one, str) and one for one in given)
-        return [find_file(one) for one in given] if texts else []
+        return given if texts else []
 
 
 @dataclass(frozen=True)
