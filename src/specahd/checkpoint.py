@@ -230,8 +230,8 @@ def _manifest(directory: Path, listed: set[str]) -> Manifest:
         manifest: Manifest = parse_json(text, Manifest)
     except ValueError as error:
         raise CheckpointError(f"{path} is not a manifest: {error}.") from None
-    named = {_source(entry.id) for entry in manifest.programs}
-    if odd := listed - {MANIFEST, *ARCHIVE} ^ named:
+    recorded = {_source(entry.id) for entry in manifest.programs}
+    if odd := listed - {MANIFEST, *ARCHIVE} ^ recorded:
         raise CheckpointError(
             f"The checkpoint {directory} lists other programs than its manifest, for example "
             f"{printable(min(odd))}."

@@ -84,10 +84,10 @@ def _gap(evaluation: Evaluation) -> list[str]:
 
 def _passes(evaluation: Evaluation) -> str:
     """Return how many passes were made over each instance."""
-    made = {row.get("passes", 1) for row in evaluation.rows}
-    if made == {1}:
+    counts = {row.get("passes", 1) for row in evaluation.rows}
+    if counts == {1}:
         return "one pass"
-    return f"{min(made)} to {max(made)} passes" if len(made) > 1 else f"{min(made)} passes"
+    return f"{min(counts)} to {max(counts)} passes" if len(counts) > 1 else f"{min(counts)} passes"
 
 
 def _title(options: EvaluateConfig) -> str:

@@ -143,13 +143,13 @@ class SpecAHDModel:
 
 def _answer(entry: Mapping[str, str], solution: Repaired) -> dict[str, Any]:
     """Return the row of the output for a row of the input."""
-    told = evaluation_row(solution.problem, solution.case, solution.repair)
+    row = evaluation_row(solution.problem, solution.case, solution.repair)
     return {
-        "name": entry.get("name", told["instance"]),
+        "name": entry.get("name", row["instance"]),
         "cost": float(solution.cost),
-        "baseline_cost": float(told["baseline_cost"]),
-        "feasible": told["feasible"],
-        "status": told["status"],
+        "baseline_cost": float(row["baseline_cost"]),
+        "feasible": row["feasible"],
+        "status": row["status"],
         "routes": json.dumps(solution.routes),
     }
 

@@ -135,9 +135,9 @@ def _write(summary: Summary, directory: Path) -> None:
         ("convergence", "csv", summary.curves),
         ("metrics", "json", summary.metrics),
     ):
-        with atomic_folder(directory / folder) as made:
+        with atomic_folder(directory / folder) as staging:
             for name, text in texts.items():
-                (made / f"{name}.{ending}").write_text(text, encoding="utf-8")
+                (staging / f"{name}.{ending}").write_text(text, encoding="utf-8")
 
 
 def main() -> int:

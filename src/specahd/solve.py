@@ -94,8 +94,8 @@ def solve(config: DictConfig) -> None:
             )
         finally:
             line.close()
-        told = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
-        print_summary(solved.statistics(), config.target, _write(config, solved, out, told))
+        details = {**published_fields(known, solved.cost, solved.case.cost), "inputs": decided}
+        print_summary(solved.statistics(), config.target, _write(config, solved, out, details))
     if interrupts.pressed:
         raise KeyboardInterrupt(
             f"Interrupted; the best solution until then is in {display_path(out)}."
@@ -127,11 +127,11 @@ def _out(config: DictConfig, instance: ProblemInstance) -> Path:
     return out
 
 
-def _write(config: DictConfig, solved: Solved, out: Path, told: dict[str, Any]) -> list[Path]:
+def _write(config: DictConfig, solved: Solved, out: Path, details: dict[str, Any]) -> list[Path]:
     """Write the solution, its statistics and its picture; return the files."""
     solved.write(out)
     statistics = out.with_suffix(".json")
-    write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **told})
+    write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **details})
     written = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)

@@ -197,10 +197,10 @@ def read(
     kind = identify(text)
     if kind in _TABLES:
         name, data = stops.read(path, text, options, array)
-        made = given or make_problem(name)
-        if made.name != name:
-            raise ConfigError(f"{path} is a table for {name}, expected no problem={made.name}.")
-        return ProblemInstance(made, made.from_table(data, path))
+        chosen = given or make_problem(name)
+        if chosen.name != name:
+            raise ConfigError(f"{path} is a table for {name}, expected no problem={chosen.name}.")
+        return ProblemInstance(chosen, chosen.from_table(data, path))
     if kind is not None or given is not None:
         _expect_no_options(path, options)
     if given is not None:
@@ -208,14 +208,14 @@ def read(
     if kind is not None and kind.solution:
         raise FileError(f"{path}: {kind.content}, expected an instance.")
     if kind is not None and kind.problem is not None:
-        made = make_problem(kind.problem)
-        return ProblemInstance(made, made.read(path))
+        chosen = make_problem(kind.problem)
+        return ProblemInstance(chosen, chosen.read(path))
     # A problem may have formats of its own.
     found = []
     for name in files.choices("problem"):
-        made = make_problem(name)
+        chosen = make_problem(name)
         with suppress(FileError):
-            found.append(ProblemInstance(made, made.read(path)))
+            found.append(ProblemInstance(chosen, chosen.read(path)))
     if not found:
         raise unread.unreadable_error(path, text, files.choices("problem"))
     if len(found) > 1:
@@ -283,8 +283,9 @@ def read_pool(
     >>> [instance.size for instance in api.read_pool("cvrp", "validation", pools, count=2)]
     [200, 200]
     """
-    made = make_problem(problem) if isinstance(problem, str) else problem
-    folder = pools.prepare_pools(made, Pools(str(directory), seed))
+    resolved = make_problem(problem) if isinstance(problem, str) else problem
+    folder = pools.prepare_pools(resolved, Pools(str(directory), seed))
     return [
-        ProblemInstance(made, data) for data in pools.read_pool(made, folder, pool, count=count)
+        ProblemInstance(resolved, data)
+        for data in pools.read_pool(resolved, folder, pool, count=count)
     ]

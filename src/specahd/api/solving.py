@@ -229,8 +229,8 @@ def solve(
             f"each should have {LEAST_CUSTOMERS} customers."
             + (f" {cluster} is not used." if cluster is not None and count == 1 else "")
         )
-    held = interrupts.deferred() if interrupts else nullcontext()
-    with listening(observer.on_compile), held:
+    deferral = interrupts.deferred() if interrupts else nullcontext()
+    with listening(observer.on_compile), deferral:
         case = None if incumbent is None else case_of_solution(problem, data, Path(incumbent))
         options = (problem, data, programs, seed, memory, repairs is not None)
         work: AbstractContextManager[SandboxedEngine]

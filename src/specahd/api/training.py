@@ -107,7 +107,7 @@ def train(
     heard = observer or PythonWarnings()
     heard.on_prepare()
     check_range("seed", seed, 0)
-    made = make_problem(problem) if isinstance(problem, str) else problem
+    resolved = make_problem(problem) if isinstance(problem, str) else problem
     allotted = load_budget(budget) if isinstance(budget, str) else budget
     if isinstance(method, str):
         design = files.factory_of("method", method)
@@ -116,8 +116,8 @@ def train(
         design = partial(Coupled, policy=method)
     memory = memory or "structural"
     plan = TrainingPlan(
-        problem=made,
-        problem_settings=settings_of(made),
+        problem=resolved,
+        problem_settings=settings_of(resolved),
         proposer=files.make_from("llm", proposer) if isinstance(proposer, str) else proposer,
         method=design,
         memories={

@@ -95,9 +95,9 @@ def resume_configuration(config: DictConfig) -> DictConfig:
                 f"only {', '.join(CHANGEABLE)} may change, and {' and '.join(RAISABLE)} grow."
             )
     del saved["choices"]
-    made = overlay(config, saved, directory / CONFIG, anew)
-    validate(made)
-    return made
+    overlaid = overlay(config, saved, directory / CONFIG, anew)
+    validate(overlaid)
+    return overlaid
 
 
 def is_raised(config: DictConfig, directory: Path) -> bool:
@@ -193,22 +193,22 @@ def overlay(
     FileError
         The saved one has an option that ``conf/`` does not have, or a value of another type.
     """
-    made = copy.deepcopy(config)
+    copied = copy.deepcopy(config)
     strange = sorted(saved.keys() - set(map(str, config)))
     if strange:
         raise FileError(f"{path} is not the configuration of a run ({printable(strange[0])}).")
     try:
-        with open_dict(made):
+        with open_dict(copied):
             for key, value in saved.items():
                 # A group without a schema is replaced as a whole.
                 closed = is_dataclass(OmegaConf.get_type(config, key))
-                made[key] = OmegaConf.merge(made[key], value) if closed else value
+                copied[key] = OmegaConf.merge(copied[key], value) if closed else value
             for key in anew:
                 value = OmegaConf.select(config, key)
-                OmegaConf.update(made, key, value, merge=False, force_add=True)
+                OmegaConf.update(copied, key, value, merge=False, force_add=True)
     except REFUSALS as error:
         raise FileError(f"{path}: {message_for(error)}") from None
-    return made
+    return copied
 
 
 def _value_at(values: Mapping[str, Any], key: str) -> Any:

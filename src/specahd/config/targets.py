@@ -86,17 +86,19 @@ def locate(option: str, path: Any) -> Any:
     parts = str(path).split(".")
     if len(parts) < 2 or not all(part.isidentifier() for part in parts):
         raise ConfigError(f"Expected {option} to be MODULE.NAME, got {path!r}.")
-    said = f"{option}={path}"
+    setting = f"{option}={path}"
     found: Any = None
     for count, part in enumerate(parts, 1):
         inner = getattr(found, part, None)
         if inner is None:
-            inner = _import_or_none(said, ".".join(parts[:count]))
+            inner = _import_or_none(setting, ".".join(parts[:count]))
         if inner is None:
-            raise ConfigError(f"{said}: {_missing_name(found, parts, count)}")
+            raise ConfigError(f"{setting}: {_missing_name(found, parts, count)}")
         found = inner
     if not callable(found):
-        raise ConfigError(f"{said}: expected a class or a function, got a {type(found).__name__}.")
+        raise ConfigError(
+            f"{setting}: expected a class or a function, got a {type(found).__name__}."
+        )
     return found
 
 
@@ -109,20 +111,20 @@ def _groups_with_target(config: DictConfig, name: str) -> Iterator[tuple[str, Di
             yield from _groups_with_target(config[key], ".".join(filter(None, (name, str(key)))))
 
 
-def _import_or_none(said: str, name: str) -> Any:
+def _import_or_none(setting: str, name: str) -> Any:
     """Import a module; return None if it does not exist."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             return None
-        raise _import_error(said, error) from error
+        raise _import_error(setting, error) from error
     except Exception as error:  # a user's own module may raise anything
-        raise _import_error(said, error) from error
+        raise _import_error(setting, error) from error
 
 
-def _import_error(said: str, error: Exception) -> ConfigError:
-    return ConfigError(f"{said} cannot be imported: {_describe_error(error)}; {_HINT}")
+def _import_error(setting: str, error: Exception) -> ConfigError:
+    return ConfigError(f"{setting} cannot be imported: {_describe_error(error)}; {_HINT}")
 
 
 def _missing_name(holder: Any, parts: list[str], count: int) -> str:
@@ -175,8 +177,8 @@ def _describe_error(error: BaseException) -> str:
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
     words = " ".join(str(error).split())
     place = _raised_at(error)
-    said = f"{type(error).__name__}: {words}" if words else type(error).__name__
-    return said if place is None else f"{place}: {said}"
+    message = f"{type(error).__name__}: {words}" if words else type(error).__name__
+    return message if place is None else f"{place}: {message}"
 
 
 def _raised_at(error: BaseException) -> str | None:

@@ -12,12 +12,12 @@ class _CompilationListener(Listener):
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell = tell
         self._process = os.getpid()
-        self._told = False
+        self._announced = False
 
     def make(self) -> None:
         # A fork of this process would write where this one does.
-        if not self._told and os.getpid() == self._process:
-            self._told = True
+        if not self._announced and os.getpid() == self._process:
+            self._announced = True
             self._tell()
 
     def on_start(self, event: Event) -> None:

@@ -304,7 +304,7 @@ class Request:
     @property
     def hash(self) -> str:
         """SHA-256 of all that a reply may depend on; the prompt holds instruction and hints."""
-        said = [
+        parts = [
             self.contract.document,
             self.seed,
             self.id,
@@ -313,7 +313,7 @@ class Request:
             [[s.record, s.program.source, s.parent.source] for s in self.skills],
             self.prompt,
         ]
-        return hashlib.sha256(json.dumps(said, allow_nan=False).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts, allow_nan=False).encode()).hexdigest()
 
     @property
     def id(self) -> str:

@@ -151,15 +151,15 @@ def source_as(name: str, names: Iterable[str], function: Callable[..., Any]) -> 
     ValueError
         The function has others than these.
     """
-    [written] = parse(textwrap.dedent(getsource(function))).body
-    assert isinstance(written, ast.FunctionDef)
+    [definition] = parse(textwrap.dedent(getsource(function))).body
+    assert isinstance(definition, ast.FunctionDef)
     names = list(names)
-    unknown = {argument.arg for argument in written.args.args}.difference(names)
+    unknown = {argument.arg for argument in definition.args.args}.difference(names)
     if unknown:
         raise ValueError(f"{name} has no arguments {', '.join(sorted(unknown))}.")
-    written.name = name
-    written.args.args = [ast.arg(argument) for argument in names]
-    return canonical_source(written)
+    definition.name = name
+    definition.args.args = [ast.arg(argument) for argument in names]
+    return canonical_source(definition)
 
 
 def _body(function: Callable[..., Any]) -> str:

@@ -23,7 +23,7 @@ class Interrupts:
 
     def __init__(self, *signals: signal.Signals) -> None:
         self.pressed = False
-        self._numbers = signals or (signal.SIGINT,)
+        self._signals = signals or (signal.SIGINT,)
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -31,7 +31,7 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._on_signal) for number in self._numbers}
+        before = {number: signal.signal(number, self._on_signal) for number in self._signals}
         try:
             yield
         finally:

@@ -91,9 +91,9 @@ def body_of(
         What stands in place of a passage of the body as ``ast.unparse`` writes it; every passage
         occurs.
     """
-    [written] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(written, ast.FunctionDef)
-    statements = written.body[1:] if ast.get_docstring(written) else written.body
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(definition, ast.FunctionDef)
+    statements = definition.body[1:] if ast.get_docstring(definition) else definition.body
     text = "\n".join(map(ast.unparse, statements))
     for passage, hole in holes.items():
         if passage not in text:

@@ -106,7 +106,7 @@ class Facts:
         problem = self._problem
         sizes = [self._cases[index].instance.size for index in indices]
         room = problem.max_regions * problem.max_size
-        held = fmean(min(1.0, room / size) for size in sizes)
+        share = fmean(min(1.0, room / size) for size in sizes)
         budget = problem.max_regions, problem.max_size
         arguments = problem.operator.selector.contract.arguments
         names = [name for name in arguments if name.startswith("max_")]
@@ -117,7 +117,7 @@ class Facts:
             f"{name} is {value}" for name, value in zip(names, budget, strict=True)
         )
         room_for = (
-            f"{known}: proposals can hold {_percent(held, 0)} of the {self._nodes(indices)} of an "
+            f"{known}: proposals can hold {_percent(share, 0)} of the {self._nodes(indices)} of an "
             "instance on average; the rest stay as they are."
         )
         operator = problem.operator
@@ -177,9 +177,9 @@ class Facts:
 
     def _compared(self, cases: Sequence[Case]) -> str:
         problem = self._problem
-        made = f"The solutions to repair are those of the construction {cases[0].source!r}"
+        line = f"The solutions to repair are those of the construction {cases[0].source!r}"
         if any(case.progress for case in cases):
-            made += f", most of them after {_stages()} repairs per customer"
+            line += f", most of them after {_stages()} repairs per customer"
         gaps = {
             name: fmean(
                 case.cost / max(EPSILON, self._cost(case, name)) - 1
@@ -191,8 +191,8 @@ class Facts:
         }
         name = max(gaps, key=lambda name: gaps[name], default=None)
         if name is None or round(gaps[name], 3) <= 0:
-            return f"{made}."
-        return f"{made}, which cost {_percent(gaps[name], 1)} more than those of {name!r}."
+            return f"{line}."
+        return f"{line}, which cost {_percent(gaps[name], 1)} more than those of {name!r}."
 
 
 def request_context(
@@ -240,14 +240,14 @@ def turn_facts(uppers: int, passes: int) -> list[str]:
 def lower_result_facts(responses: Sequence[Response]) -> str:
     """Describe where a lower program reduced the cost, and how it failed elsewhere."""
     gains = sum(response.score > 0 for response in responses)
-    said = [f"it saves something on {gains} of {len(responses)} regions"]
+    facts = [f"it saves something on {gains} of {len(responses)} regions"]
     failed = [response for response in responses if response.cost_merged is None]
     if failed:
-        said.append(f"fails on {_kinds(failed)}")
+        facts.append(f"fails on {_kinds(failed)}")
     fallbacks = sum(response.fallbacks for response in responses)
     if fallbacks:
-        said.append(f"{fallbacks} of its choices were unavailable")
-    return ", ".join(said)
+        facts.append(f"{fallbacks} of its choices were unavailable")
+    return ", ".join(facts)
 
 
 def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> str:
@@ -259,22 +259,22 @@ def upper_result_facts(result: UpperResult, best: UpperResult | None = None) -> 
         What the best program so far did, on the same instances.
     """
     penalty = fmean(result.penalties)
-    said = [f"it saves {100 * fmean(result.utilities):.3f} %"]
+    facts = [f"it saves {100 * fmean(result.utilities):.3f} %"]
     if best is not None and best is not result and len(result.scores) == len(best.scores) > 1:
         behind = [100 * (b - a) for a, b in zip(result.scores, best.scores, strict=True)]
         error = stdev(behind) / math.sqrt(len(behind))
-        said.append(f"{fmean(behind):.2f} +- {error:.2f} points less than the best")
+        facts.append(f"{fmean(behind):.2f} +- {error:.2f} points less than the best")
     if 1 < len(result.scores) <= EACH and result.outcome is Outcome.OK:
         each = ", ".join(f"{100 * utility:.1f}" for utility in result.utilities)
-        said[0] += f" (by instance {each})"
-    said.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
+        facts[0] += f" (by instance {each})"
+    facts.append(f"penalties take {100 * penalty:.3f} points" if penalty else "without penalties")
     if result.outcome is not Outcome.OK:
         kind, why = result.outcome.value.replace("_", " "), " ".join(result.detail.split())
-        said.append(f"it fails ({kind}): {textwrap.shorten(why, REASON, placeholder=' ...')}")
+        facts.append(f"it fails ({kind}): {textwrap.shorten(why, REASON, placeholder=' ...')}")
     empty = sum(mean is None for mean in result.regions)
     if empty:
-        said.append(f"nothing valid on {empty} of {len(result.regions)} instances")
-    return ", ".join(said)
+        facts.append(f"nothing valid on {empty} of {len(result.regions)} instances")
+    return ", ".join(facts)
 
 
 def ideas_in_turn(kept: Sequence[Program]) -> list[str]:
@@ -290,13 +290,13 @@ def _rebuilders(repertoire: Sequence[Program]) -> list[str]:
 
 
 def _ideas(programs: Sequence[Program], most: int) -> str:
-    shown = [
+    ideas = [
         textwrap.shorten(program.idea.rstrip("."), IDEA, placeholder=" ...")
         for program in programs[:most]
     ]
-    more = len(programs) - len(shown)
-    told = "; ".join([*shown, f"and {more} more"] if more else shown)
-    return f"{told}{'' if told.endswith('...') else '.'}"
+    more = len(programs) - len(ideas)
+    text = "; ".join([*ideas, f"and {more} more"] if more else ideas)
+    return f"{text}{'' if text.endswith('...') else '.'}"
 
 
 def _stages() -> str:

@@ -28,11 +28,11 @@ STAMPS, CHANGES = 0, 1
 def mark(state: Any, node: int) -> None:
     """Put a node on both lists of changes, unless it is there."""
     marks, changed, integers = state.marks, state.changed, state.integers
-    held = marks[CHANGES, node]
-    if not held & 1:
+    lists = marks[CHANGES, node]
+    if not lists & 1:
         changed[0, integers[CHANGED]] = node
         integers[CHANGED] += 1
-    if not held & 2:
+    if not lists & 2:
         changed[1, integers[SINCE_BEST]] = node
         integers[SINCE_BEST] += 1
     marks[CHANGES, node] = 3

@@ -74,8 +74,8 @@ def read_completion(body: bytes) -> Completion:
         raise NoReply("the stream broke off")
     counted = [usage for usage in map(_read_usage, events) if usage is not None]
     # Parsing refuses a text that is one character longer than its limit.
-    said = "".join(map(_choice_text, choices))[: MAX_LENGTH + 1]
-    return Completion(said, counted[-1] if counted else None)
+    answer = "".join(map(_choice_text, choices))[: MAX_LENGTH + 1]
+    return Completion(answer, counted[-1] if counted else None)
 
 
 def read_models(body: bytes) -> list[str]:

@@ -160,7 +160,7 @@ class Grammar:
         names = templates.droppable_names(tree.rule.template, tree.rule.holes)
         [function] = parse(f"def {name}({', '.join(arguments)}): pass").body
         assert isinstance(function, ast.FunctionDef)
-        function.body = _written(tree)
+        function.body = _source_tree(tree)
         return templates.drop_unused(ast.unparse(function), names) + "\n"
 
     def idea(self, tree: Tree) -> str:
@@ -232,10 +232,10 @@ def _phrase(tree: Tree) -> str:
     return tree.rule.phrase.format(**{hole: _phrase(child) for hole, child in parts})
 
 
-def _written(tree: Tree) -> Any:
+def _source_tree(tree: Tree) -> Any:
     if isinstance(tree.rule, Constant):
         return templates.number_expression(tree.value)
     parts = zip(tree.rule.holes, tree.children, strict=True)
     # Unparse takes a tree that stands in two places for one.
-    holes = {hole: partial(_written, child) for hole, child in parts}
+    holes = {hole: partial(_source_tree, child) for hole, child in parts}
     return templates.fill_template(templates.parse_template(tree.rule.template), holes)

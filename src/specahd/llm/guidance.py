@@ -166,14 +166,14 @@ def _features(tree: Tree) -> tuple[Counter[object], dict[object, list[float]]]:
         if isinstance(node.rule, Production):
             forms[rule] += 1
         # The factor of a number, not its summand.
-        beside = tuple(
+        siblings = tuple(
             id(child.rule)
             for child in node.children
             if not child.children and child.makes != node.makes
         )
         for position, child in enumerate(node.children):
             if isinstance(child.rule, Constant):
-                values.setdefault(("value", rule, position, beside), []).append(
+                values.setdefault(("value", rule, position, siblings), []).append(
                     _relative_position(child)
                 )
             else:

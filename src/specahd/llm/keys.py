@@ -75,9 +75,9 @@ def find_key(variable: str, service: str, group: str = "llm") -> Key:
             reason = error.strerror if isinstance(error, OSError) else "it is not text"
             raise FileError(f"Cannot read {path}, which {KEY_FILE} names: {reason}.") from None
     if not value:
-        beside = f", or in the file that {KEY_FILE} names" if group == "llm" else ""
+        alternative = f", or in the file that {KEY_FILE} names" if group == "llm" else ""
         raise ConfigError(
-            f"Expected the key of {service} in the environment variable {variable}{beside}; "
+            f"Expected the key of {service} in the environment variable {variable}{alternative}; "
             f"{_KEYLESS[group]} needs no key."
         )
     # A header takes no other characters, and would repeat the key in its complaint.

@@ -54,16 +54,16 @@ class Service:
             Seconds for which the service asks to be left alone.
         """
         words = self.quote(complaint.message)
-        said = f" ({words})" if words else ""
+        detail = f" ({words})" if words else ""
         if complaint.no_credit or status == 402:
             return Refusal(402, f"{self.host} has no credit left for {self.model}; top it up.")
         if complaint.blocked:
-            return Blocked(f"The service refuses the prompt{said}.")
+            return Blocked(f"The service refuses the prompt{detail}.")
         if status == 200:
-            return RetryableError(f"the service reports an error{said}", wait)
+            return RetryableError(f"the service reports an error{detail}", wait)
         if is_passing(status):
-            return RetryableError(f"status {status}{said}", wait)
-        return Refusal(status, self._remedy(status, said))
+            return RetryableError(f"status {status}{detail}", wait)
+        return Refusal(status, self._remedy(status, detail))
 
     def unlisted_model(self, listed: Sequence[str]) -> Refusal:
         """Return the refusal of a service that lists its models, this one not among them."""
@@ -82,7 +82,7 @@ class Service:
             f"{self.quote(', '.join(listed))}."
         )
 
-    def _remedy(self, status: int, said: str) -> str:
+    def _remedy(self, status: int, message: str) -> str:
         # Messages about a key quote part of it.
         if status == 401 and self.key is None:
             return (
@@ -100,6 +100,6 @@ class Service:
                 "address (status 404); correct one of them."
             )
         return (
-            f"{self.host} rejects the request for {self.model} with status {status}{said}; "
+            f"{self.host} rejects the request for {self.model} with status {status}{message}; "
             f"correct {self._group}.options or {self.option}."
         )

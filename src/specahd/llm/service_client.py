@@ -92,7 +92,7 @@ class ServiceClient:
         # At DEBUG it writes headers, in which a service may repeat the key.
         logging.getLogger("httpcore2").setLevel(logging.INFO)
         # A server on this machine is not behind the proxy that the environment may name.
-        away = urlsplit(base_url).hostname not in _LOOPBACK
+        remote = urlsplit(base_url).hostname not in _LOOPBACK
         key = self._key.value if self._key else "none"
         try:
             self.openai = openai.OpenAI(
@@ -100,7 +100,7 @@ class ServiceClient:
                 base_url=base_url,
                 # Else OPENAI_CUSTOM_HEADERS could put another key there.
                 default_headers={"Authorization": f"Bearer {key}"},
-                http_client=_PunctualClient(trust_env=away, verify=_certificates(away)),
+                http_client=_PunctualClient(trust_env=remote, verify=_certificates(remote)),
                 max_retries=0,
             )
         except (httpx2.InvalidURL, ImportError, ValueError):

@@ -48,8 +48,8 @@ def changed_parts(old: str, new: str) -> str:
     """
     found = dict.fromkeys(_changes(_body(old), _body(new)))
     changes = sorted(found, key=lambda change: _ORDER.index(change[0]))
-    said = "; ".join(text for _, text in changes) or "as before"
-    return said if len(said) <= CODE else ""
+    sentence = "; ".join(text for _, text in changes) or "as before"
+    return sentence if len(sentence) <= CODE else ""
 
 
 def _body(source: str) -> list[ast.stmt]:

@@ -203,10 +203,10 @@ class LHNS:
             self._reject(trajectory)
             trajectory.stagnant += 1
             return
-        made = sample.parent
+        child = sample.parent
         if self._kind == "ts":
-            _enter(trajectory.table, made, _new_lines(made, sample.request.parents))
-        if current is None or made.score > current.score:
+            _enter(trajectory.table, child, _new_lines(child, sample.request.parents))
+        if current is None or child.score > current.score:
             trajectory.stagnant = 0
             accepted = True
         else:
@@ -214,15 +214,15 @@ class LHNS:
             # The first step is that at the full temperature.
             passed = min(1.0, (trajectory.steps - 1) / self._steps)
             temperature = self._initial * (1 - passed)
-            chance = acceptance(1 - current.score, 1 - made.score, temperature)
+            chance = acceptance(1 - current.score, 1 - child.score, temperature)
             accepted = rng.random() < chance
         if not accepted:
             self._reject(trajectory)
             return
-        trajectory.current = made
+        trajectory.current = child
         trajectory.ratio = self._ratio
-        if trajectory.best is None or made.score > trajectory.best.score:
-            trajectory.best = made
+        if trajectory.best is None or child.score > trajectory.best.score:
+            trajectory.best = child
 
     def _reject(self, trajectory: Trajectory) -> None:
         """Ruin more next time, and all again from little once everything was ruined."""
@@ -273,22 +273,22 @@ def _head(line: str) -> bool:
     return line.startswith("def ")
 
 
-def _new_lines(made: Parent, parents: Sequence[Parent]) -> tuple[str, ...]:
+def _new_lines(child: Parent, parents: Sequence[Parent]) -> tuple[str, ...]:
     """Return the lines of a program that the one it was made of has not."""
     known = set(parents[0].program.source.splitlines()) if parents else set()
-    lines = made.program.source.splitlines()
+    lines = child.program.source.splitlines()
     return tuple(line for line in lines if line not in known and not _head(line))
 
 
 def _enter(
-    table: list[tuple[Parent, tuple[str, ...]]], made: Parent, lines: tuple[str, ...]
+    table: list[tuple[Parent, tuple[str, ...]]], child: Parent, lines: tuple[str, ...]
 ) -> None:
     """Keep the best programs of different scores, in place of the worst if there is no room."""
-    if made.score in [parent.score for parent, _ in table]:
+    if child.score in [parent.score for parent, _ in table]:
         return
     if len(table) < TABLE:
-        table.append((made, lines))
+        table.append((child, lines))
         return
     worst = min(range(len(table)), key=lambda place: table[place][0].score)
-    if made.score > table[worst][0].score:
-        table[worst] = (made, lines)
+    if child.score > table[worst][0].score:
+        table[worst] = (child, lines)

@@ -300,12 +300,12 @@ class PartEvo:
             (self._external[0], "the best of all"),
         )
         shown: dict[str, Parent] = {parent.program.id: parent}
-        said = []
+        sentences = []
         for leader, what in leaders:
             if leader.program.id not in shown:
                 shown[leader.program.id] = leader
-                said.append(f"Program {len(shown)} is {what}.")
-        return Step(GUIDED, number, tuple(shown.values()), " ".join(said))
+                sentences.append(f"Program {len(shown)} is {what}.")
+        return Step(GUIDED, number, tuple(shown.values()), " ".join(sentences))
 
 
 def proportions(scores: Sequence[float]) -> NDArray[np.float64]:

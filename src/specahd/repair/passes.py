@@ -142,7 +142,7 @@ class _Passes:
         solution, costs = case.baseline, [case.cost]
         proposed = kept = 0
         rejections: list[str] = []
-        made: list[Step] = []
+        taken: list[Step] = []
         detail = ""
         for upper, propose in islice(cycle(proposers.items()), system.passes):
             proposal = propose(selector.inputs(case.instance, solution))
@@ -162,7 +162,7 @@ class _Passes:
             proposed += validation.proposed
             kept += len(validation.regions)
             rejections += [rejection.reason for rejection in validation.rejections]
-            made += [
+            taken += [
                 replace(
                     step,
                     number=len(costs) if system.passes > 1 else None,
@@ -181,10 +181,10 @@ class _Passes:
             solution,
             proposed,
             tuple(rejections),
-            tuple(made),
+            tuple(taken),
             self.watch.seconds,
             passes=len(costs) - 1,
-            skipped=kept - len(made) if system.repertoire else 0,
+            skipped=kept - len(taken) if system.repertoire else 0,
         )
 
     def _rebuild_regions(

@@ -93,11 +93,11 @@ def stage_cases(
         return list(cases)
     descent = Stages(problem, operator)
     stages = list(STAGES)
-    made = []
+    staged = []
     for index, case in enumerate(cases):
-        made.append(descent.advance(case, stages[index % len(stages)]))
+        staged.append(descent.advance(case, stages[index % len(stages)]))
         step()
-    return made
+    return staged
 
 
 def _compile_seed(contract: Contract) -> tuple[Any, Any, int]:

@@ -74,8 +74,8 @@ def _of_common_seeds(
 def _on_common_instances(
     problem: str, pool: str, groups: Mapping[str, Sequence[Run]]
 ) -> tuple[Mapping[str, Sequence[Run]], list[str]]:
-    held = [{row.instance for row in run.rows(pool)} for runs in groups.values() for run in runs]
-    common = set.intersection(*held) if held else set()
+    present = [{row.instance for row in run.rows(pool)} for runs in groups.values() for run in runs]
+    common = set.intersection(*present) if present else set()
     remarks = list(_remarks(problem, pool, groups, common))
     if not remarks:
         return groups, []

@@ -57,10 +57,10 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> Drawing:
             max(1.2, len(problems)) * width + 0.4, max(1, len(levels)) * height + 0.6
         )
         panels = figure.subplots(max(1, len(levels)), len(problems), squeeze=False)
-        for column, (problem, named) in enumerate(problems.items()):
+        for column, (problem, problem_groups) in enumerate(problems.items()):
             panels[0, column].set_title(problem, fontsize=10)
             for panel, level in zip(panels[:, column], levels, strict=False):
-                _draw_level(panel, problem, named, level)
+                _draw_level(panel, problem, problem_groups, level)
         for row, level in enumerate(levels):
             panels[row, 0].set_ylabel(f"best {level} score", fontsize=9)
         for panel in panels.flat:
@@ -189,9 +189,9 @@ def _draw_level(
             for run in runs:
                 for points in best_score_curve(run, level):
                     places, scores = zip(*points, strict=True)
-                    told = label if len(groups) > 1 else f"seed {run.seed}"
+                    curve = label if len(groups) > 1 else f"seed {run.seed}"
                     panel.plot(places, scores, ".", color=style["color"], markersize=3)
-                    panel.plot(places, scores, label=told, linewidth=1.0, **style)
+                    panel.plot(places, scores, label=curve, linewidth=1.0, **style)
     panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     panel.ticklabel_format(axis="y", useOffset=False)
     panel.set_xlabel("programs", fontsize=9)

@@ -110,15 +110,15 @@ def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
     width = 2 * _MARGIN + _ACROSS * (len(members) - 1)
     height = 2 * _MARGIN + 14 + _DOWN * max(member.generation for member in members)
     marks, lines, circles = [], [], []
-    shown = 0
+    current_round = 0
     for member in members:
         x, y = places[member.id]
-        if member.ticket and member.round != shown:
-            shown = member.round
+        if member.ticket and member.round != current_round:
+            current_round = member.round
             left = x - _ACROSS / 2
             marks.append(
                 f'<line x1="{left}" x2="{left}" y1="0" y2="{height}" stroke-dasharray="3 3"/>'
-                f'<text x="{left + 3}" y="11">round {shown}</text>'
+                f'<text x="{left + 3}" y="11">round {current_round}</text>'
             )
         for parent in dict.fromkeys(member.parents):
             if parent in places:
@@ -129,10 +129,10 @@ def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
                 )
         if member.role:
             circles.append(f'<circle class="ring" cx="{x}" cy="{y}" r="8.5"/>')
-        told = escape(f"{member.id}: {_facts(member)}")
+        title = escape(f"{member.id}: {_facts(member)}")
         circles.append(
             f'<circle class="{kinds[member.id]}" cx="{x}" cy="{y}" r="5" tabindex="0" '
-            f'data-of="{escape(member.id)}"><title>{told}</title></circle>'
+            f'data-of="{escape(member.id)}"><title>{title}</title></circle>'
         )
     return (
         f'<svg class="chart" xmlns="http://www.w3.org/2000/svg" width="{max(width, 120)}" '
@@ -142,7 +142,7 @@ def _tree(members: Sequence[Member], kinds: Mapping[str, str]) -> str:
 
 def _legend() -> str:
     circle = '<svg width="14" height="14"><circle class="{}" cx="7" cy="7" r="5"/></svg> {}</span>'
-    parts = [f"<span>{circle.format(kind, told)}" for kind, told in _GAINS.items()]
+    parts = [f"<span>{circle.format(kind, meaning)}" for kind, meaning in _GAINS.items()]
     return f'<div class="legend">{"".join(parts)}</div>'
 
 

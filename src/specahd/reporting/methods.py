@@ -85,7 +85,7 @@ class _Line:
     ) -> list[str]:
         """Return its cells; in bold the costs of a size that no method is below."""
         costs = self.costs(sizes)
-        written = [format_number(cost, 1) for cost in costs]
+        numbers = [format_number(cost, 1) for cost in costs]
         used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
         solved = [row for row in self.rows if not row.failed]
         gaps = mean_or_nan(row.cost / row.best_known - 1 for row in solved if row.best_known > 0)
@@ -95,7 +95,7 @@ class _Line:
         bold = [cost == least for cost, least in zip(costs, cheapest, strict=True)]
         return [
             self.name,
-            *(Strong(cell) if best else cell for cell, best in zip(written, bold, strict=True)),
+            *(Strong(cell) if best else cell for cell, best in zip(numbers, bold, strict=True)),
             _improvement(self.improvements) if self.complete != _BASELINE else "–",
             below,
             *([format_percent(gaps)] if optional.gaps else []),
@@ -229,12 +229,12 @@ def _table(
     least = zip(*(line.costs(sizes) for line in lines), strict=True)
     cheapest = [min(filter(isfinite, costs), default=nan) for costs in least]
     for solver in references:
-        held = [row for row in solver.rows if row.instance in instances]
+        solver_rows = [row for row in solver.rows if row.instance in instances]
         took = _seconds(solver.seconds, instances)
-        shares, mark = [average_rows(held).improvement], "reference"
+        shares, mark = [average_rows(solver_rows).improvement], "reference"
         if solver.name.startswith("B: "):
             mark = _BASELINE
-        lines.append(_Line(solver.name, held, shares, took, mark, Spending()))
+        lines.append(_Line(solver.name, solver_rows, shares, took, mark, Spending()))
     if bounds := lower_bounds(chain(rows.values(), *(each.rows for each in references)), instances):
         shares = [average_rows(bounds).improvement]
         lines.append(_Line(BOUND, bounds, shares, nan, _BOUND, Spending()))
@@ -284,10 +284,10 @@ def _left_out(
     groups: Mapping[str, Sequence[Run]], common: Common, references: Sequence[Reference]
 ) -> list[str]:
     partial = [run.name for runs in groups.values() for run in runs if not run.complete]
-    said = [f"Partial, counted in no mean: {', '.join(partial)}."] if partial else []
+    lines = [f"Partial, counted in no mean: {', '.join(partial)}."] if partial else []
     instances = _instances(common.groups)
     for solver in references:
-        held = instances & {row.instance for row in solver.rows}
-        if held != instances:
-            said.append(f"{solver.name} has rows of {len(held)} of {len(instances)} instances.")
-    return [*said, *common.remarks]
+        solved = instances & {row.instance for row in solver.rows}
+        if solved != instances:
+            lines.append(f"{solver.name} has rows of {len(solved)} of {len(instances)} instances.")
+    return [*lines, *common.remarks]

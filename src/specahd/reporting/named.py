@@ -187,9 +187,9 @@ def _outcomes(method: _Method, rivals: Sequence[_Method]) -> str:
     solved = [each.solved() for each in theirs]
     counts = [0, 0, 0]
     for name in mine.solved():
-        there = [each for each, names in zip(theirs, solved, strict=True) if name in names]
-        if there:
-            found = against(mine, there, [name])
+        solvers = [each for each, names in zip(theirs, solved, strict=True) if name in names]
+        if solvers:
+            found = against(mine, solvers, [name])
             counts = [a + b for a, b in zip(counts, found, strict=True)]
     return " / ".join(map(str, counts))
 
@@ -203,8 +203,8 @@ def _instances(name: str, methods: Sequence[_Method]) -> Table:
     entries = [method.entry for method in methods]
     solved = [entry.solved() for entry in entries]
     rows = []
-    for instance, told in sorted(known.items(), key=lambda each: (each[1].size, each[0])):
-        best = told.best_known if told.gap is not None else None
+    for instance, record in sorted(known.items(), key=lambda each: (each[1].size, each[0])):
+        best = record.best_known if record.gap is not None else None
         costs = [
             entry.cost(instance) if instance in names else nan
             for entry, names in zip(entries, solved, strict=True)
@@ -217,7 +217,7 @@ def _instances(name: str, methods: Sequence[_Method]) -> Table:
         rows.append(
             [
                 instance,
-                str(told.size),
+                str(record.size),
                 "–" if best is None else f"{best:,.10g}",
                 *(
                     Strong(c) if cost == cheapest else c
@@ -237,22 +237,22 @@ def _cost(cost: float, best: float | None) -> str:
 
 def _curves(methods: Sequence[_Method]) -> Mapping[str, list[tuple[float, float]]]:
     """Return the mean excess over time of each solver that records it, on common instances."""
-    told = {
+    recorded = {
         method.name: [row for row in method.rows if row.history and row.cost is not None]
         for method in methods
     }
-    told = {name: rows for name, rows in told.items() if rows}
-    if not told:
+    recorded = {name: rows for name, rows in recorded.items() if rows}
+    if not recorded:
         return {}
-    common = set.intersection(*({row.instance for row in rows} for rows in told.values()))
+    common = set.intersection(*({row.instance for row in rows} for rows in recorded.values()))
     if not common:
         return {}
     least: dict[str, float] = {}
-    for row in (row for rows in told.values() for row in rows):
+    for row in (row for rows in recorded.values() for row in rows):
         least[row.instance] = min(row.cost or nan, least.get(row.instance, inf))
     return {
         name: _curve([row for row in rows if row.instance in common], least)
-        for name, rows in told.items()
+        for name, rows in recorded.items()
     }
 
 

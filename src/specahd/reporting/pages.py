@@ -27,10 +27,10 @@ def write_pages(folder: Path, runs: Sequence[Run], place: Path) -> None:
     FileError
         A run's file is not what a run writes.
     """
-    with atomic_folder(place) as made:
+    with atomic_folder(place) as staging:
         for run in runs:
             for name, make in _MAKERS.items():
-                path = made / _file(run, name)
+                path = staging / _file(run, name)
                 path.write_text(make(folder / run.name, run.name), encoding="utf-8")
 
 

@@ -143,7 +143,7 @@ def compare(
         entry.name: difference(entry, best, instances) for entry in ordered if entry is not best
     }
     rivals = [entry for entry in methods if entry is not best]
-    said = _answer(best, rivals, [each for each in ordered if each.reference], found, noun)
+    answer = _answer(best, rivals, [each for each in ordered if each.reference], found, noun)
     scope = f"{counted(len(instances), 'instance')}, {counted(len(best.seeds), 'seed')} of {budget}"
     missing = sum(map(len, sizes.values())) - len(instances)
     if missing:
@@ -151,9 +151,9 @@ def compare(
     for entry in methods:
         equal = [each.name for each in methods if each.seeds == entry.seeds]
         if equal[0] == entry.name and len(equal) > 1:
-            said += f" Equal costs on every instance and seed: {', '.join(equal)}."
+            answer += f" Equal costs on every instance and seed: {', '.join(equal)}."
     return [
-        f"{said} ({scope}.)",
+        f"{answer} ({scope}.)",
         _overall(f"{problem}-better", ordered, best, found, instances, noun),
         "Wins, ties and losses.",
         _wins(f"{problem}-wins", ordered, methods, instances, noun),

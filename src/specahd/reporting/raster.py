@@ -38,10 +38,10 @@ def rasterise(svg: str) -> bytes:
 
 
 def _draw(panel: "Axes", element: Element, shift: float) -> None:
-    said = element.attrib
+    attributes = element.attrib
 
     def number(name: str, default: float = 0.0) -> float:
-        return float(said.get(name, default))
+        return float(attributes.get(name, default))
 
     match element.tag.rpartition("}")[2]:
         case "text":
@@ -49,45 +49,47 @@ def _draw(panel: "Axes", element: Element, shift: float) -> None:
         case "rect":
             x, y, right = number("x"), number("y"), number("x") + number("width")
             low = y + number("height")
-            _fill(panel, [(x, y), (right, y), (right, low), (x, low)], said, shift)
+            _fill(panel, [(x, y), (right, y), (right, low), (x, low)], attributes, shift)
         case "polygon":
-            corners = [each.partition(",") for each in said["points"].split()]
-            _fill(panel, [(float(x), float(y)) for x, _, y in corners], said, shift)
+            corners = [each.partition(",") for each in attributes["points"].split()]
+            _fill(panel, [(float(x), float(y)) for x, _, y in corners], attributes, shift)
         case "path":
-            _trace(panel, said, shift)
+            _trace(panel, attributes, shift)
 
 
-def _trace(panel: "Axes", said: Mapping[str, str], shift: float) -> None:
+def _trace(panel: "Axes", attributes: Mapping[str, str], shift: float) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    steps = _STEP.findall(said["d"])
-    if said.get("stroke-linecap") == "round":
+    steps = _STEP.findall(attributes["d"])
+    if attributes.get("stroke-linecap") == "round":
         # Points, which have round ends and no length.
         xs, ys = [float(x) + shift for _, x, _ in steps], [float(y) for _, _, y in steps]
-        style = _style(said)
+        style = _style(attributes)
         size, colour = style["linewidth"], style["edgecolor"]
         panel.plot(xs, ys, "o", color=colour, markersize=size, markeredgewidth=0)
     elif steps:
         codes = [Path.MOVETO if code == "M" else Path.LINETO for code, _, _ in steps]
         path = Path([(float(x) + shift, float(y)) for _, x, y in steps], codes)
-        panel.add_patch(PathPatch(path, **_style(said)))
+        panel.add_patch(PathPatch(path, **_style(attributes)))
 
 
 def _fill(
-    panel: "Axes", corners: list[tuple[float, float]], said: Mapping[str, str], shift: float
+    panel: "Axes", corners: list[tuple[float, float]], attributes: Mapping[str, str], shift: float
 ) -> None:
     from matplotlib.patches import Polygon
 
-    panel.add_patch(Polygon([(x + shift, y) for x, y in corners], **_style(said)))
+    panel.add_patch(Polygon([(x + shift, y) for x, y in corners], **_style(attributes)))
 
 
-def _style(said: Mapping[str, str]) -> dict[str, Any]:
+def _style(attributes: Mapping[str, str]) -> dict[str, Any]:
     from matplotlib.colors import to_rgba
 
     return {
-        "edgecolor": said.get("stroke", "none"),
-        "facecolor": to_rgba(said.get("fill", "black"), float(said.get("fill-opacity", 1))),
-        "linewidth": float(said.get("stroke-width", 1)),
-        "linestyle": "--" if "stroke-dasharray" in said else "-",
+        "edgecolor": attributes.get("stroke", "none"),
+        "facecolor": to_rgba(
+            attributes.get("fill", "black"), float(attributes.get("fill-opacity", 1))
+        ),
+        "linewidth": float(attributes.get("stroke-width", 1)),
+        "linestyle": "--" if "stroke-dasharray" in attributes else "-",
     }

@@ -61,7 +61,7 @@ def ablation_section(
         key = (run.kind.problem, "complete" if variant in ("none", "None") else variant, memory)
         groups[protocol if protocol in _PROTOCOLS else "both"].setdefault(key, []).append(run)
     parts: list[Part] = []
-    for protocol, told in _PROTOCOLS.items():
+    for protocol, protocol_text in _PROTOCOLS.items():
         variants = groups[protocol]
         if any(variant != "complete" for _, variant, _ in variants):
             rows = [
@@ -74,7 +74,7 @@ def ablation_section(
                 "problem", "variant", "memory", "mean", "±", "by run", "selection", "duplicates",
                 "with skills", "complete", "s",
             )  # fmt: skip
-            parts += [told, Table(columns, rows, words=3, name=f"ablations-{protocol}")]
+            parts += [protocol_text, Table(columns, rows, words=3, name=f"ablations-{protocol}")]
     return Section("Ablations", [_TEXT, *parts]) if parts else None
 
 
@@ -84,11 +84,11 @@ def _complete_first(item: tuple[tuple[str, str, str], list[Run]]) -> tuple[str, 
 
 
 def _ablated(runs: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]) -> list[str]:
-    whole = sorted((run for run in runs if run.complete), key=lambda run: run.seed)
-    shares = [average_rows(run.validation).improvement for run in whole]
+    complete = sorted((run for run in runs if run.complete), key=lambda run: run.seed)
+    shares = [average_rows(run.validation).improvement for run in complete]
     known = [share for share in shares if isfinite(share)]
-    chosen = [average_rows(run.selection).improvement for run in whole]
-    took = [fsum(seconds[run.name].values()) for run in whole if seconds.get(run.name)]
+    chosen = [average_rows(run.selection).improvement for run in complete]
+    took = [fsum(seconds[run.name].values()) for run in complete if seconds.get(run.name)]
     samples = [sample for run in runs for sample in run.samples]
     return [
         format_percent(fmean(known) if known else nan),
@@ -97,7 +97,7 @@ def _ablated(runs: Sequence[Run], seconds: Mapping[str, Mapping[str, float]]) ->
         format_percent(fmean(chosen) if chosen else nan),
         str(sum(sample.outcome is Outcome.DUPLICATE for sample in samples)),
         str(sum(bool(sample.skills) for sample in samples)),
-        f"{len(whole)}/{len(runs)}",
+        f"{len(complete)}/{len(runs)}",
         format_number(fmean(took) if took else nan, 1),
     ]
 

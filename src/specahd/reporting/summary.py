@@ -163,10 +163,10 @@ def _sizes(groups: Mapping[str, Sequence[Run]]) -> list[Part]:
                 format_percent(of.improvement),
             )
             rebuilt = f"{of.rollbacks}/{of.steps}"
-            named = ", ".join(sorted({row.baseline for row in group}))
+            baselines = ", ".join(sorted({row.baseline for row in group}))
             bounds.append(mean_or_nan(row.lower_bound for row in group if not row.failed))
             counts = _below(group), rebuilt, str(of.failed)
-            rows.append([name, size, str(of.rows), named, *costs, *counts])
+            rows.append([name, size, str(of.rows), baselines, *costs, *counts])
     columns = (
         "runs", "size", "rows", "B", "cost of B", "repaired cost", "improvement", "below B",
         "rollbacks", "T",

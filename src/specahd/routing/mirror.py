@@ -160,10 +160,10 @@ def _staging(folder: Path) -> Iterator[Path]:
     own = folder / OWN
     try:
         own.mkdir(parents=True, exist_ok=True)
-        held = FileLock(own / "lock").acquire()
+        lock = FileLock(own / "lock").acquire()
     except OSError as error:
         raise FileError(f"Cannot write to the folder {folder}: {error.strerror}.") from None
-    with held:
+    with lock:
         # A fetch that was killed left its own.
         for stale in own.glob("fetch-*"):
             shutil.rmtree(stale, ignore_errors=True)

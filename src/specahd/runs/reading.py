@@ -231,13 +231,13 @@ def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
     runs
         All that :func:`read_runs` found there.
     """
-    said = []
+    reasons = []
     for path in sorted(folder.rglob(CONFIG)):
         if not (path.parent / JOURNAL).is_file():
-            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {JOURNAL}")
+            reasons.append(f"{path.parent.relative_to(folder).as_posix()}: has no {JOURNAL}")
     for path in sorted(folder.rglob(JOURNAL)):
         if not (path.parent / CONFIG).is_file():
-            said.append(f"{path.parent.relative_to(folder).as_posix()}: has no {CONFIG}")
+            reasons.append(f"{path.parent.relative_to(folder).as_posix()}: has no {CONFIG}")
     chosen = {(run.kind, run.seed): run for run in choose_runs(runs)}
     for run in runs:
         other = chosen[run.kind, run.seed]
@@ -245,8 +245,8 @@ def name_passed_over(folder: Path, runs: Sequence[Run]) -> list[str]:
             why = (
                 "is newer" if run.complete else "is complete" if other.complete else "came further"
             )
-            said.append(f"{run.name}: {other.name}, of the same kind and seed, {why}")
-    return said
+            reasons.append(f"{run.name}: {other.name}, of the same kind and seed, {why}")
+    return reasons
 
 
 def choose_runs(runs: Iterable[Run]) -> list[Run]:

@@ -108,8 +108,8 @@ class Means:
 
     def measures(self) -> dict[str, float]:
         """Return the means by name, none of them if every row failed."""
-        named = {name: getattr(self, name) for name in _FIGURES}
-        return {name: value for name, value in named.items() if isfinite(value)}
+        figures = {name: getattr(self, name) for name in _FIGURES}
+        return {name: value for name, value in figures.items() if isfinite(value)}
 
 
 def average_rows(rows: Sequence[Row]) -> Means:

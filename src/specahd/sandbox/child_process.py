@@ -83,8 +83,8 @@ class ChildProcess:
         if frame.number != self._received or frame.code >= len(OUTCOMES):
             raise WireError("A reply answers no call.")
         outcome = OUTCOMES[frame.code]
-        said = frame.arrays or frame.fallbacks
-        if outcome not in _REPLIES or (said and outcome is not Outcome.OK):
+        answer = frame.arrays or frame.fallbacks
+        if outcome not in _REPLIES or (answer and outcome is not Outcome.OK):
             raise WireError("A reply says what none can say.")
         if frame.number == 0:
             self.launch_seconds = frame.cpu_seconds
@@ -109,8 +109,8 @@ class ChildProcess:
         deadline = began + seconds
         while (frame := self._reader.take()) is None:
             left = deadline - time.monotonic()
-            writing = select.POLLOUT if self.outgoing else 0
-            self._poll.register(self._connection, select.POLLIN | writing)
+            write_events = select.POLLOUT if self.outgoing else 0
+            self._poll.register(self._connection, select.POLLIN | write_events)
             if left <= 0 or not (ready := self._poll.poll(1000 * left)):
                 deadline = began + min(seconds + self._queued.elapsed(), _LONGEST * seconds)
                 if deadline <= time.monotonic():

@@ -264,10 +264,10 @@ def _reach(address: str, option: str) -> None:
 
 
 def _refusal(option: str, address: str, reason: str) -> ConfigError:
-    said = reason.partition("\n")[0].rstrip(".")
-    if "auth" in said.lower():
-        said = "it asks for a token: set RAY_AUTH_MODE=token here as on its head"
+    text = reason.partition("\n")[0].rstrip(".")
+    if "auth" in text.lower():
+        text = "it asks for a token: set RAY_AUTH_MODE=token here as on its head"
     return ConfigError(
         f"Expected {option} to be null, auto or the HOST:PORT of a Ray cluster "
-        f"that this machine is a node of, got {address} ({said})."
+        f"that this machine is a node of, got {address} ({text})."
     )

@@ -83,14 +83,14 @@ class _Replacement(ast.NodeTransformer):
         # Python makes a set of what stands before the first star, then extends it part by part: a
         # set that is merged with an empty one keeps an order that its elements by themselves lose.
         first = next((i for i, e in enumerate(node.elts) if isinstance(e, ast.Starred)), None)
-        made = ast.Call(_own("set"), [ast.List(node.elts[:first], ast.Load())], [])
+        call = ast.Call(_own("set"), [ast.List(node.elts[:first], ast.Load())], [])
         for element in [] if first is None else node.elts[first:]:
             if isinstance(element, ast.Starred):
                 element = element.value
             else:
                 element = ast.List([element], ast.Load())
-            made = ast.Call(_own("extended"), [made, element], [])
-        return made
+            call = ast.Call(_own("extended"), [call, element], [])
+        return call
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         self.generic_visit(node)

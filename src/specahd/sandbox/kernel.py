@@ -33,7 +33,7 @@ def prctl(option: int, value: int = 0, structure: bytes | int = 0) -> None:
 
 def syscall(number: int, name: str, *arguments: bytes | int) -> int:
     """Make a system call that the C library has no name for."""
-    return _call("syscall", number, *arguments, said=name)
+    return _call("syscall", number, *arguments, message=name)
 
 
 def set_no_new_privileges() -> None:
@@ -70,9 +70,9 @@ def drop_capabilities() -> None:
     _call("capset", struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(_CAPABILITY_BYTES))
 
 
-def _call(function: str, *arguments: bytes | int, said: str = "") -> int:
+def _call(function: str, *arguments: bytes | int, message: str = "") -> int:
     """Call the C library; structures, which the kernel only reads, are given as bytes."""
-    name = said or function
+    name = message or function
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS, f"{name} needs Linux")
     # As C longs, which some of the kernel's arguments are; ctypes has integers of 32 bits.

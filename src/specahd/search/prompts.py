@@ -87,19 +87,19 @@ def render(request: Request, views: Sequence[str] = ()) -> str:
         idea_and_code(one.program.idea, one.program.source) for one in request.parents
     ]
     pairs = zip(request.parents, views, strict=True)
-    shown = list({parent.program.id: (parent, view) for parent, view in pairs}.values())
+    distinct = list({parent.program.id: (parent, view) for parent, view in pairs}.values())
     parts = [
         describe_task(request),
         describe_round(request),
         *(
             describe_program(number, parent, view, measured.get(parent.program.id, ""))
-            for number, (parent, view) in enumerate(shown, start=1)
+            for number, (parent, view) in enumerate(distinct, start=1)
         ),
         _skill_records(request),
         request.hints,
         _WEAK
         if _is_weak(request)
-        else operator.instruction.replace("{parents}", _names(len(shown))),
+        else operator.instruction.replace("{parents}", _names(len(distinct))),
         _TEXT_ANSWER if operator.wants_text else answer_format(contract, operator.analysis),
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
@@ -169,8 +169,8 @@ def describe_round(request: Request) -> str:
 
 def describe_program(number: int, parent: Parent, view: str, measured: str = "") -> str:
     """Describe a program: its number, score, other measurements, and one view of it."""
-    beside = f": {measured}" if measured else ""
-    return f"Program {number}, score {_percent(parent.score)}{beside}. {view}"
+    measurements = f": {measured}" if measured else ""
+    return f"Program {number}, score {_percent(parent.score)}{measurements}. {view}"
 
 
 def idea_and_code(idea: str, source: str) -> str:

@@ -52,11 +52,11 @@ def _body(source: str) -> list[ast.stmt]:
 
 
 def _version(template: ast.FunctionDef, name: str, docstring: str, body: Sequence[ast.stmt]) -> str:
-    said = ast.Expr(ast.Constant(docstring))
+    docstring_node = ast.Expr(ast.Constant(docstring))
     version = ast.FunctionDef(
         name=name,
         args=template.args,
-        body=[said, *body],
+        body=[docstring_node, *body],
         decorator_list=[],
         returns=template.returns,
     )

@@ -172,13 +172,13 @@ def write_links(experiment: str, run_id: str) -> str:
     # A command that is refused says so before these are there.
     from specahd.reporting import lineage, progress
 
-    told = {
+    purposes = {
         lineage.PAGE: "every program with its source, its parents and what it changed",
         progress.PAGE: "scores, outcomes and spending so far, and what each round kept",
     }
     links = [
         f"- {artifact_link(experiment, run_id, f'{PAGES}/{page}', Path(page).stem)}: {words}\n"
-        for page, words in told.items()
+        for page, words in purposes.items()
     ]
     return "".join([*links, "\n"])
 

@@ -90,7 +90,7 @@ class RunFollower:
         self._wal = _GrowingFile(directory / files.REPLIES)
         self._timings = _GrowingFile(directory / files.TIMINGS)
         self._responses = _GrowingFile(directory / files.RESPONSES)
-        self._held: deque[Record] = deque()
+        self._pending: deque[Record] = deque()
         self._replies: dict[str, Record] = {}
         self._seconds: dict[str, Record] = {}
         self._utilities: dict[str, tuple[float, float]] = {}
@@ -109,19 +109,19 @@ class RunFollower:
         A sample whose time is not written yet comes next time, unless this is the ``final`` one.
         """
         # In this order: the journal's line comes after all others of its sample but the time.
-        self._held.extend(self._journal.read())
+        self._pending.extend(self._journal.read())
         self._replies.update((record["sample"], record) for record in self._wal.read())
         self._seconds.update((record["sample"], record) for record in self._timings.read())
         for record in self._responses.read(containing=b'"utilities"'):
             program = record["sample"] if "sample" in record else record["carried"]
             if record["utilities"]:
                 self._utilities[program] = fmean(record["utilities"]), fmean(record["penalties"])
-        last = next((record for record in reversed(self._held) if is_sample(record)), None)
+        last = next((record for record in reversed(self._pending) if is_sample(record)), None)
         entries = []
-        while self._held and (
-            final or self._held[0] is not last or last["sample"] in self._seconds
+        while self._pending and (
+            final or self._pending[0] is not last or last["sample"] in self._seconds
         ):
-            entries.append(self._entry(self._held.popleft()))
+            entries.append(self._entry(self._pending.popleft()))
         return entries
 
     def _entry(self, record: Record) -> JournalEntry:

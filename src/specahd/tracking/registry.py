@@ -187,13 +187,13 @@ def register_checkpoint(
         client.log_artifacts(run_id, str(saved), _MODEL)
     if not client.search_registered_models(f"name = '{name}'"):
         client.create_registered_model(name, description=f"Frozen repair systems for {problem}.")
-    made = client.create_model_version(
+    version = client.create_model_version(
         name,
         source=f"{run.info.artifact_uri}/{_MODEL}",
         run_id=run_id,
         tags={**tags, "run_id": run_id, _IDENTITY: identity},
     )
-    return Version(name, int(made.version), new=True)
+    return Version(name, int(version.version), new=True)
 
 
 def promote_version(client: "MlflowClient", version: Version) -> bool:

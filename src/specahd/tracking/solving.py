@@ -47,7 +47,7 @@ class SolvingLine:
             console=self._console,
         )
         self._task = self._progress.add_task(name, total=1.0, note="")
-        self._said = -1
+        self._last_tenth = -1
         self._first: float | None = None
 
     def show(self, moment: SearchProgress) -> None:
@@ -58,8 +58,8 @@ class SolvingLine:
         if self._console.is_terminal:
             self._progress.start()
             self._progress.update(self._task, completed=moment.share, note=self._note(moment))
-        elif tenth > self._said:
-            self._said = tenth
+        elif tenth > self._last_tenth:
+            self._last_tenth = tenth
             self._console.out(f"{self._name}: {self._note(moment)}", highlight=False)
 
     def _note(self, moment: SearchProgress) -> str:

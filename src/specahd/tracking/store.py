@@ -179,6 +179,6 @@ def _create_store(database: Path, location: str) -> None:
     draft = database.with_name(f".{database.name}.draft")
     for stale in draft.parent.glob(f"{draft.name}*"):
         stale.unlink()
-    made = SqlAlchemyStore(f"{_SQLITE}{draft}", location)  # type: ignore[no-untyped-call]
-    made.engine.dispose()
+    draft_store = SqlAlchemyStore(f"{_SQLITE}{draft}", location)  # type: ignore[no-untyped-call]
+    draft_store.engine.dispose()
     draft.replace(database)

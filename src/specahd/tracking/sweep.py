@@ -137,8 +137,8 @@ def _create(client: "MlflowClient", experiment: str, config: DictConfig, directo
         "kind": "sweep",
         "directory": str(directory.resolve()),
     }
-    made = client.create_run(experiment, tags=tags, run_name=directory.name)
-    run: str = made.info.run_id
+    created = client.create_run(experiment, tags=tags, run_name=directory.name)
+    run: str = created.info.run_id
     parameters = {group: asked.get(group, chosen[group]) for group in _GROUPS if group in chosen}
     parameters["jobs"] = str(_count(config))
     parameters["overrides"] = " ".join(without_password(word) for word in words)

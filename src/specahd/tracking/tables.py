@@ -91,9 +91,9 @@ def _remarks(summaries: "Sequence[PoolSummary]") -> list[str]:
         if abs(each.improvement) < _NOTHING:
             others = each.references.items()
             better = [f"{name} ({cost:,.1f})" for name, cost in others if cost < each.cost]
-            beside = f"; better than {each.cost:,.1f}: {', '.join(better)}" if better else ""
+            references = f"; better than {each.cost:,.1f}: {', '.join(better)}" if better else ""
             gained = "nothing was gained" if each.improvement <= 0 else "next to nothing was gained"
-            lines.append(f"{each.pool}: {gained}{beside}")
+            lines.append(f"{each.pool}: {gained}{references}")
     return lines
 
 

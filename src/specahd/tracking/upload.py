@@ -152,7 +152,7 @@ class RunUpload:
         self._directory = directory
         self._follower = RunFollower(directory)
         self._waiting: list[JournalEntry] = []
-        self._told = 0
+        self._logged = 0
         self._reason: str | None = ""
         self._writer: MlflowRunWriter | None = None
         self._next_page = 0.0
@@ -198,7 +198,7 @@ class RunUpload:
         part = self._waiting[:_RECORDS]
         if not part:
             return False
-        new = part[max(0, self._cursor.records - self._told) :]
+        new = part[max(0, self._cursor.records - self._logged) :]
         for index, entry in enumerate(part):
             known = index < len(part) - len(new)
             if self._traces is not None:
@@ -215,7 +215,7 @@ class RunUpload:
         self._cursor.records += len(new)
         self._cursor.write(self._directory)
         self._waiting = self._waiting[len(part) :]
-        self._told += len(part)
+        self._logged += len(part)
         self.samples += sum(entry.ticket > 0 for entry in part)
         return True
 

@@ -131,8 +131,8 @@ def load(model: ModelFolder, device: str, trust_remote_code: bool = False) -> Se
         AttributeError, ImportError, KeyError, OSError, RuntimeError, SafetensorError, TypeError,
         ValueError,
     ) as error:  # fmt: skip
-        said = " ".join(str(error).split())[:_SAID] or type(error).__name__
-        raise FileError(f"{model.folder} is no model that can be loaded: {said}") from error
+        message = " ".join(str(error).split())[:_SAID] or type(error).__name__
+        raise FileError(f"{model.folder} is no model that can be loaded: {message}") from error
     return encoder
 
 

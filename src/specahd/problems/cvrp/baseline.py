@@ -77,9 +77,9 @@ def _nearest(instance: CVRPInstance) -> tuple[IntArray, FloatArray]:
     count = min((FEW_NEIGHBOURS if many else NEIGHBOURS) + 1, instance.size)
     if instance.matrix is None:
         points = instance.coords[1:]
-        away, neighbours = cKDTree(points).query(points, k=np.arange(1, count + 1))
+        distances, neighbours = cKDTree(points).query(points, k=np.arange(1, count + 1))
     else:
         among = instance.matrix[1:, 1:]
         neighbours = np.argsort(among, axis=1, kind="stable")[:, :count]
-        away = np.take_along_axis(among, neighbours, 1)
-    return np.asarray(neighbours), np.asarray(away)
+        distances = np.take_along_axis(among, neighbours, 1)
+    return np.asarray(neighbours), np.asarray(distances)

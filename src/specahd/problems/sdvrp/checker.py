@@ -24,9 +24,9 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
     received = [0] * len(demands)
     visited = [False] * len(demands)
     violations: list[Violation] = []
-    told = instance.labels.quoted_name
+    quoted_name = instance.labels.quoted_name
     for number, route in enumerate(solution, start=1):
-        load = _follow(number, route, demands, received, visited, violations, told)
+        load = _follow(number, route, demands, received, visited, violations, quoted_name)
         if load > instance.capacity:
             violations.append(
                 Violation(
@@ -38,13 +38,13 @@ def check(instance: SDVRPInstance, solution: Solution) -> tuple[Violation, ...]:
             continue
         if not visited[customer]:
             violations.append(
-                Violation("missing_customer", f"Customer {told(customer)} is not visited.")
+                Violation("missing_customer", f"Customer {quoted_name(customer)} is not visited.")
             )
         else:
             violations.append(
                 Violation(
                     "demand",
-                    f"Customer {told(customer)} receives {received[customer]} "
+                    f"Customer {quoted_name(customer)} receives {received[customer]} "
                     f"of {demands[customer]}.",
                 )
             )
@@ -58,7 +58,7 @@ def _follow(
     received: list[int],
     visited: list[bool],
     violations: list[Violation],
-    told: Callable[[int], str],
+    quoted_name: Callable[[int], str],
 ) -> int:
     """Follow one route, add its deliveries to those of the customers, and return its load."""
     if not route:
@@ -77,7 +77,7 @@ def _follow(
             violations.append(
                 Violation(
                     "repeated_visit",
-                    f"Route {number} visits customer {told(customer)} more than once.",
+                    f"Route {number} visits customer {quoted_name(customer)} more than once.",
                 )
             )
         seen.add(customer)
@@ -86,7 +86,7 @@ def _follow(
             violations.append(
                 Violation(
                     "quantity",
-                    f"Route {number} delivers {quantity} to customer {told(customer)}.",
+                    f"Route {number} delivers {quantity} to customer {quoted_name(customer)}.",
                 )
             )
             continue

@@ -74,10 +74,10 @@ def unflat(arrays: Sequence[IntArray]) -> Solution | None:
 
 def joined(pairs: Iterable[tuple[int, int]]) -> Route:
     """Return the deliveries of one route, all to one customer made at its first stop there."""
-    together: dict[int, int] = {}
+    quantities: dict[int, int] = {}
     for customer, quantity in pairs:
-        together[customer] = together.get(customer, 0) + quantity
-    return tuple(Delivery(customer, quantity) for customer, quantity in together.items())
+        quantities[customer] = quantities.get(customer, 0) + quantity
+    return tuple(Delivery(customer, quantity) for customer, quantity in quantities.items())
 
 
 def merge(

@@ -68,11 +68,11 @@ def greedy(instance: TSPInstance) -> Solution:
     are left, the same is done again among the ends of the paths, so the whole
     takes O(n log n). Ties go to the lower indices.
     """
-    beside = np.full((instance.size, 2), -1)
+    neighbours = np.full((instance.size, 2), -1)
     other_end = np.arange(instance.size)
     # Else a crowd in one place would all have the same few neighbours.
-    paths = instance.size - join_fragments(*_twins(instance), beside, other_end)
-    nodes = np.flatnonzero(beside[:, 1] < 0)
+    paths = instance.size - join_fragments(*_twins(instance), neighbours, other_end)
+    nodes = np.flatnonzero(neighbours[:, 1] < 0)
     while paths > 1:
         starts, ends = _pairs(instance, nodes)
         # An end has at most itself and its path's other end among its three nearest or
@@ -82,9 +82,9 @@ def greedy(instance: TSPInstance) -> Solution:
         lengths = pair_distances(_distances(instance), starts, ends)
         # Pairs come in lexicographic order, which a stable sort keeps among equals.
         order = np.argsort(lengths, kind="stable")
-        paths -= join_fragments(starts[order], ends[order], beside, other_end)
-        nodes = nodes[beside[nodes, 1] < 0]
-    return tuple(walk(beside).tolist())
+        paths -= join_fragments(starts[order], ends[order], neighbours, other_end)
+        nodes = nodes[neighbours[nodes, 1] < 0]
+    return tuple(walk(neighbours).tolist())
 
 
 def space_filling(instance: TSPInstance) -> Solution:
@@ -111,27 +111,27 @@ def with_fixed_edges(instance: TSPInstance, tour: Solution) -> Solution:
     """Lay every path of fixed edges into the tour where its first node stands."""
     if not instance.fixed_edges:
         return tour
-    beside: dict[int, list[int]] = {}
+    neighbours: dict[int, list[int]] = {}
     for start, end in instance.fixed_edges:
-        beside.setdefault(start, []).append(end)
-        beside.setdefault(end, []).append(start)
+        neighbours.setdefault(start, []).append(end)
+        neighbours.setdefault(end, []).append(start)
     laid: list[int] = []
     placed: set[int] = set()
     for node in tour:
         if node not in placed:
-            path = _path(node, beside)
+            path = _path(node, neighbours)
             laid += path
             placed.update(path)
     return tuple(laid)
 
 
-def _path(node: int, beside: dict[int, list[int]]) -> list[int]:
+def _path(node: int, neighbours: dict[int, list[int]]) -> list[int]:
     """Return the path of fixed edges through a node, from one end to the other."""
     path = [node]
-    for _ in beside.get(node, ()):
+    for _ in neighbours.get(node, ()):
         # Once in each direction.
         path.reverse()
-        while following := [other for other in beside[path[-1]] if other not in path]:
+        while following := [other for other in neighbours[path[-1]] if other not in path]:
             path.append(following[0])
     return path
 

@@ -22,17 +22,17 @@ def check(instance: TSPInstance, solution: Solution) -> tuple[Violation, ...]:
     counts = np.bincount(visits[known], minlength=instance.size)
     if known.all() and (counts == 1).all():
         return _broken_edges(instance, solution)
-    told = instance.labels.quoted_name
+    quoted_name = instance.labels.quoted_name
     violations = [
         Violation("unknown_node", f"Node {node + 1} does not exist.")
         for node in visits[~known].tolist()
     ]
     violations += [
-        Violation("missing_node", f"Node {told(node)} is not visited.")
+        Violation("missing_node", f"Node {quoted_name(node)} is not visited.")
         for node in np.flatnonzero(counts == 0).tolist()
     ]
     violations += [
-        Violation("duplicated_node", f"Node {told(node)} is visited {counts[node]} times.")
+        Violation("duplicated_node", f"Node {quoted_name(node)} is visited {counts[node]} times.")
         for node in np.flatnonzero(counts > 1).tolist()
     ]
     return tuple(violations)

@@ -83,10 +83,10 @@ def cheapest(instance: VRPTWInstance) -> Solution:
     index and to the nearest neighbour.
     """
     if instance.matrix is None:
-        away = distances_between(instance.coords[0], instance.coords, instance.measure)
+        depot_distances = distances_between(instance.coords[0], instance.coords, instance.measure)
     else:
-        away = instance.matrix[0]
-    order = 1 + np.argsort(-away[1:], kind="stable")
+        depot_distances = instance.matrix[0]
+    order = 1 + np.argsort(-depot_distances[1:], kind="stable")
     # Whether unrounded distances happen to be whole would take all of them to know.
     unrounded = instance.measure is Convention.EXACT_2D
     exact = not unrounded and _integral(

@@ -46,7 +46,7 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
     due = instance.windows.due.tolist()
     service = instance.windows.service.tolist()
     parts = instance.parts * instance.windows.speed
-    told, clock = instance.labels.quoted_name, instance.labels.time
+    quoted_name, clock = instance.labels.quoted_name, instance.labels.time
     violations = []
     for number, route in enumerate(routes, start=1):
         time = ready[0]
@@ -56,7 +56,7 @@ def _late(instance: VRPTWInstance, solution: Solution) -> list[Violation]:
                 violations.append(
                     Violation(
                         "late",
-                        f"Customer {told(node)} on route {number} is served at "
+                        f"Customer {quoted_name(node)} on route {number} is served at "
                         f"{clock(start / parts)}, after {clock(due[node] / parts)}.",
                     )
                 )

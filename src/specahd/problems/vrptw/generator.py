@@ -90,8 +90,8 @@ def _instance(rng: np.random.Generator, slot: Slot) -> VRPTWInstance:
     if name.startswith("c"):
         centres = _visits(coords, demands, rules, closing)
     else:
-        away = _distances(coords[0], coords)
-        centres = away + rng.integers(closing - rules.service - 2 * away + 1)
+        depot_distances = _distances(coords[0], coords)
+        centres = depot_distances + rng.integers(closing - rules.service - 2 * depot_distances + 1)
     return VRPTWInstance(
         name=slot.name(name, customers),
         coords=coords.astype(np.float64),
@@ -129,13 +129,13 @@ def _visits(coords: IntArray, demands: IntArray, rules: _Class, closing: int) ->
     instances. The depot's time is 0.
     """
     times = np.zeros(len(coords), np.int64)
-    home = _distances(coords[0], coords)
+    depot_distances = _distances(coords[0], coords)
     unserved = np.arange(1, len(coords))
     current, time, rest = 0, 0, rules.capacity
     while len(unserved):
         arrivals = time + _distances(coords[current], coords[unserved])
-        back = arrivals + rules.service + home[unserved]
-        fits = (demands[unserved] <= rest) & (back <= closing)
+        returns = arrivals + rules.service + depot_distances[unserved]
+        fits = (demands[unserved] <= rest) & (returns <= closing)
         if not fits.any():
             current, time, rest = 0, 0, rules.capacity
             continue
@@ -159,10 +159,10 @@ def _windows(
     spread = rng.integers(-deviation // 4, deviation // 4 + 1, size=(4, size)).sum(axis=0)
     half = np.maximum(mean + spread, 50) // 2
     bound = rng.permutation(size) < size * int(rng.integers(1, 5)) // 4
-    away = _distances(coords[0], coords)
+    depot_distances = _distances(coords[0], coords)
     # A vehicle that starts service no later than this is back in time.
-    latest = closing - rules.service - away
-    ready = np.where(bound, np.maximum(centres - half, away), 0)
+    latest = closing - rules.service - depot_distances
+    ready = np.where(bound, np.maximum(centres - half, depot_distances), 0)
     due = np.where(bound, np.minimum(centres + half, latest), latest)
     service = np.full(size, rules.service)
     ready[0], due[0], service[0] = 0, closing, 0

@@ -136,8 +136,8 @@ def _reachable(instance: VRPTWInstance) -> NDArray[np.bool_]:
     else:
         travel = distances(instance.coords[0], instance.coords, instance.measure)
     start = np.maximum(windows.ready[0] + travel, windows.ready)
-    back = start + windows.service + travel
-    in_time: NDArray[np.bool_] = (start <= windows.due) & (back <= windows.due[0])
+    returns = start + windows.service + travel
+    in_time: NDArray[np.bool_] = (start <= windows.due) & (returns <= windows.due[0])
     return in_time
 
 

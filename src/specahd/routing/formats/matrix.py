@@ -185,9 +185,9 @@ def _expect_distances(matrix: FloatArray, error: Callable[[int, str, str], FileE
     """Refuse ways from a stop to itself, and ways back of another length."""
     for place in np.flatnonzero(matrix.diagonal()).tolist():
         raise error(place, f"{matrix[place, place]:g} from a stop to itself", "0")
-    for here, there in np.argwhere(matrix != matrix.T).tolist():
+    for start, end in np.argwhere(matrix != matrix.T).tolist():
         raise error(
-            here,
-            f"the distance {matrix[here, there]:g} to stop {there + 1}",
-            f"{matrix[there, here]:g} as on the way back",
+            start,
+            f"the distance {matrix[start, end]:g} to stop {end + 1}",
+            f"{matrix[end, start]:g} as on the way back",
         )

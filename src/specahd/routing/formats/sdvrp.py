@@ -51,7 +51,7 @@ def dumps(data: VRPLIBData) -> str:
 
 
 def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
-    numbers = _numbers(path, words)
+    numbers = _floats(path, words)
     customers = int(_integers(path, "the number of customers", numbers[:1])[0])
     capacity = int(_integers(path, "the capacity", numbers[1:2])[0])
     expected = 2 + customers + 2 * (customers + 1)
@@ -72,7 +72,7 @@ def _read_numbers(path: Path, words: Sequence[str]) -> VRPLIBData:
     )
 
 
-def _numbers(path: Path, words: Sequence[str]) -> FloatArray:
+def _floats(path: Path, words: Sequence[str]) -> FloatArray:
     numbers = np.empty(len(words))
     for index, word in enumerate(words):
         try:

@@ -118,7 +118,7 @@ def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int | None, 
             f"{path}: expected the lines NAME, VEHICLE, NUMBER CAPACITY, two numbers, CUSTOMER "
             "and the names of its columns."
         )
-    counts = _numbers(path, lines[3], 2)
+    counts = _floats(path, lines[3], 2)
     for field, value, least in zip(words[2], counts, (0, 1), strict=True):
         if value not in (accepted := Range(least, LARGEST, integer=True)):
             raise FileError(f"{path}: {field} is {value:g}, expected {accepted}.")
@@ -127,7 +127,7 @@ def _header(path: Path, lines: list[tuple[int, str]]) -> tuple[str, int | None, 
 
 def _table(path: Path, lines: list[tuple[int, str]]) -> FloatArray:
     """Return the rows of CUSTOMER, one per node and in order."""
-    rows = [_numbers(path, line, len(_COLUMNS)) for line in lines]
+    rows = [_floats(path, line, len(_COLUMNS)) for line in lines]
     if len(rows) < 2:
         raise FileError(
             f"{path}: CUSTOMER holds {len(rows)} rows, "
@@ -161,7 +161,7 @@ def _check_complete(path: Path, name: str, customers: int) -> None:
     )
 
 
-def _numbers(path: Path, line: tuple[int, str], count: int) -> list[float]:
+def _floats(path: Path, line: tuple[int, str], count: int) -> list[float]:
     number, text = line
     try:
         values = [float(word) for word in text.split()]

@@ -119,22 +119,22 @@ def _warn_of_speed(
     unit = "second" if labels.clock else "unit of time"
     cure = f"speed= says how far a vehicle comes in one {unit}"
     if travel.metres and travel.speed is None:
-        said = f"a vehicle comes 1 metre in one {unit}"
+        meaning = f"a vehicle comes 1 metre in one {unit}"
     else:
         begin = min(_stated(ready), default=0.0)
         # Some name a time that never comes, for some stops or for the depot.
         closes = _stated(due[1:])
         ends = [*_stated(due[:1]), *([median(closes)] if closes else [])]
         day = min(ends, default=begin) - begin
-        away = travel.depot[travel.depot > 0]
-        trip = float(np.median(away)) / (travel.speed or 1.0) if away.size else day
+        trips = travel.depot[travel.depot > 0]
+        trip = float(np.median(trips)) / (travel.speed or 1.0) if trips.size else day
         if trip >= _QUICK * day:
             return
-        said = (
+        meaning = (
             f"half of the stops are at most {labels.time(trip)} from the depot, and the day is "
             f"{labels.time(day)} long"
         )
-    warnings.warn(f"{depot.path}: {said}; {cure}.", FileWarning, stacklevel=2)
+    warnings.warn(f"{depot.path}: {meaning}; {cure}.", FileWarning, stacklevel=2)
 
 
 def _stated(times: FloatArray) -> list[float]:
@@ -157,11 +157,11 @@ def _expect_in_time(
             f"the due time {rows[place].cells['due']}",
             f"at least {format_time(arrival[place])}, when a vehicle from the depot arrives{cure}",
         )
-    back = np.maximum(arrival, windows.ready) + windows.service + travel.depot
-    for place in np.flatnonzero(back > windows.due[0]).tolist():
+    returns = np.maximum(arrival, windows.ready) + windows.service + travel.depot
+    for place in np.flatnonzero(returns > windows.due[0]).tolist():
         start = max(arrival[place], windows.ready[place])
         raise rows[place].error(
             f"a stop that is served at {format_time(start)} at the earliest, its vehicle back "
-            f"at the depot at {format_time(back[place])}",
+            f"at the depot at {format_time(returns[place])}",
             f"at most the depot's due time {rows[0].cells['due']} in line {rows[0].line}{cure}",
         )

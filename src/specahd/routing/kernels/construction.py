@@ -53,14 +53,14 @@ def nearest_routes(distances: Any, demands: Any, capacity: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def neighbouring_pairs(neighbours: Any, away: Any) -> Any:
+def neighbouring_pairs(neighbours: Any, lengths: Any) -> Any:
     """Return the pairs i < j of customers of which one is among the nearest of the other.
 
     Parameters
     ----------
     neighbours
         Shape (n, k), nearest first, perhaps with the customer itself; entry i is customer i + 1.
-    away
+    lengths
         How far they are, the same both ways.
 
     Returns
@@ -79,7 +79,7 @@ def neighbouring_pairs(neighbours: Any, away: Any) -> Any:
             for place in range(count):
                 j = neighbours[i, place]
                 # The lower one lists a pair of neighbours, each of whom is near the other.
-                if j == i or (j < i and _is_near(neighbours, away, j, i, away[i, place])):
+                if j == i or (j < i and _is_near(neighbours, lengths, j, i, lengths[i, place])):
                     continue
                 low = min(i, j) + 1
                 if filling:
@@ -94,10 +94,10 @@ def neighbouring_pairs(neighbours: Any, away: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _is_near(neighbours: Any, away: Any, customer: int, other: int, distance: float) -> bool:
+def _is_near(neighbours: Any, lengths: Any, customer: int, other: int, distance: float) -> bool:
     """Say whether a customer so far away is among the nearest of another one."""
     last = neighbours.shape[1] - 1
-    farthest = away[customer, last]
+    farthest = lengths[customer, last]
     if distance < farthest * (1.0 - 1e-9):
         return True
     if distance > farthest * (1.0 + 1e-9):
@@ -123,10 +123,10 @@ def paid_savings(distances: Any, begins: Any, ends: Any) -> Any:
     losses = np.empty(len(ends))
     count = 0
     for i in range(1, len(begins) - 1):
-        home = leg_length(distances, 0, i)
+        depot_distance = leg_length(distances, 0, i)
         for place in range(begins[i], begins[i + 1]):
             j = ends[place]
-            saving = home + leg_length(distances, 0, j) - leg_length(distances, i, j)
+            saving = depot_distance + leg_length(distances, 0, j) - leg_length(distances, i, j)
             if saving > 0.0:
                 low[count] = i
                 high[count] = j
@@ -146,20 +146,20 @@ def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
     """
     size = len(demands)
     # The neighbours of each customer in its route, 0 where the route ends.
-    beside = np.zeros((size, 2), np.int64)
+    neighbours = np.zeros((size, 2), np.int64)
     # Kept up to date at the ends of routes only.
     other_end = np.arange(size)
     load = demands.copy()
     for pair in range(len(starts)):
         i = starts[pair]
         j = ends[pair]
-        if beside[i, 1] != 0 or beside[j, 1] != 0 or other_end[i] == j:
+        if neighbours[i, 1] != 0 or neighbours[j, 1] != 0 or other_end[i] == j:
             continue
         total = load[i] + load[j]
         if total > capacity:
             continue
-        beside[i, 1 if beside[i, 0] != 0 else 0] = j
-        beside[j, 1 if beside[j, 0] != 0 else 0] = i
+        neighbours[i, 1 if neighbours[i, 0] != 0 else 0] = j
+        neighbours[j, 1 if neighbours[j, 0] != 0 else 0] = i
         first = other_end[i]
         last = other_end[j]
         other_end[first] = last
@@ -171,7 +171,7 @@ def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
     filled = 0
     routes = 0
     for end in range(1, size):
-        if beside[end, 1] != 0 or other_end[end] < end:
+        if neighbours[end, 1] != 0 or other_end[end] < end:
             continue
         previous = 0
         node = end
@@ -179,9 +179,9 @@ def joined_routes(starts: Any, ends: Any, demands: Any, capacity: int) -> Any:
             values[filled] = node
             filled += 1
             lengths[routes] += 1
-            following = beside[node, 0]
+            following = neighbours[node, 0]
             if following == previous:
-                following = beside[node, 1]
+                following = neighbours[node, 1]
             previous = node
             node = following
         routes += 1

@@ -63,9 +63,9 @@ def whole_matrix(
     require_memory(copies * np.dtype(np.float64).itemsize * size**2, f"{who} needs")
     if matrix is not None:
         return matrix
-    made = np.empty((size, size))
-    fill_distance_matrix(coords, convention, made)
-    return made
+    result = np.empty((size, size))
+    fill_distance_matrix(coords, convention, result)
+    return result
 
 
 def fill_block(

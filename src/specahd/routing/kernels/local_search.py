@@ -61,7 +61,7 @@ def improve_tour(distances: Any, neighbours: Any, tour: Any, longest: int) -> No
 
 
 @njit(cache=True, nogil=True)
-def _beside(tour: Any, place: Any, node: int, step: int) -> Any:
+def _neighbour(tour: Any, place: Any, node: int, step: int) -> Any:
     at = place[node] + step
     return tour[0 if at == len(tour) else at]
 
@@ -73,7 +73,7 @@ def _exchange(tour: Any, place: Any, first: int, second: int, third: int, fourth
     ``second`` follows ``first`` in the direction in which ``fourth`` follows ``third``.
     """
     size = len(tour)
-    if _beside(tour, place, first, 1) == second:
+    if _neighbour(tour, place, first, 1) == second:
         start, stop = place[second], place[third]
     else:
         start, stop = place[third], place[second]
@@ -105,14 +105,14 @@ def _two_opt(
 ) -> int:
     """Exchange two edges, one of them at ``node``; return how many nodes were ``touched``."""
     for step in (1, -1):
-        after = _beside(tour, place, node, step)
+        after = _neighbour(tour, place, node, step)
         joined = leg_length(distances, node, after)
         for index in range(neighbours.shape[1]):
             other = neighbours[node, index]
             gain = joined - leg_length(distances, node, other)
             if gain <= 0.0:
                 break
-            beyond = _beside(tour, place, other, step)
+            beyond = _neighbour(tour, place, other, step)
             if other == after or beyond == node:
                 continue
             gain += leg_length(distances, other, beyond) - leg_length(distances, after, beyond)
@@ -131,12 +131,12 @@ def _or_opt(
     """Move a short run that begins at ``node`` beside one of its neighbours, either way round."""
     size = len(tour)
     for step in (1, -1):
-        before = _beside(tour, place, node, -step)
+        before = _neighbour(tour, place, node, -step)
         end = node
         for length in range(1, LONGEST_RUN + 1):
             if length > 1:
-                end = _beside(tour, place, end, step)
-            after = _beside(tour, place, end, step)
+                end = _neighbour(tour, place, end, step)
+            after = _neighbour(tour, place, end, step)
             joined = leg_length(distances, before, node)
             saved = (
                 joined + leg_length(distances, end, after) - leg_length(distances, before, after)
@@ -145,17 +145,17 @@ def _or_opt(
                 continue
             for index in range(neighbours.shape[1]):
                 other = neighbours[node, index]
-                away = leg_length(distances, node, other)
-                if away >= saved:
+                distance = leg_length(distances, node, other)
+                if distance >= saved:
                     break
                 if (step * (place[other] - place[node])) % size < length:
                     continue
                 for side in (1, -1):
                     # The run comes between two nodes; from its end one meets ``near`` first.
-                    beyond = _beside(tour, place, other, side)
+                    beyond = _neighbour(tour, place, other, side)
                     if (step * (place[beyond] - place[node])) % size < length:
                         continue
-                    gain = saved - away
+                    gain = saved - distance
                     gain += leg_length(distances, other, beyond) - leg_length(
                         distances, end, beyond
                     )

@@ -84,14 +84,14 @@ def pair_distances(distances: Any, starts: Any, ends: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def join_fragments(starts: Any, ends: Any, beside: Any, other_end: Any) -> int:
+def join_fragments(starts: Any, ends: Any, neighbours: Any, other_end: Any) -> int:
     """Join paths end to end in place, trying the pairs in the order given.
 
     Parameters
     ----------
     starts, ends
         Pairs of nodes.
-    beside
+    neighbours
         Shape (n, 2): the neighbours of each node in its path, -1 where there is none.
     other_end
         Shape (n,): of each end of a path the other end, the node itself where it
@@ -105,10 +105,10 @@ def join_fragments(starts: Any, ends: Any, beside: Any, other_end: Any) -> int:
     for pair in range(len(starts)):
         i = starts[pair]
         j = ends[pair]
-        if i == j or beside[i, 1] >= 0 or beside[j, 1] >= 0 or other_end[i] == j:
+        if i == j or neighbours[i, 1] >= 0 or neighbours[j, 1] >= 0 or other_end[i] == j:
             continue
-        beside[i, 1 if beside[i, 0] >= 0 else 0] = j
-        beside[j, 1 if beside[j, 0] >= 0 else 0] = i
+        neighbours[i, 1 if neighbours[i, 0] >= 0 else 0] = j
+        neighbours[j, 1 if neighbours[j, 0] >= 0 else 0] = i
         first = other_end[i]
         last = other_end[j]
         other_end[first] = last
@@ -118,19 +118,19 @@ def join_fragments(starts: Any, ends: Any, beside: Any, other_end: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def walk(beside: Any) -> Any:
-    """Return the nodes of the one path that ``beside`` holds, from its end of lower index."""
-    size = len(beside)
+def walk(neighbours: Any) -> Any:
+    """Return the nodes of the one path that ``neighbours`` holds, from its end of lower index."""
+    size = len(neighbours)
     tour = np.empty(size, np.int64)
     node = 0
-    while beside[node, 1] >= 0:
+    while neighbours[node, 1] >= 0:
         node += 1
     previous = -1
     for step in range(size):
         tour[step] = node
-        following = beside[node, 0]
+        following = neighbours[node, 0]
         if following == previous:
-            following = beside[node, 1]
+            following = neighbours[node, 1]
         previous = node
         node = following
     return tour
