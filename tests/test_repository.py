@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 from pkgutil import resolve_name
 
+import griffe
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -69,3 +70,16 @@ def test_pages_and_notes_that_files_name_exist(tracked):
     assert len(places) > 20
     known = {*tracked, *(name.removesuffix(".md") for name in tracked)}
     assert sorted((name, page) for name, page in places if page not in known) == []
+
+
+def test_parameters_that_docstrings_describe_exist(caplog):
+    def parse(module):
+        for member in module.members.values():
+            if not member.is_alias:
+                if member.is_function and member.docstring:
+                    assert member.docstring.parsed
+                parse(member)
+
+    parse(griffe.load("specahd", search_paths=[ROOT / "src"], docstring_parser="numpy"))
+    messages = [record.getMessage() for record in caplog.records]
+    assert [each for each in messages if "does not appear in the function signature" in each] == []

@@ -30,7 +30,7 @@ def instantiate_group(config: DictConfig, group: str, **overrides: Any) -> Any:
     ----------
     group
         Its name.
-    given
+    overrides
         Values in place of the group's own.
 
     Raises

@@ -12,7 +12,7 @@ class Interrupts:
 
     Parameters
     ----------
-    numbers
+    signals
         The signals that count as Ctrl-C; SIGINT by default.
 
     Attributes

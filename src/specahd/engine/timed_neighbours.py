@@ -30,7 +30,7 @@ def neighbours_in_time(
 
     Parameters
     ----------
-    neighbours, away
+    neighbours, distances
         As :func:`specahd.engine.neighbours.nearest_neighbours` gives them.
     count
         How many are kept of each list, or all of a shorter one.

@@ -72,7 +72,7 @@ def varying_options(
 
     Parameters
     ----------
-    told
+    known
         Returns the values that a name already holds.
     """
     return [key for key, _ in _differences(kinds, known)]
