@@ -87,7 +87,8 @@ def test_numbers_and_base64_are_the_same_vectors(server):
         # Without a format the client asks for base64.
         packed = vectors_of(service.embeddings.create(model="bert", input=TEXTS))
         plain = service.embeddings.create(model="bert", input=TEXTS, encoding_format="float")
-    np.testing.assert_array_equal(packed, vectors_of(plain))
+    # The last bit of equal texts may differ from call to call, by the processor.
+    np.testing.assert_allclose(packed, vectors_of(plain), rtol=0, atol=1e-6)
 
 
 def test_dimensions_cut_the_vector_to_one_of_length_one(server):
