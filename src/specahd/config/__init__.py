@@ -13,6 +13,6 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 
 def find_file(file: str | Path) -> str:
     """Return the path of a file; a sample that is missing here comes with specahd."""
-    ours = {f"{SAMPLES.name}/{sample.name}" for sample in SAMPLES.iterdir()}
-    missing = str(file) in ours and not Path(file).exists()
-    return str(SAMPLES.parent / file if missing else file)
+    ours = SAMPLES.parent / file
+    missing = not Path(file).exists() and ours.parent == SAMPLES and ours.is_file()
+    return str(ours if missing else file)

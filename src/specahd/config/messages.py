@@ -45,8 +45,7 @@ def message_for(error: Exception) -> str:
         case MissingConfigException(missing_cfg_file=str(missing)) if "/" in missing:
             group, _, choice = missing.rpartition("/")
             available = ", ".join(error.options or ()) or "none"
-            close = closest_match(choice, error.options or ())
-            hint = "" if close is None else f" Did you mean {close}?"
+            hint = suggestion(choice, error.options or ())
             return (
                 f"{group}={choice} is not a choice; available: {available} (and those of a folder "
                 f"of your own: hydra.searchpath=[file:///FOLDER]).{hint}"
@@ -85,11 +84,14 @@ def _ambiguous_override(error: Exception) -> str | None:
     return found and found[1]
 
 
-def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is most similar, None if none is similar enough."""
+def suggestion(word: str, known: Iterable[str], form: str = "{}") -> str:
+    """Return a sentence with the known word that is most similar, empty if none is similar enough.
+
+    ``form`` is what the user would write, with the word in place of ``{}``.
+    """
     folded = {each.casefold(): each for each in known}
     close = get_close_matches(word.casefold(), folded, n=1, cutoff=_NEAR)
-    return folded[close[0]] if close else None
+    return f" Did you mean {form.format(folded[close[0]])}?" if close else ""
 
 
 def _unknown_option(error: ConfigAttributeError | ConfigKeyError) -> str:
@@ -98,8 +100,7 @@ def _unknown_option(error: ConfigAttributeError | ConfigKeyError) -> str:
         # A leading underscore marks what Hydra's instantiate reads.
         keys = [str(key) for key in error.parent_node]
         accepted = sorted(key for key in keys if not key.startswith("_") and key != "hydra")
-    close = closest_match(str(error.key), accepted)
-    hint = "" if close is None else f" Did you mean {close}?"
+    hint = suggestion(str(error.key), accepted)
     return f"{error.full_key}: no such option; accepted: {', '.join(accepted) or 'none'}.{hint}"
 
 

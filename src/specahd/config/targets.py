@@ -16,7 +16,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 import specahd
-from specahd.config.messages import closest_match
+from specahd.config.messages import suggestion
 from specahd.core.errors import ConfigError, UserError
 
 _OURS = Path(specahd.__file__).parent
@@ -135,8 +135,8 @@ def _missing_name(holder: Any, parts: list[str], count: int) -> str:
         folders = getattr(holder, "__path__", ())
         known = {*dir(holder), *(module.name for module in pkgutil.iter_modules(folders))}
     before, part, after = parts[: count - 1], parts[count - 1], parts[count:]
-    close = closest_match(part, (name for name in known if not name.startswith("_")))
-    hint = "" if close is None else f" Did you mean {'.'.join([*before, close, *after])}?"
+    public = (name for name in known if not name.startswith("_"))
+    hint = suggestion(part, public, ".".join([*before, "{}", *after]))
     if before and not hasattr(holder, "__path__"):
         return f"{'.'.join(before)} has no {part}.{hint}"
     what = "module" if after else "module or name"
@@ -158,8 +158,7 @@ def _check_arguments(key: str, path: str, target: Any, keys: set[str], *, partia
     given = {name for name in keys if not name.startswith("_")}
     unknown = sorted(given - parameters.keys())
     if unknown and not any(each.kind is Parameter.VAR_KEYWORD for each in arguments):
-        close = closest_match(unknown[0], parameters)
-        hint = "" if close is None else f" Did you mean {close}?"
+        hint = suggestion(unknown[0], parameters)
         accepted = "" if partial else f"; accepted: {', '.join(parameters) or 'none'}"
         raise ConfigError(f"{key}.{unknown[0]}: {path} takes no such argument{accepted}.{hint}")
     needed = [name for name, each in parameters.items() if each.default is each.empty]

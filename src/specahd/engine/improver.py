@@ -118,8 +118,8 @@ class SandboxedEngine:
         if result.outcome is not Outcome.OK:
             return SliceResult(result.outcome, result.detail)
         try:
-            state, *routes = result.output
-            report = Report.decode(state)
+            encoded, *routes = result.output
+            report = Report.decode(encoded)
         except ValueError as error:
             return SliceResult(Outcome.INVALID_OUTPUT, str(error))
         done, self._repairs = report.repairs - self._repairs, report.repairs

@@ -40,7 +40,7 @@ class Search:
     def __init__(self, arrays: Arrays, routes: Sequence[IntArray], seed: int) -> None:
         self._instance = _instance(arrays)
         self._state = self.state_from(arrays, routes, seed)
-        self._reported = self._state.costs[changes.BEST]
+        self._reported_cost = self._state.costs[changes.BEST]
         self._replaced = 0
 
     @staticmethod
@@ -116,8 +116,8 @@ class Search:
         state = self._state
         report = Report(*state.counts.tolist(), *state.costs.tolist())
         routes: tuple[IntArray, ...] = ()
-        if state.costs[changes.BEST] < self._reported:
-            self._reported = state.costs[changes.BEST]
+        if state.costs[changes.BEST] < self._reported_cost:
+            self._reported_cost = state.costs[changes.BEST]
             routes = self.best_routes()
         replaced, self._replaced = self._replaced, report.mended + report.dropped
         return Answer([report.encode(), *routes], self._replaced - replaced)

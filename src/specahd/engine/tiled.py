@@ -101,11 +101,11 @@ class TiledEngine(SandboxedEngine):
         self._generator = generator(seed, "tiles")
         self._tiles: list[_Tile] = []
         self._left = 0
-        self._reported = math.inf
+        self._reported_cost = math.inf
 
     def start(self, solution: Any) -> None:
         super().start(solution)
-        self._reported = math.inf
+        self._reported_cost = math.inf
         self._part()
 
     def improve(
@@ -166,9 +166,9 @@ class TiledEngine(SandboxedEngine):
     def _better(self) -> Any | None:
         """Return the best of all tiles together, if that is said to be better than any before."""
         cost = sum(tile.cost for tile in self._tiles)
-        if not cost < self._reported * (1.0 - 1e-9):
+        if not cost < self._reported_cost * (1.0 - 1e-9):
             return None
-        self._reported = cost
+        self._reported_cost = cost
         return self._whole([tile.best for tile in self._tiles])
 
     def _whole(self, parts: Sequence[IntArray]) -> Any | None:

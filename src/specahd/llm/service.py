@@ -82,7 +82,7 @@ class Service:
             f"{self.quote(', '.join(listed))}."
         )
 
-    def _remedy(self, status: int, message: str) -> str:
+    def _remedy(self, status: int, detail: str) -> str:
         # Messages about a key quote part of it.
         if status == 401 and self.key is None:
             return (
@@ -100,6 +100,6 @@ class Service:
                 "address (status 404); correct one of them."
             )
         return (
-            f"{self.host} rejects the request for {self.model} with status {status}{message}; "
+            f"{self.host} rejects the request for {self.model} with status {status}{detail}; "
             f"correct {self._group}.options or {self.option}."
         )

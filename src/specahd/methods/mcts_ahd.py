@@ -171,7 +171,7 @@ class MCTSAHD:
         self._mix = (BLEND, *[MODIFY] * variations, *[RETUNE] * variations, self._combine)
         self._least, self._greatest = math.inf, -math.inf
         self._tickets = 1
-        self._results = 0
+        self._result_count = 0
         self._due: deque[Expansion] = deque()
         self._undescribed: deque[Node] = deque()
         self._under_way: dict[int, Expansion | Node] = {}
@@ -184,7 +184,7 @@ class MCTSAHD:
         self.members = []
         self._least, self._greatest = math.inf, -math.inf
         self._tickets = max(1, start.tickets)
-        self._results = 0
+        self._result_count = 0
         self._due.clear()
         self._undescribed.clear()
         self._under_way.clear()
@@ -250,7 +250,7 @@ class MCTSAHD:
             yield Expansion(self.root, DIFFER if self._founded else INITIAL)
             return
         node, depth = self.root, 0
-        left = max(0.0, 1 - self._results / self._tickets)
+        left = max(0.0, 1 - self._result_count / self._tickets)
         while node.children and depth < self._depth:
             if is_widened(node.visits, len(node.children), self._widening):
                 yield Expansion(node, DIFFER if node is self.root else BLEND)
@@ -272,7 +272,7 @@ class MCTSAHD:
     @property
     def _founded(self) -> bool:
         """Whether the root has a program that no other round or example gave."""
-        return bool(self.root.children) and self._results > 0
+        return bool(self.root.children) and self._result_count > 0
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Add a program to the tree or have it tried again; keep a description."""
@@ -281,7 +281,7 @@ class MCTSAHD:
             if sample.text:
                 self._ideas[asked.program.program.id] = sample.text
             return
-        self._results += 1
+        self._result_count += 1
         if sample.retained and sample.parent.program.source not in self._sources:
             parent = sample.parent
             scores = [child.program.score for child in self.root.children]

@@ -150,17 +150,17 @@ def write_rows(
 
     Timings are seconds by stage, of all passes. The rows are returned.
     """
-    summaries = [
+    rows = [
         evaluation_row(problem, case, repair) for case, repair in zip(cases, repairs, strict=True)
     ]
     timings = [
         {"instance": entry["instance"], **repair.seconds}
-        for entry, repair in zip(summaries, repairs, strict=True)
+        for entry, repair in zip(rows, repairs, strict=True)
     ]
     # The rows last: where they are, the evaluation is complete.
     write_records(directory / row_timings_file(name), timings)
-    write_records(directory / rows_file(name), summaries)
-    return summaries
+    write_records(directory / rows_file(name), rows)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def summarise(
     [source] = {entry["baseline"] for entry in rows}
     found = average_rows([Row.of(convert(entry, RowRecord)) for entry in rows])
     done = [entry["status"] == "ok" for entry in rows]
-    returned = [
+    final_costs = [
         entry["cost" if ok else "baseline_cost"] for ok, entry in zip(done, rows, strict=True)
     ]
     costs = {
@@ -230,7 +230,7 @@ def summarise(
             for name, theirs in costs.items()
         },
         cheaper={
-            name: sum(cost < ours for cost, ours in zip(theirs, returned, strict=True))
+            name: sum(cost < ours for cost, ours in zip(theirs, final_costs, strict=True))
             for name, theirs in costs.items()
         },
         unit=problem.pool_unit if pool in POOLS else "",

@@ -178,11 +178,11 @@ def read_rows(path: Path, text: str) -> list[Row]:
     FileError
         As :func:`cells_of` does.
     """
-    header = list(cells_of(path, text))
+    table = list(cells_of(path, text))
     width = max(
-        (place + 1 for _, cells in header for place, cell in enumerate(cells) if cell), default=0
+        (place + 1 for _, cells in table for place, cell in enumerate(cells) if cell), default=0
     )
     return [
         Row(path, line, {str(place): cell for place, cell in enumerate(cells[:width])})
-        for line, cells in header
+        for line, cells in table
     ]

@@ -126,8 +126,8 @@ def _warn_of_speed(
         closes = _stated(due[1:])
         ends = [*_stated(due[:1]), *([median(closes)] if closes else [])]
         day = min(ends, default=begin) - begin
-        trips = travel.depot[travel.depot > 0]
-        trip = float(np.median(trips)) / (travel.speed or 1.0) if trips.size else day
+        distances = travel.depot[travel.depot > 0]
+        trip = float(np.median(distances)) / (travel.speed or 1.0) if distances.size else day
         if trip >= _QUICK * day:
             return
         meaning = (
