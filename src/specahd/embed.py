@@ -43,8 +43,8 @@ def embed(config: DictConfig) -> None:
             )
             encoders.append(encoder)
         host, port, *_ = listener.getsockname()
-        shown = f"[{host}]" if ":" in host else host
-        sys.stdout.write(f"Serving at http://{shown}:{port}/v1; stop with Ctrl-C.\n")
+        address = f"[{host}]" if ":" in host else host
+        sys.stdout.write(f"Serving at http://{address}:{port}/v1; stop with Ctrl-C.\n")
         sys.stdout.flush()
         service = app.make_app(encoders, settings, settings, settings.timeout)
         app.serve(service, listener, settings.connections)

@@ -51,7 +51,7 @@ def report(config: DictConfig) -> None:
     runs = read_runs(folder, Path(config.evaluations) if config.evaluations else None)
     directory = run_directory()
     passed_over = name_passed_over(folder, runs)
-    named = list(named_sections(Path(config.sets) if config.sets else None))
+    public_sets = list(named_sections(Path(config.sets) if config.sets else None))
     labels = read_labels(Path(config.labels)) if config.labels else []
     runs, renamed = apply_labels(runs, labels)
     seconds = {run.name: read_seconds(_timings(config, folder, run)) for run in runs}
@@ -68,7 +68,7 @@ def report(config: DictConfig) -> None:
         (directory / METHODS).unlink(missing_ok=True)
     chosen = choose_runs(runs)
     after = [
-        *named,
+        *public_sets,
         ablations,
         routing_section(_studies(config)),
         programs_section(folder, chosen),

@@ -132,13 +132,13 @@ def _write(config: DictConfig, solved: Solved, out: Path, details: dict[str, Any
     solved.write(out)
     statistics = out.with_suffix(".json")
     write_json(statistics, {**solved.statistics(), "routes": solved.named_routes, **details})
-    written = [out, statistics]
+    files = [out, statistics]
     if config.plot is not None:
         picture = Path(config.plot)
         with write_errors(picture):
             solved.plot().savefig(picture)
-        written.append(picture)
-    return written
+        files.append(picture)
+    return files
 
 
 def main() -> int:

@@ -126,9 +126,9 @@ def _check_job(config: DictConfig) -> None:
     """Refuse a job of a sweep before the sweep begins."""
     check_training(config)
     if config.budget.max_cost is not None or config.budget.max_tokens is not None:
-        named = deepcopy(config)
-        name_models(named.llm)
-        _plan(named).check_bounds()
+        resolved = deepcopy(config)
+        name_models(resolved.llm)
+        _plan(resolved).check_bounds()
 
 
 def _rewritten(arguments: Sequence[str]) -> Sequence[str]:

@@ -82,14 +82,14 @@ def with_distinct_names(instances: Sequence[Any], places: Sequence[Path | None])
         Two still have one name, so that neither rows nor solutions could be told apart.
     """
     count = Counter(one.name for one in instances)
-    made = [
+    renamed = [
         replace(one, name=place.stem) if count[one.name] > 1 and place is not None else one
         for one, place in zip(instances, places, strict=True)
     ]
-    for name, again in Counter(one.name for one in made).items():
+    for name, again in Counter(one.name for one in renamed).items():
         if again > 1:
             raise FileError(f"{again} instances have the NAME {name}, expected every name once.")
-    return made
+    return renamed
 
 
 def _is_instance(problem: AnyProblem, path: Path) -> bool:

@@ -107,8 +107,8 @@ class TrainingPlan:
 
     @property
     def _searched(self) -> str:
-        whole = is_whole(self.problem.operator.selector)
-        return "lower" if whole else self.settings.levels
+        rebuilds_everything = is_whole(self.problem.operator.selector)
+        return "lower" if rebuilds_everything else self.settings.levels
 
     def check(self, *, repeat: bool = False) -> Checkpoint | None:
         """Refuse parts that do not fit, before anything is paid for or written.
@@ -341,5 +341,5 @@ def _search(
 
 
 def _checkpoint(plan: TrainingPlan, candidate: Candidate) -> Checkpoint:
-    named = plan.problem.name, plan.problem_settings
-    return candidate.checkpoint(*named, plan.settings, provenance(plan))
+    problem = plan.problem.name, plan.problem_settings
+    return candidate.checkpoint(*problem, plan.settings, provenance(plan))

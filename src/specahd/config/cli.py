@@ -215,13 +215,13 @@ class _CommandState:
             self.missing = [folder for folder in folders if not folder.exists()]
             if _NOW in str(OmegaConf.to_container(config.hydra[kind], resolve=False)["dir"]):  # type: ignore[call-overload,index]  # a mapping
                 # Two commands that start in one second get different folders.
-                made = make_new_folder(requested)
+                created = make_new_folder(requested)
                 above = [folder for folder in self.missing if folder != self.directory]
-                self.directory, self.missing = made.absolute(), [made.absolute(), *above]
+                self.directory, self.missing = created.absolute(), [created.absolute(), *above]
                 with flag_override(config, "readonly", False):
-                    config.hydra[kind].dir = str(made)
+                    config.hydra[kind].dir = str(created)
                     # Hydra composes the configuration of every job from these overrides.
-                    config.hydra.overrides.hydra.append(f"{key}={quote(str(made))}")
+                    config.hydra.overrides.hydra.append(f"{key}={quote(str(created))}")
 
     def end_sweep(self) -> None:
         """Call Hydra's callbacks at the end of a broken-off sweep, which Hydra does not do."""

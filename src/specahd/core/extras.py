@@ -16,8 +16,8 @@ def require(extra: str, what: str) -> None:
     ConfigError
         One of them is not installed; the sentence has the command that installs them.
     """
-    named = map(_NEEDED.match, requires("specahd") or ())
-    for name in [found[1] for found in named if found and found[2] == extra]:
+    requirements = map(_NEEDED.match, requires("specahd") or ())
+    for name in [found[1] for found in requirements if found and found[2] == extra]:
         try:
             distribution(name)
         except PackageNotFoundError:

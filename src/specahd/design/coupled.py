@@ -41,12 +41,12 @@ def split_tickets(tickets: int, rounds: int, lower_share: float) -> list[tuple[i
     """
     shares = [lower_share, 1.0 - lower_share] * rounds
     exact = [tickets * share / rounds for share in shares]
-    whole = [int(value) for value in exact]
+    counts = [int(value) for value in exact]
     # Rounded so that equal remainders compare equal.
-    by_remainder = sorted(range(len(exact)), key=lambda slot: round(whole[slot] - exact[slot], 9))
-    for slot in by_remainder[: tickets - sum(whole)]:
-        whole[slot] += 1
-    return list(zip(whole[::2], whole[1::2], strict=True))
+    by_remainder = sorted(range(len(exact)), key=lambda slot: round(counts[slot] - exact[slot], 9))
+    for slot in by_remainder[: tickets - sum(counts)]:
+        counts[slot] += 1
+    return list(zip(counts[::2], counts[1::2], strict=True))
 
 
 class Coupled:

@@ -53,8 +53,8 @@ class _Tile:
         ValueError
             It cannot be read.
         """
-        said, self.current, *better = answer
-        report = Report.decode(said)
+        encoded, self.current, *better = answer
+        report = Report.decode(encoded)
         done, self.repairs = report.repairs - self.repairs, report.repairs
         if done < 0:
             raise ValueError("The report says what cannot be.")

@@ -115,13 +115,13 @@ def _vary(
 
 def _text(request: Request) -> str:
     """Compare the scores of the shown programs, numbered as in prompts, or of the round."""
-    shown = list({parent.program.id: parent for parent in request.parents}.values())
-    if not shown:
+    parents = list({parent.program.id: parent for parent in request.parents}.values())
+    if not parents:
         best, example = request.context.best, request.context.example
         marks = (("The best program so far", best), ("The example", example))
         known = [f"{whose} scores {_points(mark)} %." for whose, mark in marks if mark is not None]
         return " ".join(known) or "No program is shown."
-    ranked = sorted(enumerate(shown, start=1), key=lambda entry: -entry[1].score)
+    ranked = sorted(enumerate(parents, start=1), key=lambda entry: -entry[1].score)
     sentences = [
         f"Program {better} scores {_points(one.score - other.score)} points more than "
         f"program {worse}."

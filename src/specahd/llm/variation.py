@@ -15,8 +15,8 @@ def dissimilar(grammar: Grammar, parents: list[Tree], rng: Rng) -> Tree:
     """Build on another backbone than any parent's, with parts of one of them."""
     backbones = grammar.rules(grammar.vocabulary.root)
     taken = [parent.rule for parent in parents]
-    others = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
-    tree = grammar.draw_with_rule(_pick(others, rng), rng, FRESH_DEPTH)
+    untaken = [rule for rule in backbones if all(rule is not one for one in taken)] or backbones
+    tree = grammar.draw_with_rule(_pick(untaken, rng), rng, FRESH_DEPTH)
     return _adopt(tree, list(_pick(parents, rng).children))
 
 

@@ -66,21 +66,21 @@ class VectorCache:
             content = path.read_bytes()
         except OSError:
             return None
-        digest, numbers = content[:_DIGEST], content[_DIGEST:]
-        if not numbers or digest != _digest(key, numbers):
+        digest, stored = content[:_DIGEST], content[_DIGEST:]
+        if not stored or digest != _digest(key, stored):
             return None
-        return np.frombuffer(numbers, _NUMBERS).astype(np.float32)
+        return np.frombuffer(stored, _NUMBERS).astype(np.float32)
 
     def put(self, model: str, options: Mapping[str, Any], text: str, vector: Vector) -> None:
         """Keep a vector. A disk that fails costs a warning: a run can do without."""
         if self._folder is None:
             return
         path, key = _place(self._folder, model, options, text)
-        numbers = vector.astype(_NUMBERS).tobytes()
+        stored = vector.astype(_NUMBERS).tobytes()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-                file.write(_digest(key, numbers) + numbers)
+                file.write(_digest(key, stored) + stored)
             Path(file.name).replace(path)
         except OSError as error:
             if not self._warned:

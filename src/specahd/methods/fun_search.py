@@ -124,9 +124,9 @@ class FunSearch:
         drawn = self._islands[number].draw(temperature, rng)
         versions = {parent.program.id: parent.program.source for parent in drawn}
         sources = list(versions.values()) or [self._contract.seed.source]
-        shown = {parent.program.id: parent for parent in reversed(drawn)}
+        parents = {parent.program.id: parent for parent in reversed(drawn)}
         return Query(
-            COMPLETE, tuple(shown.values()), prompt=completion_prompt(self._contract, sources)
+            COMPLETE, tuple(parents.values()), prompt=completion_prompt(self._contract, sources)
         ), number
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

@@ -42,8 +42,8 @@ class HillClimb:
     def ask(self, index: int, rng: np.random.Generator) -> Query:
         """Return the query for a version after the incumbent."""
         assert self._contract is not None
-        shown = self.members[0].program if self.members else self._contract.seed
-        prompt = completion_prompt(self._contract, [shown.source])
+        incumbent = self.members[0].program if self.members else self._contract.seed
+        prompt = completion_prompt(self._contract, [incumbent.source])
         return Query(COMPLETE, tuple(self.members), prompt=prompt)
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:

@@ -171,14 +171,14 @@ class LHNS:
         if self._kind != "vns" and trajectory.stagnant >= PATIENCE:
             if self._kind == "ils":
                 return Query(MODIFY, (best,))
-            others = [
+            donors = [
                 entry
                 for entry in trajectory.table
                 # One that only lost lines has none to give.
                 if entry[1] and entry[0].program.id != current.program.id
             ]
-            if others:
-                other, lines = others[rng.integers(len(others))]
+            if donors:
+                other, lines = donors[rng.integers(len(donors))]
                 view = idea_and_code(current.program.idea, inserted(current.program.source, lines))
                 views = (view, idea_and_code(other.program.idea, "\n".join(lines)))
                 return Query(INTEGRATE, (current, other), views=views)

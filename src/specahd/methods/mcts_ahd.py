@@ -209,12 +209,12 @@ class MCTSAHD:
         """Return the next expansion that is possible."""
         while self._due:
             expansion = self._due.popleft()
-            shown = self._draw_parents(expansion, rng)
-            if shown is None:
+            parents = self._draw_parents(expansion, rng)
+            if parents is None:
                 continue
             self._under_way[index] = expansion
-            views = tuple(idea_and_code(self._idea(one), one.program.source) for one in shown)
-            return Query(expansion.operator, tuple(shown), views=views)
+            views = tuple(idea_and_code(self._idea(one), one.program.source) for one in parents)
+            return Query(expansion.operator, tuple(parents), views=views)
         return None
 
     def _idea(self, parent: Parent) -> str:
@@ -233,14 +233,14 @@ class MCTSAHD:
             return [drawn[place] for place in rng.integers(len(drawn), size=count)]
         if operator is BLEND:
             own = node.program.program.id
-            others = [one for one in self.members if one.program.id != own]
-            if not others:
+            candidates = [one for one in self.members if one.program.id != own]
+            if not candidates:
                 return None
-            weights = elite_weights(len(others))
-            return [node.program, others[rng.choice(len(others), p=weights)]]
+            weights = elite_weights(len(candidates))
+            return [node.program, candidates[rng.choice(len(candidates), p=weights)]]
         if operator is self._combine:
-            shown = _distinct([one.program for one in node.path])
-            return shown if len(shown) > 1 else None
+            ancestors = _distinct([one.program for one in node.path])
+            return ancestors if len(ancestors) > 1 else None
         return [node.program]
 
     def _iteration(self) -> Iterator[Expansion]:

@@ -288,9 +288,9 @@ class PartEvo:
 
     def _drawn_partners(self, number: int, rng: np.random.Generator) -> list[Parent]:
         """Return a member of each of some other clusters, for all parents of one cluster."""
-        others = [at for at in range(len(self._clusters)) if at != number]
-        count = min(self._partners, len(others))
-        chosen = rng.choice(others, size=count, replace=False)
+        other_clusters = [at for at in range(len(self._clusters)) if at != number]
+        count = min(self._partners, len(other_clusters))
+        chosen = rng.choice(other_clusters, size=count, replace=False)
         return [_draw(self._clusters[at].members, 1, rng)[0] for at in chosen]
 
     def _guided(self, number: int, parent: Parent) -> Step:
@@ -299,13 +299,13 @@ class PartEvo:
             (_best(self._clusters[number].members)[0], "the best of its group"),
             (self._external[0], "the best of all"),
         )
-        shown: dict[str, Parent] = {parent.program.id: parent}
+        parents: dict[str, Parent] = {parent.program.id: parent}
         sentences = []
         for leader, what in leaders:
-            if leader.program.id not in shown:
-                shown[leader.program.id] = leader
-                sentences.append(f"Program {len(shown)} is {what}.")
-        return Step(GUIDED, number, tuple(shown.values()), " ".join(sentences))
+            if leader.program.id not in parents:
+                parents[leader.program.id] = leader
+                sentences.append(f"Program {len(parents)} is {what}.")
+        return Step(GUIDED, number, tuple(parents.values()), " ".join(sentences))
 
 
 def proportions(scores: Sequence[float]) -> NDArray[np.float64]:

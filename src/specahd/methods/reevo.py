@@ -209,6 +209,6 @@ class ReEvo:
         return Query(operator, (self._elitist,), hints)
 
 
-def _hints(*named: tuple[str, str]) -> str:
+def _hints(*texts: tuple[str, str]) -> str:
     """Return texts under their names, without those that are empty."""
-    return "\n\n".join(f"{name}:\n{text}" for name, text in named if text)
+    return "\n\n".join(f"{name}:\n{text}" for name, text in texts if text)

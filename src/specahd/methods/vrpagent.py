@@ -160,8 +160,8 @@ class VRPAgent:
     def _pair(self, rng: np.random.Generator) -> tuple[Parent, Parent]:
         """Return an elite and one of the others; another elite if there are none."""
         elite = self._elites[rng.integers(len(self._elites))]
-        others = self._others or [one for one in self._elites if one is not elite]
-        return elite, others[rng.integers(len(others))]
+        partners = self._others or [one for one in self._elites if one is not elite]
+        return elite, partners[rng.integers(len(partners))]
 
     def tell(self, sample: Sample, rng: np.random.Generator) -> None:
         """Take in an offspring, or a mutation that is fitter than its elite."""

@@ -307,7 +307,7 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
     count = min(probes, len(calls))
     probed = [calls[index * len(calls) // count] for index in range(count)]
     answers = list(session.call_many(probed))
-    others = session.call_many([replace(call, program=1) for call in probed])
+    twin_answers = session.call_many([replace(call, program=1) for call in probed])
     # A timeout of the slower twin is no evidence against the faster one.
     return all(
         other.outcome is Outcome.TIMEOUT
@@ -316,7 +316,7 @@ def _act_alike(session: Session, calls: Sequence[Call], probes: int) -> bool:
             and len(one.output) == len(other.output)
             and all(map(np.array_equal, one.output, other.output))
         )
-        for one, other in zip(answers, others, strict=True)
+        for one, other in zip(answers, twin_answers, strict=True)
     )
 
 

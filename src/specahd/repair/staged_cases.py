@@ -91,11 +91,11 @@ def stage_cases(
     operator = problem.operator
     if not isinstance(operator, PassOperator):
         return list(cases)
-    descent = Stages(problem, operator)
-    stages = list(STAGES)
+    stages = Stages(problem, operator)
+    names = list(STAGES)
     staged = []
     for index, case in enumerate(cases):
-        staged.append(descent.advance(case, stages[index % len(stages)]))
+        staged.append(stages.advance(case, names[index % len(names)]))
         step()
     return staged
 

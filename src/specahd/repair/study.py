@@ -176,8 +176,8 @@ def study_regions(
         "random": _averaged([_judge(costs, choice, globally_best) for choice in drawn]),
         "oracle": _judge(costs, costs.argmin(axis=1), globally_best),
     }
-    whole = len(programs)
-    sizes = [*(size for size in SIZES if size < whole), whole]
+    largest = len(programs)
+    sizes = [*(size for size in SIZES if size < largest), largest]
     return Study(len(costs), policies, [_grown(costs, size) for size in sizes])
 
 

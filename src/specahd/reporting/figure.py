@@ -46,8 +46,8 @@ def draw_convergence(groups: Mapping[str, Sequence[Run]]) -> Drawing:
     over complete runs of several seeds, with a band of one deviation; else each run's.
     """
     problems = {
-        problem: dict(named)
-        for problem, named in groupby(groups.items(), key=lambda item: item[1][0].kind.problem)
+        problem: dict(members)
+        for problem, members in groupby(groups.items(), key=lambda item: item[1][0].kind.problem)
     }
     levels = [level for level in LEVELS if any(_curves(runs, level) for runs in groups.values())]
 

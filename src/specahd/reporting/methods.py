@@ -85,7 +85,7 @@ class _Line:
     ) -> list[str]:
         """Return its cells; in bold the costs of a size that no method is below."""
         costs = self.costs(sizes)
-        numbers = [format_number(cost, 1) for cost in costs]
+        formatted = [format_number(cost, 1) for cost in costs]
         used = (format_number(self.spending.tokens, 0), format_number(self.spending.cost, 2))
         solved = [row for row in self.rows if not row.failed]
         gaps = mean_or_nan(row.cost / row.best_known - 1 for row in solved if row.best_known > 0)
@@ -95,7 +95,7 @@ class _Line:
         bold = [cost == least for cost, least in zip(costs, cheapest, strict=True)]
         return [
             self.name,
-            *(Strong(cell) if best else cell for cell, best in zip(numbers, bold, strict=True)),
+            *(Strong(cell) if best else cell for cell, best in zip(formatted, bold, strict=True)),
             _improvement(self.improvements) if self.complete != _BASELINE else "–",
             below,
             *([format_percent(gaps)] if optional.gaps else []),
@@ -138,13 +138,13 @@ def comparison_tables(
     for problem, group in groupby(kinds, key=lambda item: item[1][0].kind.problem):
         groups = {name.removeprefix(f"{problem}-"): runs for name, runs in group}
         common = restrict_to_common(groups, ["validation"])
-        others = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
+        baselines = [*references.get(problem, ()), *_baselines(common.groups, baseline_seconds)]
         noun = "method" if len({runs[0].kind.method for runs in groups.values()}) > 1 else "setting"
-        answer = _ranking(problem, common.groups, others, noun)
-        table = _table(problem, groups, common.groups, seconds, others, spending, noun)
+        answer = _ranking(problem, common.groups, baselines, noun)
+        table = _table(problem, groups, common.groups, seconds, baselines, spending, noun)
         parts = [*answer, "Mean costs by size.", table]
         parts += [HOW_TO_READ_BOUNDS] if table.rows[-1][0] == BOUND else []
-        parts += _left_out(groups, common, others)
+        parts += _left_out(groups, common, baselines)
         sections.append(Section(problem, parts))
     sections.append(Section("How to read the tables of methods", [ranking.HOW_TO_READ, _TEXT]))
     return Document("Comparison of methods", sections)

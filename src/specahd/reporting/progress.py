@@ -54,14 +54,14 @@ def search_page(directory: Path, name: str) -> str:
         _outcomes(programs, end, marks),
         *_spending(programs, end, marks),
     ]
-    shown = [
+    panels = [
         f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
         for svg, caption in figures
         if svg
     ]
     body = [
         f"<p>{escape(_state(family, programs, asked))}</p>",
-        f'<div class="grid">{"".join(shown)}</div>',
+        f'<div class="grid">{"".join(panels)}</div>',
         *_rounds(family),
     ]
     return page(f"{name}: course of the search", body)

@@ -117,14 +117,14 @@ def best_known(problem: AnyProblem, instance: Any, path: Path) -> BestKnown | No
     folder, name = path.relative_to(root).parent.as_posix(), path.stem
     if customers := getattr(problem, "customers", None):
         folder, name = f"{folder}{_FEWER}", f"{name}.{customers}"
-    named = _by_name(root / FILE).get(name.upper(), ())
-    rows = [row for row in named if folder in (row["set"], row["set"].partition("/")[0])]
+    same_name = _by_name(root / FILE).get(name.upper(), ())
+    rows = [row for row in same_name if folder in (row["set"], row["set"].partition("/")[0])]
     words = _WORDS.get(getattr(instance, "convention", None))
     ours = [row for row in rows if words and row["convention"].startswith(words)]
     public = next((one for one in problem.public_sets if one.name == folder.split("/")[0]), None)
     expected = "" if public is None else public.convention
-    others = [row for row in rows if row["convention"].startswith(expected)]
-    for row in (*ours, *others):
+    same_convention = [row for row in rows if row["convention"].startswith(expected)]
+    for row in (*ours, *same_convention):
         try:
             return BestKnown(row["set"], float(row["bks"]), row["convention"], bool(ours))
         except ValueError:

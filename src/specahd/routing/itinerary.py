@@ -126,8 +126,8 @@ def _geojson(instance: Any, routes: Sequence[Sequence[Any]]) -> str:
     for vehicle in visits(instance, routes):
         walk = [degrees[node] for node, _ in vehicle]
         _, last = vehicle[-1]
-        whole = {name: last[name] for name in ("vehicle", "distance", "duration") if name in last}
-        features.append(_feature("LineString", walk, whole))
+        totals = {name: last[name] for name in ("vehicle", "distance", "duration") if name in last}
+        features.append(_feature("LineString", walk, totals))
         features += [_feature("Point", degrees[node], row) for node, row in vehicle]
     collection = {"type": "FeatureCollection", "features": features}
     return json.dumps(collection, ensure_ascii=False) + "\n"

@@ -97,7 +97,7 @@ def missing_entries(folder: Path, entries: Sequence[ManifestEntry]) -> list[Mani
     FileError
         The folder holds what the manifest does not name: DVC would count it.
     """
-    named = {entry.path for entry in entries}
+    listed = {entry.path for entry in entries}
     found = {
         path.relative_to(folder).as_posix()
         for top in folder.glob("*")
@@ -106,7 +106,7 @@ def missing_entries(folder: Path, entries: Sequence[ManifestEntry]) -> list[Mani
         for path in (top, *top.rglob("*"))
         if path.is_symlink() or not path.is_dir()
     }
-    if strange := sorted(found - named):
+    if strange := sorted(found - listed):
         raise FileError(
             f"{folder} holds {_count(strange)} not of the public sets, which move elsewhere: "
             f"{_list(strange)}."

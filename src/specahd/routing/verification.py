@@ -182,20 +182,20 @@ def _group(path: Path, folder: Path) -> str:
 
 def _pairs(solutions: list[Path], instances: Iterable[Path]) -> dict[Path | None, list[Path]]:
     """Return the solutions of each instance, and under None those that have none."""
-    named: defaultdict[str, list[Path]] = defaultdict(list)
+    by_stem: defaultdict[str, list[Path]] = defaultdict(list)
     for path in instances:
-        named[path.stem.lower()].append(path)
+        by_stem[path.stem.lower()].append(path)
     pairs: defaultdict[Path | None, list[Path]] = defaultdict(list)
     for path in solutions:
         name, candidates = path.name.lower(), list[Path]()
         # a280.opt.tour belongs to a280.
         while "." in name and not candidates:
             name = name.rpartition(".")[0]
-            candidates = named.get(name, [])
-        away = [len(Path(os.path.relpath(one.parent, path.parent)).parts) for one in candidates]
-        for one, steps in zip(candidates, away, strict=True):
-            if steps == min(away):
-                pairs[one].append(path)
+            candidates = by_stem.get(name, [])
+        steps = [len(Path(os.path.relpath(one.parent, path.parent)).parts) for one in candidates]
+        for candidate, count in zip(candidates, steps, strict=True):
+            if count == min(steps):
+                pairs[candidate].append(path)
         if not candidates:
             pairs[None].append(path)
     return pairs

@@ -87,12 +87,12 @@ def _differences(
     for key in sorted(keys, key=lambda key: ("." in key, key not in _HEAD, key)):
         values = {kind: kind.values([key]) for kind in parts}
         alike: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        for kind, said in parts.items():
-            alike[said].update(values[kind])
-        differ = {kind for kind, said in parts.items() if len(alike[said]) > 1}
+        for kind, known_values in parts.items():
+            alike[known_values].update(values[kind])
+        differ = {kind for kind, known_values in parts.items() if len(alike[known_values]) > 1}
         if differ:
             yield key, differ
-            parts = {kind: (*said, *values[kind]) for kind, said in parts.items()}
+            parts = {kind: (*known_values, *values[kind]) for kind, known_values in parts.items()}
 
 
 def name_kinds(kinds: Iterable[RunKind]) -> dict[RunKind, str]:

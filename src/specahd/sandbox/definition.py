@@ -113,9 +113,9 @@ class _Replacement(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "argsort":
             # NumPy orders equal values otherwise on each kind of processor.
             positions = 2 if is_module(node.func.value) else 1
-            named = any(keyword.arg in ("kind", "stable", None) for keyword in node.keywords)
+            has_kind = any(keyword.arg in ("kind", "stable", None) for keyword in node.keywords)
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-            if len(node.args) <= positions and not named and not starred:
+            if len(node.args) <= positions and not has_kind and not starred:
                 node.keywords.append(ast.keyword("kind", ast.Constant("stable")))
         return node
 

@@ -108,8 +108,8 @@ def _is_array(node: ast.AST, function: ast.FunctionDef) -> bool:
     assigned = {
         target: n.value for n in everything if isinstance(n, ast.Assign) for target in n.targets
     }
-    made = (n in assigned and _makes(assigned[n]) for n in stores)
-    return node.id not in arguments and bool(stores) and all(made)
+    are_new = (n in assigned and _makes(assigned[n]) for n in stores)
+    return node.id not in arguments and bool(stores) and all(are_new)
 
 
 def _makes(node: ast.AST) -> bool:

@@ -113,9 +113,9 @@ def _remove_unlisted(directory: Path) -> None:
     sums = directory / SUMS
     if not sums.is_file():
         return
-    named = {line.partition("  ")[2] for line in sums.read_text(errors="replace").splitlines()}
+    listed = {line.partition("  ")[2] for line in sums.read_text(errors="replace").splitlines()}
     for path in [path for path in directory.rglob("*") if path.is_file() and path != sums]:
-        if path.relative_to(directory).as_posix() not in named:
+        if path.relative_to(directory).as_posix() not in listed:
             path.unlink()
 
 
@@ -136,7 +136,7 @@ def resolve_resume(arguments: Sequence[str], store: str) -> list[str]:
         if word.startswith(_STORE):
             store = word.removeprefix(_STORE)
     return [
-        f"resume={_run_directory(named[1], store)}" if (named := _RESUMED.fullmatch(word)) else word
+        f"resume={_run_directory(match[1], store)}" if (match := _RESUMED.fullmatch(word)) else word
         for word in arguments
     ]
 

@@ -203,8 +203,8 @@ def _close(store: Store, results: SweepResults, config: DictConfig) -> None:
             figure.write(Path(folder))
         client.log_artifacts(run, folder, FIGURES)
     _describe(client, experiment, run, results, config)
-    whole = results.counts["complete"] == sum(results.counts.values())
-    client.set_terminated(run, "FINISHED" if whole else "FAILED")
+    complete = results.counts["complete"] == sum(results.counts.values())
+    client.set_terminated(run, "FINISHED" if complete else "FAILED")
     sys.stdout.write(ui_directions(without_password(store.uri), experiment) + "\n")
 
 

@@ -248,8 +248,8 @@ class RunUpload:
         wanted = self._options.traces
         if wanted is None:
             wanted = (self._directory / files.PROMPTS).is_file()
-        written = writer, self._directory, described.choices, described.params()
-        self._traces = Traces(*written) if wanted else None
+        arguments = writer, self._directory, described.choices, described.params()
+        self._traces = Traces(*arguments) if wanted else None
         return writer
 
     def _ending(self, writer: MlflowRunWriter, status: str) -> Iterator[None]:

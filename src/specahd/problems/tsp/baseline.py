@@ -140,9 +140,9 @@ def _pairs(instance: TSPInstance, nodes: IntArray) -> tuple[IntArray, IntArray]:
     """Return the pairs i < j of ``nodes``, one among the nearest of the other, in order."""
     neighbours = _neighbours(instance, nodes)
     owners = np.repeat(nodes, neighbours.shape[1])
-    others = neighbours.ravel()
-    low = np.minimum(owners, others)
-    high = np.maximum(owners, others)
+    neighbours_flat = neighbours.ravel()
+    low = np.minimum(owners, neighbours_flat)
+    high = np.maximum(owners, neighbours_flat)
     keys = np.unique((low * instance.size + high)[low < high])
     starts, ends = np.divmod(keys, instance.size)
     return starts, ends

@@ -81,8 +81,8 @@ class Verifier:
         self._types[result.name] = signature.return_type
         call = ir.Expr.call(function, list(variables), (), where)
         self._calls[call] = signature
-        named = ir.Global(check.__name__, check, where)
-        self._body += [ir.Assign(named, function, where), ir.Assign(call, result, where)]
+        constant = ir.Global(check.__name__, check, where)
+        self._body += [ir.Assign(constant, function, where), ir.Assign(call, result, where)]
 
     # Statements
 

@@ -14,11 +14,11 @@ from specahd.routing.compiled.language import ARRAY_METHODS, FUNCTIONS, LIST_MET
 def _names(module: ModuleType, of: Iterable[Any]) -> str:
     """Return the names of those functions that a module has, in order."""
     functions = list(of)
-    named = sorted({getattr(each, "__name__", "") for each in functions})
+    names = sorted({getattr(each, "__name__", "") for each in functions})
     known = vars(module)
     return ", ".join(
         name
-        for name in named
+        for name in names
         # An alias has another function's name.
         if getattr(known.get(name), "__name__", "") == name
         and any(known[name] is each for each in functions)

@@ -167,14 +167,14 @@ def _expect_options(path: Path, columns: Sequence[str], options: TableOptions) -
 def _depot(rows: Sequence[Row]) -> int:
     """Return which row is the depot, however its name is spelt."""
     names = [unicodedata.normalize("NFKD", row.cells.get("name", "")) for row in rows]
-    named = [
+    depots = [
         place
         for place, name in enumerate(names)
         if "".join(sign for sign in name if not unicodedata.combining(sign)).lower() == "depot"
     ]
-    if len(named) > 1:
-        raise rows[named[1]].error("a second depot", "one")
-    return named[0] if named else 0
+    if len(depots) > 1:
+        raise rows[depots[1]].error("a second depot", "one")
+    return depots[0] if depots else 0
 
 
 def _names(rows: Sequence[Row], depot: int, problem: str) -> tuple[str, ...]:
